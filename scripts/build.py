@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Build the extension's zip, validate it with Blender's own tool and check that it holds what ships and nothing else.
+
+python scripts/build.py [OUTPUT_DIR]     (dist, when left out) prints the path of the zip
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+ROOT = Path(__file__).resolve().parent.parent
+BESIDE = {"blender_manifest.toml", "__init__.py", "LICENSE"}
+JUNK = re.compile(r"\.|__pycache__$|.*\.(py[co]|blend[1-9])$")
+
+
+def build(out: Path) -> Path:
+    """The built, valid zip in the folder `out`."""
+    import tomllib  # here, so that an older Python gets as far as environment.py's advice
+
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    archive = out.resolve() / f"{manifest['id']}-{manifest['version']}.zip"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    tool, tags = _tool()
+    _run([*tool, "build", "--source-dir", str(ROOT), "--output-filepath", str(archive), *tags])
+    _run([*tool, "validate", *tags, str(archive)])
+    _check(archive)
+    return archive
+
+
+def _blender() -> str | None:
+    running = sys.modules["bpy"].app.binary_path if "bpy" in sys.modules else ""  # empty in the Python module
+    return running or shutil.which("blender")
+
+
+def _tool() -> tuple[list[str], list[str]]:
+    """The command that Blender builds extensions with, and its option that names the known tags."""
+    if blender := _blender():
+        return [blender, "--factory-startup", "--command", "extension"], []
+    spec = importlib.util.find_spec("bpy")  # looks for it without importing it, which takes seconds
+    if spec is None:
+        raise FileNotFoundError("no `blender` on PATH and no bpy in this Python")
+    (scripts,) = Path(spec.origin).parent.glob("*/scripts")
+    tags = scripts / "modules/_bpy_internal/extensions/tags.py"
+    return [sys.executable, str(scripts / "addons_core/bl_pkg/cli/blender_ext.py")], ["--valid-tags", str(tags)]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{done.stdout}\n{' '.join(command)} ended with {done.returncode}")
+
+
+def _check(archive: Path) -> None:
+    package = (path.relative_to(ROOT) for path in (ROOT / "ik_triangulation").rglob("*") if path.is_file())
+    expected = BESIDE | {path.as_posix() for path in package if not any(map(JUNK.match, path.parts))}
+    with ZipFile(archive) as file:
+        found = {name for name in file.namelist() if not name.endswith("/")}
+    if found != expected:
+        raise RuntimeError(f"{archive} lacks {sorted(expected - found)} and should not hold {sorted(found - expected)}")
+
+
+def main() -> None:
+    if not _blender():
+        from environment import enter
+
+        enter("blender")
+    try:
+        print(build(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")))
+    except (OSError, RuntimeError) as error:
+        sys.exit(f"No zip: {error}")
+
+
+if __name__ == "__main__":
+    main()

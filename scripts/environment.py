@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the scripts run: a virtual environment under the checkout with what pyproject.toml's dependency groups list.
+
+    from environment import enter
+    enter("test")                             # what follows runs in .venv/py3.13 with the group `test` installed
+
+    python scripts/environment.py test lint   # the same set-up by hand: prints the path of that Python
+
+With IK_TRIANGULATION_NO_VENV=1 scripts run in the Python they are started with, which must have the packages.
+This file needs only the standard library, and an old Python can read it far enough to say which one is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLENDERS = {(3, 13): "5.2", (3, 11): "4.5"}
+
+
+def enter(*groups: str) -> None:
+    """Return where these groups are installed and `ik_triangulation` can be imported. From anywhere else, run the
+    calling script there with the same arguments and leave with its exit code."""
+    if os.environ.get("IK_TRIANGULATION_NO_VENV") == "1":
+        if absent := [name for name in map(_name, requirements(*groups)) if not _installed(name)]:
+            sys.exit(f"IK_TRIANGULATION_NO_VENV=1 is set, but {sys.executable} lacks: {', '.join(sorted(set(absent)))}")
+    else:
+        python = prepare(*groups)
+        if not _running_in(_home()):
+            try:
+                code = subprocess.call([str(python), *sys.orig_argv[1:]])
+            except KeyboardInterrupt:
+                code = 130
+            sys.exit(code if code >= 0 else 128 - code)  # below zero: ended by that signal, as a shell reports it
+    sys.path.insert(0, str(ROOT))
+
+
+def prepare(*groups: str) -> Path:
+    """The environment's Python, made and filled first where that is still to do."""
+    if sys.version_info[:2] not in BLENDERS:
+        version = ".".join(map(str, sys.version_info[:2]))
+        sys.exit(
+            f"This is Python {version}, and Blender as a Python module needs Python 3.13 (Blender 5.2) or 3.11 (4.5).\n"
+            f"Install one of them (python.org, pyenv, your package manager) and run this again with it, for example\n"
+            f"  python3.13 {' '.join(sys.argv)}\n"
+            f"  py -3.13 {' '.join(sys.argv)}     (Windows)"
+        )
+    home, needed = _home(), requirements(*groups)
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    # The stamp lists what was installed to the end. It is gone while pip works: what an interruption left is made anew.
+    stamp = home / "installed.txt"
+    whole = stamp.exists() and python.exists()
+    installed = stamp.read_text(encoding="utf-8").splitlines() if whole else []
+    if set(needed) <= set(installed):
+        return python
+    if not (whole or _running_in(home)):
+        _create(home)
+    stamp.unlink(missing_ok=True)
+    _install(python, needed)
+    current = set(requirements(*_groups()))  # forget requirements that have changed since: their packages may have too
+    stamp.write_text("\n".join(sorted({*needed, *installed} & current)), encoding="utf-8")
+    return python
+
+
+def requirements(*groups: str) -> list[str]:
+    """The requirements of these groups and of the groups they include."""
+    table, found = _groups(), []
+    for group in groups:
+        for entry in table[group]:
+            found += requirements(entry["include-group"]) if isinstance(entry, dict) else [entry]
+    return list(dict.fromkeys(found))
+
+
+def _groups() -> dict:
+    import tomllib  # no older than Python 3.11
+
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+
+
+def _home() -> Path:
+    return ROOT / ".venv" / "py{}.{}".format(*sys.version_info)
+
+
+def _running_in(home: Path) -> bool:
+    return home.exists() and home.samefile(sys.prefix)
+
+
+def _name(requirement: str) -> str:
+    return re.match(r"[\w.-]+", requirement)[0]
+
+
+def _installed(name: str) -> bool:
+    try:
+        return bool(distribution(name))
+    except PackageNotFoundError:
+        return find_spec(name) is not None if name.isidentifier() else False  # a bpy of one's own build
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _create(home: Path) -> None:
+    if not (find_spec("venv") and find_spec("ensurepip")):
+        version = "{}.{}".format(*sys.version_info)
+        sys.exit(
+            f"Python at {sys.executable} came without its modules venv and ensurepip, which set up the environment.\n"
+            f"Install them (Debian, Ubuntu: apt install python{version}-venv) or use a Python from python.org or pyenv."
+        )
+    _say(f"Making a virtual environment in {home}")
+    if subprocess.call([sys.executable, "-m", "venv", "--clear", str(home)], stdout=2):
+        sys.exit(f"Making the virtual environment failed; the lines above say why. It would have been in {home}")
+
+
+def _install(python: Path, needed: list[str]) -> None:
+    _say(f"Installing {', '.join(map(_name, needed))}")
+    if any(_name(requirement) == "bpy" for requirement in needed):
+        _say(f"(bpy is Blender {BLENDERS[sys.version_info[:2]]}: the first time, about 350 MB are downloaded)")
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--no-input", *needed]
+    if sys.stderr.isatty():  # pip's own progress bars
+        code = subprocess.call(command, stdout=2)
+    else:  # a log: what arrives, and everything where it fails
+        lines = []
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+        with subprocess.Popen([*command, "--progress-bar", "off"], **pipes) as pip:
+            for line in pip.stdout:
+                lines.append(line)
+                if line.strip().startswith(("Downloading", "Using cached", "Installing")):
+                    _say(f"  {line.strip():.100}")
+        code = pip.returncode
+        if code:
+            _say("".join(lines))
+    if code:
+        sys.exit("Installing failed; pip's lines above say why. Running the same command again starts over.")
+
+
+if __name__ == "__main__":
+    print(prepare(*sys.argv[1:] or ["test"]))
