@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solve a limb at the present frame, or bake it over a range: read, solve, check, write.
+
+Both plan and solve everything before the first write, and leave the file as it was if anything fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Object, Scene, ViewLayer
+from mathutils import Quaternion, Vector
+
+from .blender.armature import Bones
+from .blender.checks import check_limb, check_range
+from .blender.keyframes import Channel, check_keys, curves_of, values_before, write_keys
+from .blender.limb import Limb
+from .blender.rotation import channel, run_of, set_rotation, unlocked
+from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
+from .kinematics import Chain, Pose
+from .report import FrameResult, Report
+from .solvers import solve
+from .targets import Point
+
+AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
+
+Progress = Callable[[int, int], None]  # frames done, frames in all
+
+
+def solve_pose(
+    limb: Limb, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
+) -> Report:
+    """Pose the limb so that its tip reaches the target at the present frame; with `key` the rotations are keyed there.
+
+    Works in `scene` and `view_layer`, by default the context's. Raises an IKError that says what is in the way.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    view_layer.update()
+    check_limb(limb, scene, view_layer)
+    warnings = check_keys(limb.armature, limb.in_order) if key else []
+    bones = Bones(limb.armature, limb.bones, limb.solved)
+    now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
+    solved = list(_follow(limb, bones, [now]))
+    runs = _runs(limb, solved, {})
+    for run in runs:
+        set_rotation(limb.armature.pose.bones[run.bone], run.values[0])
+    keys = write_keys(limb.armature, runs, [now.frame], now.frame, now.frame) if key else 0
+    view_layer.update()
+    warnings += _disagreement(limb, solved[0], tip_location(limb, view_layer.depsgraph))
+    return _report(limb, solved, perf_counter() - started, keys, warnings)
+
+
+def bake(
+    limb: Limb,
+    frame_start: int,
+    frame_end: int,
+    step: int = 1,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Key the limb's rotations from `frame_start` to `frame_end`, every `step` frames: its tip follows the target.
+
+    Rotation keys of these bones inside the range are replaced; everything else stays: other keys, the present frame,
+    and poses that are not keyed. Each frame starts from the solution of the one before. Raises an IKError that says
+    what is in the way; then, and if `progress` raises, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    view_layer.update()
+    check_range(scene, frame_start, frame_end, step)
+    check_limb(limb, scene, view_layer)
+    warnings = check_keys(limb.armature, limb.in_order)
+    frames = range(frame_start, frame_end + 1, step)
+    bones = Bones(limb.armature, limb.bones, limb.solved)
+    solved: list[Solved] = []
+    with stage(limb, scene) as staged:
+        for result in _follow(limb, bones, samples(limb, staged, frames)):
+            solved.append(result)
+            if progress:
+                progress(len(solved), len(frames))
+        before = {name: _before(limb.armature, name, frame_start) for name in limb.in_order}
+        runs = _runs(limb, solved, before)
+        keys = write_keys(limb.armature, runs, frames, frame_start, frame_end)
+        for result in (solved[0], solved[len(solved) // 2], solved[-1]):
+            warnings += _disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
+    _show(limb.armature, runs, scene.frame_current_final)
+    view_layer.update()
+    return _report(limb, solved, perf_counter() - started, keys, list(dict.fromkeys(warnings)))
+
+
+class Solved(NamedTuple):
+    """One frame: the chain it was solved on, the rotations found and where they put the tip (armature space)."""
+
+    now: Sample
+    chain: Chain
+    rotations: list[Quaternion]
+    tip: Vector
+    iterations: int
+
+
+def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solved]:
+    """Solve one sample after the other, each from the solution before; bones that are not solved are as sampled."""
+    rig, pose = None, None
+    for now in moments:
+        if now.rig is not rig:
+            rig = now.rig
+            start = bones.pose(rig.base, rig.channels, rig.freedoms)
+            pose = _turned_like(pose, start, limb.solved) if pose else start
+        goal = Point(rig.into @ now.target)
+        # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
+        tolerance = limb.tolerance / rig.stretch
+        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed)
+        pose = solution.pose
+        yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)
+
+
+def _turned_like(before: Pose, start: Pose, solved: Collection[str]) -> Pose:
+    """The pose `start` with the rotations that the solved bones had `before`."""
+    rotations = [
+        previous if joint.name in solved else sampled
+        for joint, previous, sampled in zip(start.chain.joints, before.rotations, start.rotations, strict=True)
+    ]
+    return Pose(start.chain, start.base, rotations)
+
+
+def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...] | None]) -> list[Channel]:
+    """Channel values of every solved bone over all frames, each running on from the ones before."""
+    runs = []
+    for i, name in enumerate(limb.bones):
+        if name not in limb.solved:
+            continue
+        bone = limb.armature.pose.bones[name]
+        prop, _ = channel(bone)
+        rotations = [result.rotations[i] for result in solved]
+        freedoms = (result.chain.joints[i].freedom for result in solved)
+        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(name) or tuple(getattr(bone, prop)))
+        runs.append(Channel(name, bone.path_from_id(prop), values, unlocked(bone)))
+    return runs
+
+
+def _before(armature: Object, name: str, frame: float) -> tuple[float, ...] | None:
+    """Channel values of the last keys before `frame`, if there are any."""
+    bone = armature.pose.bones[name]
+    prop, count = channel(bone)
+    return values_before(armature, bone.path_from_id(prop), count, frame)
+
+
+def _show(armature: Object, runs: Sequence[Channel], frame: float) -> None:
+    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame.
+
+    Nothing else is evaluated anew, so poses without keys stay.
+    """
+    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
+    for run in runs:
+        bone = armature.pose.bones[run.bone]
+        prop, _ = channel(bone)
+        values = list(getattr(bone, prop))
+        for index in run.indices:
+            values[index] = curves[run.path, index].evaluate(frame)
+        setattr(bone, prop, values)
+
+
+def _disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
+    """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
+    apart = (result.now.rig.into @ evaluated - result.tip).length
+    if apart <= AGREES * result.chain.reach:
+        return []
+    for name in limb.bones:
+        for constraint in limb.armature.pose.bones[name].constraints:
+            if constraint.enabled and constraint.influence > 0.0:
+                return [
+                    f"Constraint '{constraint.name}' on '{name}' moves the tip {apart:.3g} away from the solution. "
+                    "Mute it."
+                ]
+    return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
+
+
+def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, warnings: Sequence[str]) -> Report:
+    results = []
+    for now, _, _, tip, iterations in solved:
+        error = (now.rig.world @ tip - now.target).length
+        results.append(FrameResult(now.frame, error, error <= limb.tolerance, iterations))
+    return Report(
+        limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, warnings
+    )

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading an armature: which bones make the chain, and what chain of joints they are.
+
+Bones are looked up by name each time: a PoseBone kept across an undo is freed memory.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from bpy.types import Bone, Object
+from mathutils import Matrix, Quaternion, Vector
+
+from ..errors import ChainError, RigError
+from ..kinematics import Chain, Freedom, Inheritance, Joint, Locked, Pose
+from .freedom import freedom_of, stiffness_of
+from .rotation import rotation_of
+
+UNIT = 3e-6  # deviation up to which scales are the same: the rounding of a product of single-precision matrices
+_FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
+
+
+def bones_from_tip(armature: Object, tip: str, count: int) -> tuple[str, ...]:
+    """Names from the root of the chain to `tip`, `count` bones in all; 0 for all up to the armature's root.
+
+    Raises ChainError if the bone is not there or has not as many ancestors.
+    """
+    bone = _bone(armature, tip)
+    line = [bone, *bone.parent_recursive]
+    if count < 0 or count > len(line):
+        raise ChainError(
+            f"Chain length {count} is more than the {len(line)} bones from '{tip}' to the root of '{armature.name}'. "
+            f"Use 0 to {len(line)}."
+        )
+    return tuple(bone.name for bone in reversed(line[: count or None]))
+
+
+def bones_in_line(armature: Object, chosen: Collection[str]) -> tuple[str, ...]:
+    """Names of all bones from the topmost to the lowest of the `chosen` ones, those between them included.
+
+    Raises ChainError if there are none, or if they are not one line of descent.
+    """
+    if not chosen:
+        raise ChainError("No bones are selected. Select the bones to solve, from the root to the tip.")
+    bones = [_bone(armature, name) for name in chosen]
+    tip = max(bones, key=lambda bone: len(bone.parent_recursive))
+    line = [tip, *tip.parent_recursive]
+    for bone in bones:
+        if bone not in line:
+            raise ChainError(f"'{tip.name}' is not a descendant of '{bone.name}'. Choose bones of one line of descent.")
+    first = max(line.index(bone) for bone in bones)
+    return tuple(bone.name for bone in reversed(line[: first + 1]))
+
+
+class Channels(NamedTuple):
+    """What a bone's transform channels say at some frame: the parts of its matrix_basis."""
+
+    location: Vector
+    rotation: Quaternion
+    scale: Vector
+
+
+def channels_of(evaluated: Object, names: Sequence[str]) -> list[Channels]:
+    """The channels of the named bones on an object, evaluated or not."""
+    bones = evaluated.pose.bones
+    return [
+        Channels(bone.location.copy(), rotation_of(bone), bone.scale.copy()) for bone in (bones[name] for name in names)
+    ]
+
+
+def base_of(evaluated: Object, root: str) -> Matrix:
+    """Frame of the parent of the chain's root (4x4, armature space), as evaluated: constraints and all."""
+    parent = evaluated.pose.bones[root].parent
+    return parent.matrix.copy() if parent else Matrix.Identity(4)
+
+
+class Bones:
+    """What the bones of a chain are at rest, read once; makes the chain of joints for the scales and places of a frame.
+
+    `names` run from root to tip; those not in `solved` keep what rotation they have.
+    """
+
+    def __init__(self, armature: Object, names: Sequence[str], solved: Collection[str]) -> None:
+        self.names = tuple(names)
+        self.freedoms: list[Freedom] = []
+        self._rests: list[Matrix] = []  # in the parent's frame, 4x4
+        self._locating: list[Matrix] = []  # what turns a bone's location channels into the frame its head is placed in
+        self._inheritance: list[Inheritance] = []
+        self._stiffness: list[float] = []
+        for name in names:
+            pose_bone = armature.pose.bones[name]
+            bone = pose_bone.bone
+            rest = bone.matrix_local
+            if not all(isfinite(x) for row in rest for x in row) or abs(rest.determinant()) < 1e-12:
+                raise RigError(f"Bone '{name}' has an invalid rest pose. Re-create it in Edit Mode.")
+            parent_rest = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
+            self._rests.append(parent_rest.inverted() @ rest)
+            self._locating.append(_locating(bone, self._rests[-1]))
+            self._inheritance.append(Inheritance(bone.inherit_scale, bone.use_inherit_rotation, parent_rest.to_3x3()))
+            self._stiffness.append(stiffness_of(pose_bone))
+            self.freedoms.append(freedom_of(pose_bone) if name in solved else Locked())
+        self.length = armature.data.bones[names[-1]].length
+        self._latest: tuple[tuple, Chain] | None = None
+        if not any(freedom.moves for freedom in self.freedoms):
+            raise ChainError("Nothing can move: all chain axes are locked or limited to one value. Unlock one.")
+
+    def pose(self, base: Matrix, channels: Sequence[Channels], freedoms: Mapping[str, Freedom] | None = None) -> Pose:
+        """The pose these channels make under the frame `base` (4x4, armature space) of the root's parent.
+
+        `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a scale of zero.
+        """
+        scale = _uniform_scale(base)
+        if freedoms:
+            self.freedoms = [
+                freedoms.get(name, freedom) for name, freedom in zip(self.names, self.freedoms, strict=True)
+            ]
+        key = (scale, *self.freedoms, *((c.location.to_tuple(), c.scale.to_tuple()) for c in channels))
+        if self._latest is None or self._latest[0] != key:
+            self._latest = key, self._chain(scale, channels)
+        chain = self._latest[1]
+        if chain.plain and scale != 1.0:
+            base = base @ Matrix.Scale(1.0 / scale, 4)
+        return Pose(chain, base, [c.rotation for c in channels])
+
+    def _chain(self, scale: float | None, channels: Sequence[Channels]) -> Chain:
+        """The joints for these locations and scales, under a frame of this `scale`.
+
+        Where every scale is uniform it goes into the offsets and the joints move rigidly; else each bone keeps its own
+        scale and Blender's rules for what it takes over from its parent.
+        """
+        scales = [scale]  # of the frame that each bone stands in, and last of the tip's
+        for name, channel, inheritance in zip(self.names, channels, self._inheritance, strict=True):
+            if any(abs(component) < 1e-9 for component in channel.scale):
+                raise RigError(f"Bone '{name}' is scaled to zero; its direction is undefined. Give it a scale.")
+            scales.append(_next_scale(scales[-1], inheritance, channel.scale))
+        uniform = None not in scales
+        joints = []
+        for i, channel in enumerate(channels):
+            rest = self._rests[i]
+            offset = rest.to_translation() + self._locating[i] @ channel.location
+            fixed = self.names[i], offset * scales[i] if uniform else offset, rest.to_quaternion()
+            scaling = () if uniform else (channel.scale, self._inheritance[i])
+            joints.append(Joint(*fixed, self.freedoms[i], self._stiffness[i], *scaling))
+        return Chain(tuple(joints), Vector((0.0, self.length * (scales[-1] if uniform else 1.0), 0.0)))
+
+
+def _locating(bone: Bone, rest: Matrix) -> Matrix:
+    """What turns location channels into the parent's frame (3x3), `rest` being the bone's rest in it."""
+    if bone.use_connect:
+        return Matrix.Diagonal((0.0, 0.0, 0.0))  # Blender keeps the head on the parent's tail, whatever the channels say
+    return rest.to_3x3() if bone.use_local_location else Matrix.Identity(3)
+
+
+def _uniform_scale(frame: Matrix) -> float | None:
+    """The one scale of a frame that has neither shear nor mirroring nor several scales; else None."""
+    x, y, z = frame.to_3x3().col
+    size = y.length
+    if size < 1e-12:
+        return None
+    slack = UNIT * size
+    alike = abs(x.length - size) < slack and abs(z.length - size) < slack
+    square = max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) < slack * size
+    if not alike or not square or x.cross(y).dot(z) < 0.0:
+        return None
+    return 1.0 if abs(size - 1.0) < UNIT else size
+
+
+def _next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:
+    """Scale of a bone's frame under a parent frame of scale `before`, if it is uniform and turns with the parent."""
+    if before is None or not inheritance.rotation or own.x <= 0.0 or own.x != own.y or own.x != own.z:
+        return None
+    return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * own.x
+
+
+def _bone(armature: Object, name: str):
+    bone = armature.data.bones.get(name)
+    if bone is None:
+        raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")
+    return bone

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that can be known to go wrong before a solve, each with the culprit and the remedy."""
+
+from bpy.types import Object, Scene, ViewLayer
+
+from ..errors import AnimationError, RigError, SettingError, TargetError
+from ..solvers import SOLVERS
+from .dependencies import Node, follows
+from .limb import Limb
+
+LONGEST_RANGE = 100_000  # frames
+
+
+def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
+    """Raise the IKError that says why this limb cannot be solved now; nothing is changed."""
+    _check_armature(limb.armature, view_layer)
+    _check_target(limb, scene, view_layer)
+    if limb.solver not in SOLVERS:
+        raise SettingError(f"Solver '{limb.solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
+    _check_drivers(limb)
+
+
+def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> None:
+    """Raise SettingError for a frame range that cannot be baked."""
+    if frame_start > frame_end:
+        raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
+    if step < 1:
+        raise SettingError(f"A step of {step} frames leads nowhere. Use 1 or more.")
+    if (frame_end - frame_start) // step >= LONGEST_RANGE:
+        raise SettingError(
+            f"{(frame_end - frame_start) // step + 1} frames are too many. Bake {LONGEST_RANGE} at most."
+        )
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
+
+
+def _check_armature(armature: Object, view_layer: ViewLayer) -> None:
+    name = armature.name
+    if armature.type != "ARMATURE":
+        raise RigError(f"'{name}' is no armature. Choose one.")
+    if armature.library is not None:
+        raise RigError(f"'{name}' is linked. Create a library override first.")
+    if armature.data.is_editmode:
+        raise RigError(f"'{name}' is in Edit Mode. Leave Edit Mode first.")
+    if armature.data.pose_position == "REST":
+        raise RigError(f"'{name}' shows its Rest Position. Switch to Pose Position.")
+    if not is_evaluated(armature, view_layer):
+        raise RigError(f"'{name}' is disabled in this view layer, its pose cannot be read. Enable it in viewports.")
+    matrix = armature.evaluated_get(view_layer.depsgraph).matrix_world.to_3x3()
+    lengths = [column.length for column in matrix.col]
+    flat = [axis for axis, length in zip("XYZ", lengths, strict=True) if not length > 1e-9]
+    if flat:
+        raise RigError(f"'{name}' (or a parent) has zero scale on {', '.join(flat)}. Give it a non-zero scale.")
+    if not abs(matrix.determinant()) > 1e-9 * lengths[0] * lengths[1] * lengths[2]:
+        raise RigError(f"'{name}' (or a parent) is scaled flat. Give it a scale that keeps three dimensions.")
+
+
+def _check_target(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
+    target = limb.target
+    if scene not in target.users_scene:
+        raise TargetError(f"Target '{target.name}' is not in this scene. Choose another target.")
+    if not is_evaluated(target, view_layer):
+        raise TargetError(
+            f"Target '{target.name}' is disabled in this view layer, its motion cannot be read. Enable it in viewports."
+        )
+    if limb.subtarget and (target.type != "ARMATURE" or limb.subtarget not in target.pose.bones):
+        raise TargetError(f"Bone '{limb.subtarget}' is not in target '{target.name}'. Choose another bone.")
+    if target == limb.armature and not limb.subtarget:
+        raise TargetError(f"Target '{target.name}' is the armature itself. Choose one of its bones, or another object.")
+    followed = follows(Node(target, limb.subtarget), limb.armature, limb.solved)
+    if followed:
+        raise TargetError(
+            f"Target '{limb.target_name}' follows chain bone '{followed}'; it would move while being reached. "
+            "Unparent it or choose another."
+        )
+
+
+def _check_drivers(limb: Limb) -> None:
+    animation = limb.armature.animation_data
+    paths = {
+        limb.armature.pose.bones[name].path_from_id(prop): (name, prop)
+        for name in limb.solved
+        for prop in ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
+    }
+    for curve in animation.drivers if animation else ():
+        if curve.data_path in paths:
+            name, prop = paths[curve.data_path]
+            raise AnimationError(
+                f"{prop}[{curve.array_index}] of '{name}' is driven. Remove the driver or leave out the bone."
+            )
+
+
+def is_evaluated(ob: Object, view_layer: ViewLayer) -> bool:
+    """Whether Blender works out the object's motion in this view layer; if not, its matrices are stale."""
+    return bool(ob.evaluated_get(view_layer.depsgraph).is_evaluated)

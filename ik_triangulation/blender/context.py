@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which limb the user means: the one whose tip is the active bone."""
+
+from bpy.types import Context, Object, PoseBone
+
+from ..errors import ChainError, RigError
+from .limb import Limb
+
+
+def active_armature(context: Context) -> Object | None:
+    """The active object, if it is an armature."""
+    ob = context.active_object
+    return ob if ob is not None and ob.type == "ARMATURE" else None
+
+
+def active_bone(context: Context) -> PoseBone | None:
+    """The active bone of the active armature, in Pose and Object Mode alike."""
+    armature = active_armature(context)
+    bone = armature.data.bones.active if armature else None
+    return armature.pose.bones.get(bone.name) if bone else None
+
+
+def selected_bones(armature: Object) -> list[str]:
+    """Names of the selected bones of an armature."""
+    # Selection moved from the bone to the pose bone in Blender 5.0.
+    return [b.name for b in armature.pose.bones if (b if hasattr(b, "select") else b.bone).select]
+
+
+def why_not(context: Context) -> str | None:
+    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
+    armature = active_armature(context)
+    if armature is None:
+        return "Select an armature"
+    if context.mode not in {"POSE", "OBJECT"}:
+        return "Leave Edit Mode first"
+    bone = active_bone(context)
+    if bone is None:
+        return "Make the bone at the end of the limb active"
+    if armature.library is not None:
+        return f"'{armature.name}' is linked: create a library override first"
+    if armature.data.pose_position == "REST":
+        return f"'{armature.name}' shows its Rest Position: switch to Pose Position"
+    if bone.ik_triangulation.target is None:
+        return f"Choose a target for '{bone.name}'"
+    return None
+
+
+def active_limb(context: Context) -> Limb:
+    """The limb of the active bone. Raises an IKError that says what is missing."""
+    armature, bone = active_armature(context), active_bone(context)
+    if armature is None:
+        raise RigError("No armature is active. Select one.")
+    if bone is None:
+        raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
+    stored = bone.ik_triangulation
+    if not stored.use_selected:
+        return Limb.of(bone)
+    return Limb.of(bone, selected_bones(armature))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a target follows: a walk over parents, constraints, drivers and armature deformation."""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from bpy.types import Constraint, Object
+
+_BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+
+
+class Node(NamedTuple):
+    """An object, or one of its bones where `bone` is not empty."""
+
+    object: Object
+    bone: str = ""
+
+
+def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
+    """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
+    seen: set[tuple[int, str]] = set()
+    waiting = [target]
+    while waiting:
+        node = waiting.pop()
+        key = (node.object.session_uid, node.bone)
+        if key in seen:
+            continue
+        seen.add(key)
+        if node.object == armature and node.bone in chain:
+            return node.bone
+        waiting.extend(_causes(node, armature, chain))
+    return None
+
+
+def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
+    """Everything that moves `node`."""
+    ob, bone = node
+    if bone:
+        pose_bone = ob.pose.bones.get(bone) if ob.pose else None
+        if pose_bone is None:
+            return
+        if pose_bone.parent:
+            yield Node(ob, pose_bone.parent.name)
+        yield Node(ob)
+        yield from _constrained(pose_bone.constraints)
+    else:
+        if ob.parent:
+            yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
+            if ob.parent_type in {"VERTEX", "VERTEX_3"}:
+                yield from _deforming(ob.parent, armature, chain)
+        yield from _constrained(ob.constraints)
+        for constraint in ob.constraints:
+            if getattr(constraint, "target", None) and constraint.target.type == "MESH":
+                yield from _deforming(constraint.target, armature, chain)
+    yield from _driving(node)
+
+
+def _constrained(constraints: Collection[Constraint]) -> Iterator[Node]:
+    for constraint in constraints:
+        if constraint.mute or not constraint.enabled:
+            continue
+        slots = constraint.targets if constraint.type == "ARMATURE" else [constraint]
+        for slot in slots:
+            if getattr(slot, "target", None):
+                yield Node(slot.target, getattr(slot, "subtarget", "") if slot.target.type == "ARMATURE" else "")
+        if getattr(constraint, "pole_target", None):
+            yield Node(constraint.pole_target, constraint.pole_subtarget)
+
+
+def _deforming(mesh: Object, armature: Object, chain: Collection[str]) -> Iterator[Node]:
+    """A place on a mesh follows the bones of the armature that deforms it: which of them, only the weights know."""
+    for modifier in mesh.modifiers:
+        if modifier.type == "ARMATURE" and modifier.object == armature:
+            yield from (Node(armature, name) for name in chain)
+
+
+def _driving(node: Node) -> Iterator[Node]:
+    """What the drivers on an object's or bone's own properties read."""
+    animation = node.object.animation_data
+    for curve in animation.drivers if animation else ():
+        bone = _BONE_IN_PATH.match(curve.data_path)
+        if (_unescaped(bone[1]) if bone else "") != node.bone:
+            continue
+        for variable in curve.driver.variables:
+            for source in variable.targets:
+                if isinstance(source.id, Object):
+                    named = _BONE_IN_PATH.match(source.data_path)
+                    yield Node(source.id, source.bone_target or (_unescaped(named[1]) if named else ""))
+
+
+def _unescaped(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing keys in bulk into the action and slot of an object: inside the range replaced, outside it untouched.
+
+Keys are written through the F-Curves' arrays, hundreds of times faster than key by key, so what keyframe_insert() would
+refuse is looked for first (check_keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from functools import cache
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import ActionChannelbag, FCurve, Keyframe, Object, PoseBone
+
+from ..errors import AnimationError
+from .rotation import PROPERTIES, channel
+
+# Everything a key holds, in the order in which writing it back is exact: coordinates after the handle types.
+_ATTRIBUTES = {
+    "interpolation": (1, np.uint8),
+    "easing": (1, np.uint8),
+    "type": (1, np.uint8),
+    "amplitude": (1, np.float32),
+    "period": (1, np.float32),
+    "back": (1, np.float32),
+    "handle_left_type": (1, np.uint8),
+    "handle_right_type": (1, np.uint8),
+    "select_control_point": (1, np.bool_),
+    "select_left_handle": (1, np.bool_),
+    "select_right_handle": (1, np.bool_),
+    "co": (2, np.float32),
+    "handle_left": (2, np.float32),
+    "handle_right": (2, np.float32),
+}
+_SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
+
+Keys = dict[str, "np.ndarray[Any, Any]"]
+
+
+class Channel(NamedTuple):
+    """A rotation property of a bone and its `values`: a row for each frame, a column for each array index.
+
+    Only `indices` of it are keyed.
+    """
+
+    bone: str
+    path: str
+    values: np.ndarray[Any, Any]
+    indices: Sequence[int]
+
+
+def check_keys(armature: Object, bones: Collection[str]) -> list[str]:
+    """Raise AnimationError if rotation keys of these bones could not be written or would not be played back.
+
+    Returns warnings about what can be written but may not be what was meant.
+    """
+    animation = armature.animation_data
+    if animation is None or animation.action is None:
+        return []
+    action, name = animation.action, armature.name
+    if animation.use_tweak_mode:
+        raise AnimationError(f"'{name}' is in NLA tweak mode, keys would land at wrong times. Leave tweak mode first.")
+    if not action.is_editable:
+        where = f" from '{action.library.name_full}'" if action.library else ""
+        raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
+    if animation.action_slot is None and len(action.slots):
+        raise AnimationError(f"Action '{action.name}' has no slot assigned to '{name}'. Assign one.")
+    others = [user.name for user in animation.action_slot.users() if user != armature] if animation.action_slot else []
+    if others:
+        raise AnimationError(
+            f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
+        )
+    return [warning for bone in bones for warning in _check_curves(armature.pose.bones[bone], curves_of(armature))]
+
+
+def _check_curves(bone: PoseBone, curves: Sequence[FCurve]) -> Iterator[str]:
+    used, _ = channel(bone)
+    paths = {bone.path_from_id(prop): prop for prop in PROPERTIES}
+    keyed = {prop: [c for c in curves if paths.get(c.data_path) == prop] for prop in PROPERTIES}
+    stuck = sum(_is_stuck(curve) for curve in keyed.pop(used))
+    if stuck:
+        raise AnimationError(f"{stuck} F-Curves of '{bone.name}' are locked, muted or sampled. Unlock them.")
+    for prop, found in keyed.items():
+        if found:
+            yield f"Bone '{bone.name}' has keys on {prop} but uses {bone.rotation_mode}."
+
+
+def _is_stuck(curve: FCurve) -> bool:
+    group = curve.group
+    return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
+
+
+def values_before(armature: Object, path: str, count: int, frame: float) -> tuple[float, ...] | None:
+    """What the last keys before `frame` say about all `count` channels of a property; None where there are none."""
+    curves = {curve.array_index: curve for curve in curves_of(armature) if curve.data_path == path}
+    if len(curves) < count:
+        return None
+    values = []
+    for index in range(count):
+        earlier = [key.co.y for key in curves[index].keyframe_points if key.co.x < frame - _SAME_FRAME]
+        if not earlier:
+            return None
+        values.append(earlier[-1])
+    return tuple(values)
+
+
+def write_keys(
+    armature: Object, channels: Sequence[Channel], frames: Sequence[float], first: float, last: float
+) -> int:
+    """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
+
+    Action, slot and F-Curves are made where there are none. If anything fails, all is put back as it was.
+    """
+    interpolation = _number("interpolation", "LINEAR" if len(frames) == last - first + 1 else "BEZIER")
+    keys = _new_keys(frames, np.hstack([channel.values for channel in channels]), interpolation)
+    places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
+    wanted = {(channel.path, index) for channel in channels for index in channel.indices}
+    with ExitStack() as undo:
+        bag = _ensure_channelbag(armature, undo)
+        curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+        for column, (bone, path, index) in enumerate(places):
+            if (path, index) not in wanted:
+                continue
+            new = {name: values[column] if values.ndim == 3 else values for name, values in keys.items()}
+            curve = curves.get((path, index))
+            if curve is None:
+                curve = bag.fcurves.new(path, index=index)
+                undo.callback(bag.fcurves.remove, curve)
+                _join_group(bag, curve, bone, undo)
+            if len(curve.keyframe_points):
+                old = _get(curve)
+                undo.callback(_put, curve, old)
+                new = _merged(old, new, first, last)
+            _put(curve, new)
+        undo.pop_all()
+    return len(frames) * len(wanted)
+
+
+def values_at(armature: Object, path: str, index: int, frame: float) -> float:
+    """What the F-Curve of a channel says at a frame."""
+    curve = next(c for c in curves_of(armature) if c.data_path == path and c.array_index == index)
+    return float(curve.evaluate(frame))
+
+
+def curves_of(armature: Object) -> Sequence[FCurve]:
+    """The F-Curves that move the object now; none if it has no action or slot."""
+    animation = armature.animation_data
+    if animation is None or animation.action is None or animation.action_slot is None:
+        return ()
+    strips = [strip for layer in animation.action.layers for strip in layer.strips]
+    bag = strips[0].channelbag(animation.action_slot) if strips else None
+    return bag.fcurves if bag else ()
+
+
+def _ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
+    if armature.animation_data is None:
+        armature.animation_data_create()
+        undo.callback(armature.animation_data_clear)
+    animation = armature.animation_data
+    if animation.action is None:
+        action = bpy.data.actions.new(f"{armature.name}Action")
+        undo.callback(bpy.data.actions.remove, action)
+        animation.action = action
+    action = animation.action
+    if animation.action_slot is None:
+        slot = action.slots.new(armature.id_type, armature.name)
+        undo.callback(action.slots.remove, slot)
+        animation.action_slot = slot
+    slot = animation.action_slot
+    if not len(action.layers):
+        undo.callback(action.layers.remove, action.layers.new("Layer"))
+    layer = action.layers[0]
+    if not len(layer.strips):
+        undo.callback(layer.strips.remove, layer.strips.new(type="KEYFRAME"))
+    strip = layer.strips[0]
+    if strip.channelbag(slot) is None:
+        undo.callback(strip.channelbags.remove, strip.channelbag(slot, ensure=True))
+    return strip.channelbag(slot)
+
+
+def _join_group(bag: ActionChannelbag, curve: FCurve, name: str, undo: ExitStack) -> None:
+    group = bag.groups.get(name)
+    if group is None:
+        group = bag.groups.new(name)
+        undo.callback(bag.groups.remove, group)
+    curve.group = group
+
+
+def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolation: int) -> Keys:
+    """Keys at `frames`, with handles a third of the way to their neighbours along the mean slope.
+
+    Coordinates have one more dimension in front, for the columns of `values`; the rest is the same for all of these.
+    """
+    count = len(frames)
+    times = np.asarray(frames, np.float64)
+    slopes = np.gradient(values, times, axis=0) if count > 1 else np.zeros_like(values)
+    steps = np.diff(times, prepend=times[0] - 1.0, append=times[-1] + 1.0)[:, None] / 3.0
+    handle = _number("handle_left_type", "AUTO_CLAMPED")
+    alike = {"interpolation": interpolation, "handle_left_type": handle, "handle_right_type": handle}
+    keys: Keys = {name: np.full(count, number, np.uint8) for name, number in alike.items()}
+    for name, way in (("co", 0.0), ("handle_left", -steps[:-1]), ("handle_right", steps[1:])):
+        points = np.empty((values.shape[1], count, 2), np.float32)
+        points[:, :, 0] = (times[:, None] + way).T
+        points[:, :, 1] = (values + slopes * way).T
+        keys[name] = points
+    return keys
+
+
+def _merged(old: Keys, new: Keys, first: float, last: float) -> Keys:
+    """The old keys outside the range and the new ones, in order of time."""
+    times = old["co"][:, 0]
+    before, after = times < first - _SAME_FRAME, times > last + _SAME_FRAME
+    count = len(new["co"])
+    return {
+        name: np.concatenate(
+            (column[before], new.get(name, np.zeros((count, *column.shape[1:]), column.dtype)), column[after])
+        )
+        for name, column in old.items()
+    }
+
+
+def _get(curve: FCurve) -> Keys:
+    keys: Keys = {}
+    for name, (width, dtype) in _ATTRIBUTES.items():
+        flat: np.ndarray[Any, Any] = np.empty(len(curve.keyframe_points) * width, dtype)
+        curve.keyframe_points.foreach_get(name, flat)
+        keys[name] = flat.reshape(-1, 2) if width == 2 else flat
+    return keys
+
+
+def _put(curve: FCurve, keys: Keys) -> None:
+    """Make these the curve's keys, bit by bit: no update(), which would move the handles of keys that are not ours."""
+    points = curve.keyframe_points
+    points.clear()
+    points.add(len(keys["co"]))
+    for name in _ATTRIBUTES:  # in their order; what a new key lacks is zero
+        if name in keys:
+            points.foreach_set(name, keys[name].ravel())
+
+
+@cache
+def _number(prop: str, item: str) -> int:
+    return int(Keyframe.bl_rna.properties[prop].enum_items[item].value)

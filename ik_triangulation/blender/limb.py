@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be solved: the bones, the target and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bpy.types import Object, PoseBone
+
+from ..errors import TargetError
+from .armature import bones_from_tip, bones_in_line
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A chain of bones, its target, and the settings of the solver.
+
+    `bones` run from root to tip; of these the `solved` ones turn and the others keep their pose. The tail of the last
+    bone goes to `target`, or to the head of its bone `subtarget`. `tolerance` is a distance in world space [Blender
+    units]. Made for one call and not to be kept: it holds objects, which an undo replaces.
+    """
+
+    armature: Object
+    bones: tuple[str, ...]
+    solved: frozenset[str]
+    target: Object
+    subtarget: str = ""
+    solver: str = "TRIANGULATION"
+    tolerance: float = 1e-3
+    iterations: int = 100
+    finish: bool = True
+    seed: int = 0
+
+    @property
+    def tip(self) -> str:
+        """Name of the bone whose tail is the end effector."""
+        return self.bones[-1]
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """Names of the solved bones from root to tip."""
+        return tuple(name for name in self.bones if name in self.solved)
+
+    @property
+    def target_name(self) -> str:
+        """How messages call the target."""
+        return f"{self.target.name}: {self.subtarget}" if self.subtarget else self.target.name
+
+    @staticmethod
+    def from_tip(armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Any) -> Limb:
+        """The `chain_count` bones that end in `tip`, all up to the root if that is 0.
+
+        Raises ChainError for a bone that is not there or too long a chain, TargetError without a target.
+        """
+        bones = bones_from_tip(armature, tip, chain_count)
+        return Limb(armature, bones, frozenset(bones), _there(target), **settings)
+
+    @staticmethod
+    def from_bones(armature: Object, bones: Sequence[str], target: Object | None, **settings: Any) -> Limb:
+        """The given bones, in any order; the bones between them keep their pose.
+
+        Raises ChainError unless they are one line of descent, TargetError without a target.
+        """
+        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **settings)
+
+    @staticmethod
+    def of(bone: PoseBone, selected: Sequence[str] = ()) -> Limb:
+        """The limb stored on its tip bone; the `selected` bones make the chain if the settings say so.
+
+        Raises what from_tip() and from_bones() do.
+        """
+        stored = bone.ik_triangulation
+        settings = {
+            name: getattr(stored, name) for name in ("subtarget", "solver", "tolerance", "iterations", "finish", "seed")
+        }
+        armature = bone.id_data
+        if stored.use_selected:
+            return Limb.from_bones(armature, selected, stored.target, **settings)
+        return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def _there(target: Object | None) -> Object:
+    if target is None:
+        raise TargetError("No target is set. Choose an object to reach for.")
+    return target

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What does not move over time, and what moves by plain F-Curves: it need not be evaluated frame by frame."""
+
+from collections.abc import Callable
+
+from bpy.types import Object
+from mathutils import Vector
+
+from .keyframes import curves_of
+from .limb import Limb
+from .rotation import channel, unlocked
+
+_PLACING = ("location", "rotation", "scale", "delta")  # beginnings of the properties that place an object
+
+
+def stands_still(limb: Limb) -> bool:
+    """Whether nothing moves the armature or the chain's bones over time but rotation keys on the solved ones."""
+    armature = limb.armature
+    if not _plain(armature):
+        return False
+    bones = armature.pose.bones
+    above = [bone.name for bone in bones[limb.bones[0]].parent_recursive]
+    if any(len(bones[name].constraints) for name in (*above, *limb.bones)):
+        return False
+    ours = {
+        (bones[name].path_from_id(channel(bones[name])[0]), i) for name in limb.solved for i in unlocked(bones[name])
+    }
+    watched = (*_PLACING, *(bones[name].path_from_id() for name in (*above, *limb.bones)))
+    return not any(
+        curve.data_path.startswith(watched) and (curve.data_path, curve.array_index) not in ours
+        for curve in curves_of(armature)
+    )
+
+
+def plain_location(target: Object) -> Callable[[float], Vector] | None:
+    """Location of an object by frame, world space, where F-Curves alone decide it; else None."""
+    if not _plain(target) or any(curve.data_path == "delta_location" for curve in curves_of(target)):
+        return None
+    heard = [
+        c for c in curves_of(target) if c.data_path == "location" and not c.mute and not (c.group and c.group.mute)
+    ]
+    curves = {curve.array_index: curve for curve in heard if not curve.is_empty}
+    fixed, delta = target.location.copy(), target.delta_location.copy()
+
+    def location(frame: float) -> Vector:
+        return Vector([curves[axis].evaluate(frame) if axis in curves else fixed[axis] for axis in range(3)]) + delta
+
+    return location
+
+
+def _plain(ob: Object) -> bool:
+    """Whether nothing but its own action moves the object."""
+    if ob.parent or len(ob.constraints) or ob.rigid_body:
+        return False
+    for animation in (ob.animation_data, ob.data.animation_data if ob.type == "ARMATURE" else None):
+        if animation and (len(animation.drivers) or len(animation.nla_tracks) or animation.action_influence < 1.0):
+            return False
+    return True

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bone's rotation in whichever rotation mode it has: reading, writing, and the channels it is keyed on."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from math import dist, tau
+from typing import Any
+
+import numpy as np
+from bpy.types import PoseBone
+from mathutils import Quaternion, Vector
+
+from ..kinematics import EulerLimits, Freedom
+from ..kinematics.rotation import from_euler, other_euler, to_euler
+
+# The property and the number of its channels; every Euler order has the default.
+_CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
+_EULER = ("rotation_euler", 3)
+PROPERTIES = ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
+
+TWIST_FIRST = (
+    "YXZ"  # Euler order of limits on bones without one of their own: about the bone first, as Blender's IK does
+)
+
+
+def channel(bone: PoseBone) -> tuple[str, int]:
+    """Name of the rotation property that counts in the bone's mode, and how many channels it has."""
+    return _CHANNELS.get(bone.rotation_mode, _EULER)
+
+
+def unlocked(bone: PoseBone) -> tuple[int, ...]:
+    """Array indices of the rotation property that may be keyed: of an Euler bone, those whose channel is not locked."""
+    _, count = channel(bone)
+    return tuple(index for index in range(count) if count == 4 or not bone.lock_rotation[index])
+
+
+def limit_order(bone: PoseBone) -> str:
+    """Euler order in which the bone's limits and locked axes are understood: its own, if it is in an Euler mode."""
+    return TWIST_FIRST if bone.rotation_mode in _CHANNELS else bone.rotation_mode
+
+
+def rotation_of(bone: PoseBone) -> Quaternion:
+    """The rotation part of the bone's matrix_basis, a unit quaternion; Blender's own reading of degenerate values."""
+    mode = bone.rotation_mode
+    if mode == "QUATERNION":
+        rotation = bone.rotation_quaternion.copy()
+        rotation.normalize()
+        return rotation
+    if mode == "AXIS_ANGLE":
+        angle, *axis = bone.rotation_axis_angle
+        axis = Vector(axis)
+        return Quaternion(axis.normalized(), angle) if axis.length > 1e-8 else Quaternion()
+    return from_euler(bone.rotation_euler, mode)
+
+
+def run_of(
+    rotations: Sequence[Quaternion], mode: str, freedoms: Iterable[Freedom], previous: Sequence[float]
+) -> np.ndarray[Any, Any]:
+    """Channel values that show the rotations one after the other in rotation `mode`: a row each.
+
+    Of all values for the same rotation those are taken that run on from the row before, and first from `previous`,
+    without a jump: the sign of a quaternion, the sense and whole turns of an axis-angle, the Euler triple and its whole
+    turns. Euler angles with limits in the order of the mode stay inside them.
+    """
+    if mode == "QUATERNION":
+        return _quaternion_run(rotations, previous)
+    rows = []
+    for rotation, freedom in zip(rotations, freedoms, strict=True):
+        previous = (
+            _axis_angle(rotation, previous) if mode == "AXIS_ANGLE" else _euler(rotation, mode, freedom, previous)
+        )
+        rows.append(previous)
+    return np.array(rows)
+
+
+def set_rotation(bone: PoseBone, values: Sequence[float]) -> None:
+    """Write channel values of the bone's own mode."""
+    setattr(bone, channel(bone)[0], values)
+
+
+def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) -> np.ndarray[Any, Any]:
+    rows = np.fromiter(chain.from_iterable(rotation[:] for rotation in rotations), np.float32).reshape(-1, 4)
+    before = np.vstack((np.asarray(previous, np.float32), rows[:-1]))
+    signs = np.where(np.einsum("ij,ij->i", rows, before) < 0.0, -1.0, 1.0)
+    return rows * np.cumprod(signs)[:, None]
+
+
+def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequence[float]) -> tuple[float, ...]:
+    if isinstance(freedom, EulerLimits) and freedom.order == order:
+        angles = freedom.angles(rotation)
+        return tuple(map(_whole_turns, angles, previous, freedom.lower, freedom.upper))
+    triple = to_euler(rotation, order)
+    candidates = [
+        tuple(angle + tau * round((before - angle) / tau) for angle, before in zip(angles, previous, strict=True))
+        for angles in (triple, other_euler(triple, order))
+    ]
+    return min(candidates, key=lambda angles: dist(angles, previous))
+
+
+def _axis_angle(rotation: Quaternion, previous: Sequence[float]) -> tuple[float, ...]:
+    axis, angle = rotation.to_axis_angle()
+    before = Vector(previous[1:])
+    if angle < 1e-6 or not axis.length:  # no axis of its own: keep the one there was, if there was one
+        axis = before.normalized() if before.length else Vector((0.0, 1.0, 0.0))
+    if axis.dot(before) < 0.0:
+        axis, angle = -axis, -angle
+    return angle + tau * round((previous[0] - angle) / tau), *axis
+
+
+def _whole_turns(angle: float, before: float, lower: float, upper: float) -> float:
+    """The turn of `angle` nearest to `before` that is still inside the limits."""
+    shifted = angle + tau * round((before - angle) / tau)
+    return shifted if lower <= shifted <= upper else angle

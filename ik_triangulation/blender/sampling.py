@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the rig and its target are at a frame, without stepping the user's scene.
+
+A scene of its own that holds only the armature and the target makes Blender evaluate just what those depend on: exact,
+with parents, constraints and drivers, and at the same cost however heavy the user's scene is. The user's current frame
+and poses that are not keyed stay as they are.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import floor, isfinite
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Depsgraph, Object, PoseBone, Scene
+from mathutils import Matrix, Vector
+
+from ..errors import TargetError
+from ..kinematics import Freedom
+from .armature import Channels, base_of, channels_of
+from .freedom import freedom_of, locked_axes
+from .limb import Limb
+from .motion import plain_location, stands_still
+
+
+class Rig(NamedTuple):
+    """The armature at some frame, as far as it matters to a limb."""
+
+    world: Matrix  # of the armature, 4x4
+    into: Matrix  # from world to armature space, 4x4
+    stretch: float  # the most that world space stretches armature space
+    base: Matrix  # of the chain root's parent, 4x4, armature space
+    channels: list[Channels]  # of the chain's bones
+    freedoms: dict[str, Freedom]  # of bones whose locked channels freeze them at what this frame says
+
+
+class Sample(NamedTuple):
+    """The rig and its target at one frame; as long as the rig stands still it is the same object."""
+
+    frame: float
+    rig: Rig
+    target: Vector  # world space
+
+
+def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
+    """Read what the dependency graph says now. Raises TargetError if the target is nowhere."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    world = armature.matrix_world.copy()
+    rig = Rig(
+        world,
+        world.inverted(),
+        max(abs(scale) for scale in world.to_scale()),
+        base_of(armature, limb.bones[0]),
+        channels_of(armature, limb.bones),
+        {bone.name: freedom_of(bone) for bone in _partly_locked(limb, armature)},
+    )
+    return Sample(frame, rig, _valid(limb, target_location(limb, depsgraph), frame))
+
+
+def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
+    bones = (armature.pose.bones[name] for name in limb.in_order)
+    return [bone for bone in bones if any(locked_axes(bone))]
+
+
+def _valid(limb: Limb, target: Vector, frame: float) -> Vector:
+    x, y, z = target
+    if not isfinite(x + y + z):
+        raise TargetError(
+            f"Target '{limb.target_name}' has an invalid position at frame {frame:g} (NaN or infinite). "
+            "Check its drivers and keys."
+        )
+    return target
+
+
+def target_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
+    """Origin of the target object, or head of its bone, in world space."""
+    target = limb.target.evaluated_get(depsgraph)
+    if limb.subtarget:
+        return target.matrix_world @ target.pose.bones[limb.subtarget].head
+    return target.matrix_world.to_translation()
+
+
+def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
+    """Tail of the chain's last bone as Blender evaluates it, world space."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    return armature.matrix_world @ armature.pose.bones[limb.tip].tail
+
+
+@contextmanager
+def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
+    """A scene with nothing but the armature and the target, with the time settings of `scene`; gone afterwards."""
+    own = bpy.data.scenes.new("IK Triangulation")
+    try:
+        for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(own.render, name, getattr(scene.render, name))
+        own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
+        own.unit_settings.scale_length = scene.unit_settings.scale_length
+        for ob in dict.fromkeys((limb.armature, limb.target)):
+            own.collection.objects.link(ob)
+        yield own
+    finally:
+        bpy.data.scenes.remove(own)
+
+
+def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Sample]:
+    """The rig and its target at each of the frames; what does not move is read only once."""
+    first = sample(limb, go_to(staged, frames[0]), frames[0])
+    yield first
+    still = stands_still(limb)
+    location = plain_location(limb.target) if still and not limb.subtarget else None
+    for frame in frames[1:]:
+        if location:
+            yield Sample(frame, first.rig, _valid(limb, location(frame), frame))
+        elif still:
+            yield Sample(frame, first.rig, _valid(limb, target_location(limb, go_to(staged, frame)), frame))
+        else:
+            yield sample(limb, go_to(staged, frame), frame)
+
+
+def go_to(staged: Scene, frame: float) -> Depsgraph:
+    """Evaluate the staged scene at a frame, whole or not."""
+    whole = floor(frame)
+    staged.frame_set(whole, subframe=frame - whole)
+    return staged.view_layers[0].depsgraph

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results in words, with the scene's units."""
+
+import bpy
+from bpy.types import Scene
+
+from ..report import Report
+
+_SHOWN = 1e-6  # metres; Blender writes shorter lengths as 0
+
+
+def distance_text(length: float, scene: Scene) -> str:
+    """A length [Blender units] the way the scene shows lengths, in the unit that suits it."""
+    units = scene.unit_settings
+    if units.system == "NONE":
+        return f"{length:.3g}"
+    length *= units.scale_length
+    if 0.0 < length < _SHOWN:
+        return "less than 1 µm"
+    return bpy.utils.units.to_string(units.system, "LENGTH", length, precision=2, split_unit=False).strip()
+
+
+def summary(report: Report, scene: Scene) -> str:
+    """One line: frames reached, and the largest distance with its frame."""
+    worst = report.worst
+    if len(report.frames) == 1:
+        return f"{'Reached' if report.all_reached else 'Not reached'}, distance {distance_text(worst.error, scene)}"
+    return (
+        f"Reached {report.reached} of {len(report.frames)} frames, "
+        f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}"
+    )

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rig at rest: what does not change while it is posed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+from mathutils import Matrix, Quaternion, Vector
+
+from ..errors import ChainError
+from .joint import Joint
+from .pose import Pose
+from .reach import reaches
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Joints from the root to the tip, and the end effector `tip` in the last joint's frame [Blender units].
+
+    Raises ChainError for no joints at all, and for a place or orientation that is not a finite number.
+    """
+
+    joints: tuple[Joint, ...]
+    tip: Vector
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(self, "tip", Vector(self.tip).freeze())
+        if not self.joints:
+            raise ChainError("A chain needs at least one joint. Choose the bones to solve.")
+        for joint in self.joints:
+            if not all(map(isfinite, (*joint.offset, *joint.rest))):
+                raise ChainError(f"Bone '{joint.name}' has an invalid rest pose. Re-create it in Edit Mode.")
+        if not all(map(isfinite, self.tip)):
+            raise ChainError(f"Bone '{self.joints[-1].name}' has an invalid tail. Re-create it in Edit Mode.")
+
+    @cached_property
+    def offsets(self) -> tuple[Vector, ...]:
+        """Link `i` in the frame of joint `i`: the head of the next joint, and last the end effector."""
+        return (*(joint.offset for joint in self.joints[1:]), self.tip)
+
+    @cached_property
+    def rests(self) -> tuple[Matrix, ...]:
+        """Rest orientation of each joint in the frame of the one before it, 3x3."""
+        return tuple(joint.rest.to_matrix() for joint in self.joints)
+
+    @cached_property
+    def lengths(self) -> tuple[float, ...]:
+        """Length of each link at rest [Blender units]."""
+        return tuple(offset.length for offset in self.offsets)
+
+    @cached_property
+    def reaches(self) -> tuple[tuple[float, float], ...]:
+        """For each joint the least and greatest distance the end effector can stand from it, were all joints free.
+
+        One more pair, (0, 0), stands for the end effector itself.
+        """
+        return reaches(self.lengths)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[float, float], ...]:
+        """The same distances for the end of each link: those of the next joint."""
+        return self.reaches[1:]
+
+    @cached_property
+    def reach(self) -> float:
+        """Sum of all lengths [Blender units]."""
+        return sum(self.lengths)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every joint moves rigidly with the one before it (no bone is scaled or hinged in Blender's sense)."""
+        return all(joint.plain for joint in self.joints)
+
+    def rest_pose(self) -> Pose:
+        """The chain at rest, its root's parent at the origin."""
+        return Pose(self, Matrix.Identity(4), [Quaternion() for _ in self.joints])

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The limb that ends in the active bone, in the sidebar's Animation tab."""
+
+import bpy
+from bpy.types import Context, Panel, UILayout
+
+from ..blender.context import active_armature, active_bone
+from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.solve import POSE_OT_ik_triangulation_solve
+
+
+class SidebarPanel:
+    """Where all panels of the extension are, and how they lay out."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Animation"
+
+    def column(self) -> UILayout:
+        """Labels left, values right, no key buttons."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        return layout.column()
+
+
+class LimbPanel(SidebarPanel):
+    """A part of the main panel, there only with an active bone."""
+
+    bl_parent_id = "VIEW3D_PT_ik_triangulation"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return active_bone(context) is not None
+
+
+class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
+    bl_label = "IK Triangulation"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        bone = active_bone(context)
+        if bone is None:
+            armature = active_armature(context)
+            column.label(text="Make a bone active" if armature else "Select an armature", icon="INFO")
+            return
+        limb = bone.ik_triangulation
+        column.label(text=f"Limb to {bone.name}", icon="BONE_DATA")
+        column.prop(limb, "target")
+        if limb.target is not None and limb.target.type == "ARMATURE":
+            column.prop_search(limb, "subtarget", limb.target.data, "bones")
+        length = column.column()
+        length.active = not limb.use_selected
+        length.prop(limb, "chain_count")
+        column.prop(limb, "use_selected")
+        column.separator()
+        column.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
+
+
+class VIEW3D_PT_ik_triangulation_solver(LimbPanel, Panel):
+    bl_label = "Solver"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "solver")
+        column.prop(limb, "tolerance")
+        column.prop(limb, "iterations")
+        column.prop(limb, "finish")
+        seed = column.column()
+        seed.active = limb.finish
+        seed.prop(limb, "seed")
+
+
+class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
+    bl_label = "Joint"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        bone = active_bone(context)
+        joint = bone.ik_triangulation_joint
+        column.label(text=bone.name, icon="BONE_DATA")
+        column.prop(joint, "source")
+        if joint.source == "BLENDER":
+            _draw_blender_limits(column, bone)
+            return
+        column.prop(joint, "kind")
+        if joint.kind == "HINGE":
+            column.prop(joint, "axis")
+            column.prop(joint, "use_limits")
+            ends = column.column(align=True)
+            ends.active = joint.use_limits
+            ends.prop(joint, "lower")
+            ends.prop(joint, "upper")
+        elif joint.kind == "EULER":
+            column.prop(joint, "minimum")
+            column.prop(joint, "maximum")
+        if joint.kind != "LOCKED":
+            column.prop(joint, "stiffness", slider=True)
+
+
+class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
+    bl_label = "Bake"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "use_scene_range")
+        ends = column.column(align=True)
+        ends.active = not limb.use_scene_range
+        ends.prop(limb, "frame_start")
+        ends.prop(limb, "frame_end")
+        column.prop(limb, "step")
+        column.separator()
+        column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+
+
+def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
+    """The part of Blender's own Inverse Kinematics panel that counts here."""
+    for axis in "xyz":
+        row = column.row(align=True, heading=axis.upper())
+        row.prop(bone, f"lock_ik_{axis}", text="", toggle=True)
+        limits = row.row(align=True)
+        limits.active = not getattr(bone, f"lock_ik_{axis}")
+        limits.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
+        if getattr(bone, f"use_ik_limit_{axis}"):
+            ends = column.column(align=True)
+            ends.active = limits.active
+            ends.prop(bone, f"ik_min_{axis}", text="Minimum")
+            ends.prop(bone, f"ik_max_{axis}", text="Maximum")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation,
+        VIEW3D_PT_ik_triangulation_solver,
+        VIEW3D_PT_ik_triangulation_joint,
+        VIEW3D_PT_ik_triangulation_bake,
+    )
+)

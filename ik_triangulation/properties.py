@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings that are saved with the rig: of a limb on its tip bone, of a joint on each bone."""
+
+from math import pi
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Object, PoseBone, PropertyGroup
+
+from .solvers import SOLVERS
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+class IKT_PG_limb(PropertyGroup):
+    """A limb that ends in this bone; the names are those of the Inverse Kinematics constraint where it has them."""
+
+    target: PointerProperty(
+        name="Target", description="Object that the tail of this bone shall reach", type=Object, override=OVERRIDABLE
+    )
+    subtarget: StringProperty(
+        name="Bone", description="Bone of the target whose head is reached for", override=OVERRIDABLE
+    )
+    chain_count: IntProperty(
+        name="Chain Length",
+        description="How many bones are turned, counted up from this one; 0 for all up to the root",
+        default=3,
+        min=0,
+        soft_max=32,
+        override=OVERRIDABLE,
+    )
+    use_selected: BoolProperty(
+        name="Selected Bones",
+        description="Turn the selected bones; bones between them that are not selected stay as they are",
+        override=OVERRIDABLE,
+    )
+    solver: EnumProperty(
+        name="Solver",
+        description="How the bones are turned",
+        items=[(key, s.label, s.description, s.number) for key, s in SOLVERS.items()],
+        default="TRIANGULATION",
+        override=OVERRIDABLE,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Distance from the target up to which it counts as reached",
+        default=1e-3,
+        min=1e-6,
+        soft_max=0.1,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
+    iterations: IntProperty(
+        name="Iterations",
+        description="Most steps of the solver in a frame",
+        default=100,
+        min=1,
+        soft_max=1000,
+        override=OVERRIDABLE,
+    )
+    finish: BoolProperty(
+        name="Finish",
+        description="Polish by other means where the solver alone stops short of the target",
+        default=True,
+        override=OVERRIDABLE,
+    )
+    seed: IntProperty(name="Seed", description="Another seed makes Finish try other poses", min=0, override=OVERRIDABLE)
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Bake the frame range of the scene, or its preview range where that is on",
+        default=True,
+        override=OVERRIDABLE,
+    )
+    frame_start: IntProperty(name="Start", description="First frame to bake", default=1, override=OVERRIDABLE)
+    frame_end: IntProperty(name="End", description="Last frame to bake", default=250, override=OVERRIDABLE)
+    step: IntProperty(
+        name="Step", description="Bake every so many frames", default=1, min=1, soft_max=8, override=OVERRIDABLE
+    )
+
+
+class IKT_PG_joint(PropertyGroup):
+    """What this bone may do when it is solved, measured from rest in the bone's own axes."""
+
+    source: EnumProperty(
+        name="Limits",
+        description="Where the limits of this bone come from",
+        items=[
+            ("BLENDER", "Bone's IK Settings", "Locks, limits and stiffness of the bone's Inverse Kinematics panel", 0),
+            ("OWN", "Own", "The settings here, which know more than those of Blender", 1),
+        ],
+        override=OVERRIDABLE,
+    )
+    kind: EnumProperty(
+        name="Joint",
+        description="How the bone turns",
+        items=[
+            ("FREE", "Free", "Any way, like a ball joint", 0),
+            ("HINGE", "Hinge", "About one axis", 1),
+            ("EULER", "Euler Limits", "Within a range about each axis, in the bone's own rotation order", 2),
+            ("LOCKED", "Locked", "Not at all", 4),
+        ],
+        override=OVERRIDABLE,
+    )
+    axis: FloatVectorProperty(
+        name="Axis",
+        description="Direction of the hinge in the bone's rest axes",
+        size=3,
+        subtype="XYZ",
+        default=(1.0, 0.0, 0.0),
+        override=OVERRIDABLE,
+    )
+    use_limits: BoolProperty(
+        name="Limit", description="Keep the hinge within a range", default=True, override=OVERRIDABLE
+    )
+    lower: FloatProperty(
+        name="From", description="Least angle of the hinge", subtype="ANGLE", default=0.0, override=OVERRIDABLE
+    )
+    upper: FloatProperty(
+        name="To", description="Greatest angle of the hinge", subtype="ANGLE", default=0.8 * pi, override=OVERRIDABLE
+    )
+    minimum: FloatVectorProperty(
+        name="Minimum",
+        description="Least angle about each axis; the same as the greatest freezes it",
+        size=3,
+        subtype="EULER",
+        unit="ROTATION",
+        default=(-pi / 2.0,) * 3,
+        override=OVERRIDABLE,
+    )
+    maximum: FloatVectorProperty(
+        name="Maximum",
+        description="Greatest angle about each axis",
+        size=3,
+        subtype="EULER",
+        unit="ROTATION",
+        default=(pi / 2.0,) * 3,
+        override=OVERRIDABLE,
+    )
+    stiffness: FloatProperty(
+        name="Stiffness",
+        description="How reluctant the bone is to turn where others can do it",
+        min=0.0,
+        max=0.99,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_limb, IKT_PG_joint))
+
+
+def register() -> None:
+    _register_classes()
+    PoseBone.ik_triangulation = PointerProperty(name="IK Triangulation", type=IKT_PG_limb, override=OVERRIDABLE)
+    PoseBone.ik_triangulation_joint = PointerProperty(
+        name="IK Triangulation Joint", type=IKT_PG_joint, override=OVERRIDABLE
+    )
+
+
+def unregister() -> None:
+    del PoseBone.ik_triangulation_joint
+    del PoseBone.ik_triangulation
+    _unregister_classes()

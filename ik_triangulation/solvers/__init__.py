@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solvers and the loop they share. Needs mathutils, nothing else of Blender."""
+
+from .registry import SOLVERS
+from .solve import Solution, solve
+from .solver import Solver
+
+__all__ = ["SOLVERS", "Solution", "Solver", "solve"]

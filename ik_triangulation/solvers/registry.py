@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of solvers: a new one is a file with its `step` and an entry here."""
+
+from . import ccd, triangulation
+from .solver import Solver
+
+SOLVERS = {
+    "TRIANGULATION": Solver(
+        0,
+        "Triangulation",
+        "Reach in one pass from the root, each joint turning as little as it can",
+        "Mueller-Cajar and Mukundan 2007, generalised",
+        triangulation.step,
+    ),
+    "TRIANGULATION_2007": Solver(
+        1,
+        "Triangulation 2007",
+        "The published method: bend the first joints and keep the rest of the chain straight",
+        "Mueller-Cajar and Mukundan 2007",
+        triangulation.step_2007,
+    ),
+    "CCD": Solver(
+        3,
+        "Cyclic Coordinate Descent",
+        "Turn joint by joint from the tip, each to point the tip at the target",
+        "Inverse Kinematics: quaternion CCD",
+        ccd.step,
+    ),
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The loop all solvers share."""
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from mathutils import Quaternion, Vector
+
+from ..errors import SettingError
+from ..kinematics import Cost, Pose
+from ..targets import Point, Target
+from . import ccd
+from .registry import SOLVERS
+
+STALLED = 8  # iterations in a row without gain after which nothing more is expected
+GAIN = 1e-3  # share of the error that an iteration must take off to count as a gain
+RESTARTS = 8  # random poses tried when a pose inside the limits may still reach
+ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
+
+
+class Solution(NamedTuple):
+    """What came of a solve. Not reaching is a result, never an exception.
+
+    `error` is the distance from end effector to target [Blender units, armature space], `reached` whether that is
+    within tolerance, `projected` whether the pose given stood outside its limits and had to be moved inside first.
+    """
+
+    pose: Pose
+    error: float
+    iterations: int
+    reached: bool
+    projected: bool = False
+
+    @property
+    def cost(self) -> Cost:
+        """Turns, total angle and travel on the way from the start to this pose."""
+        return self.pose.cost
+
+
+def solve(
+    start: Pose,
+    target: Target,
+    solver: str = "TRIANGULATION",
+    tolerance: float = 1e-3,
+    iterations: int = 100,
+    finish: bool = True,
+    seed: int = 0,
+) -> Solution:
+    """Turn the joints of `start` until the end effector is within `tolerance` [Blender units] of `target`.
+
+    Both are in armature space; `start` is not changed. The best pose seen is kept, so the error is never greater than
+    that of the start inside its limits. `iterations` bounds the solver's steps; with `finish` a pose that stopped short
+    is polished by CCD, from where it is and from random poses drawn with `seed`. The same arguments give the same
+    result. Raises SettingError for an unknown solver, or a tolerance or count that is none.
+    """
+    if solver not in SOLVERS:
+        raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
+    if not tolerance > 0.0:
+        raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
+    if iterations < 0:
+        raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
+    pose = start.copy()
+    projected = pose.project()
+    step = SOLVERS[solver].step
+    error, count = repeat(step, pose, target, tolerance, min(iterations, 1))
+    enough = tolerance
+    if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
+        enough = max(tolerance, _least_error(pose, target) + ROUNDING * pose.chain.reach)
+        error, more = repeat(step, pose, target, enough, iterations - count)
+        count += more
+    if finish and error > enough:
+        error, more = _finish(pose, target, error, enough, iterations, Random(seed))
+        count += more
+    return Solution(pose, error, count, error <= tolerance, projected)
+
+
+def repeat(
+    step: Callable[[Pose, Vector], None], pose: Pose, target: Target, enough: float, iterations: int
+) -> tuple[float, int]:
+    """Repeat `step` until the error is `enough` or nothing is gained any more; leaves the best pose seen.
+
+    Returns its error [Blender units] and the number of steps taken.
+    """
+    tip = pose.tip
+    aim = target.closest(tip)
+    error = least = (aim - tip).length
+    if least <= enough or iterations <= 0:
+        return least, 0
+    best, turns = pose.rotations[:], len(pose.turns)
+    count = stalled = 0
+    while least > enough and count < iterations and stalled < STALLED:
+        step(pose, aim)
+        count += 1
+        tip = pose.tip
+        aim = target.closest(tip)
+        error = (aim - tip).length
+        stalled = 0 if error < least * (1.0 - GAIN) else stalled + 1
+        if error < least:
+            least, best, turns = error, pose.rotations[:], len(pose.turns)
+    if error > least:
+        pose.restore(best, turns)
+    return least, count
+
+
+def _finish(
+    pose: Pose, target: Target, error: float, enough: float, iterations: int, random: Random
+) -> tuple[float, int]:
+    """Polish by CCD, then again from random poses inside the limits; leaves the best pose seen."""
+    least, count = repeat(ccd.step, pose, target, enough, iterations)
+    best, turns = pose.rotations[:], len(pose.turns)
+    for _ in range(RESTARTS):
+        if least <= enough:
+            break
+        for i in range(len(pose)):
+            pose.turn(i, Quaternion([random.gauss(0.0, 1.0) for _ in range(4)]).normalized())
+        error, more = repeat(ccd.step, pose, target, enough, iterations)
+        count += more
+        if error < least:
+            least, best, turns = error, pose.rotations[:], len(pose.turns)
+    pose.restore(best, turns)
+    return least, count
+
+
+def _least_error(pose: Pose, target: Target) -> float:
+    """Distance that must remain whatever the joints do, from the lengths alone; 0 where that is not known."""
+    if not pose.chain.plain:
+        return 0.0
+    nearest, farthest = pose.chain.reaches[0]
+    root = pose.head(0)
+    distance = (target.closest(root) - root).length
+    inside = nearest - distance if isinstance(target, Point) else 0.0
+    return max(0.0, distance - farthest, inside)

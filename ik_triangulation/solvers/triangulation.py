@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Triangulation, root first: each joint places the next one where the rest of the chain can reach from.
+
+Source: Mueller-Cajar and Mukundan 2007, "Triangulation: A new algorithm for Inverse Kinematics", section 3 and
+Algorithm 1.
+
+With link length a, distance c to the aim and the next joint at distance b from it, the law of cosines (eq. 4) gives the
+angle between link and aim: b^2 = a^2 + c^2 - 2 a c cos(angle). The paper sets b to the length of the remaining chain
+held straight. But any b will do that the remaining chain can span, so `step` turns a joint only where the next one
+stands outside that span, and then just to its edge; that is the smallest rotation of all. `step_2007` keeps to the
+paper.
+
+Deviations of `step_2007` from the printed algorithm: a link longer than the rest of the chain plus the distance points
+at the aim, not away from it; the last link always points at it (printed, rounding turns it away); where link and aim
+are parallel the joint bends about its own axis, as the printed (0, 1, 0) runs along every Blender bone.
+"""
+
+from math import atan2, cos, pi, sin, sqrt
+
+from mathutils import Vector
+
+from ..kinematics import Pose
+from ..kinematics.rotation import orthogonal
+
+_ROUNDING = 5e-7  # of the reach: a joint so near its span stands in it (the misses do not add up)
+_NOWHERE = 1e-7  # of the reach: a shorter link moves nothing, an aim so near a joint has no direction from there
+
+
+def step(pose: Pose, aim: Vector) -> None:
+    """One pass; every joint turns as little as brings the next one to where the rest of the chain reaches `aim`."""
+    slack = _ROUNDING * pose.chain.reach
+    for i, (shortest, longest) in enumerate(pose.spans):
+        head, end = pose.head(i), pose.end(i)
+        distance = (aim - end).length
+        if distance > longest + slack:
+            place(pose, i, end - head, aim - head, longest)
+        elif distance < shortest - slack:
+            place(pose, i, end - head, aim - head, shortest)
+
+
+def step_2007(pose: Pose, aim: Vector) -> None:
+    """One pass of the published method, in which the links after the present one are taken as straight."""
+    for i, (_, longest) in enumerate(pose.spans):
+        head = pose.head(i)
+        place(pose, i, pose.end(i) - head, aim - head, longest)
+
+
+def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> None:
+    """Turn joint `i`, in the plane of its link and the aim, until the next joint is `b` from the aim, or nearly."""
+    a, c = link.length, to_aim.length
+    if a <= _NOWHERE * pose.chain.reach or c <= _NOWHERE * pose.chain.reach:
+        return
+    angle = corner(a, c, b)
+    if angle == 0.0:
+        pose.swing(i, link, to_aim)
+    else:
+        across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
+        pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
+
+
+def corner(a: float, c: float, b: float) -> float:
+    """Angle [rad] between sides `a` and `c` of a triangle, opposite `b`; 0 for too short a `b`, pi for too long."""
+    s = (a + b + c) / 2.0
+    sine, cosine = (s - a) * (s - c), s * (s - b)  # of half the angle, squared and scaled alike
+    if sine <= 0.0:
+        return 0.0
+    return 2.0 * atan2(sqrt(sine), sqrt(cosine)) if cosine > 0.0 else pi
