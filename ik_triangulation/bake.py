@@ -114,7 +114,7 @@ def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Sol
         goal = Point(rig.into @ now.target)
         # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
         tolerance = limb.tolerance / rig.stretch
-        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed)
+        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, refine=True)
         pose = solution.pose
         yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)
 
@@ -131,15 +131,15 @@ def _turned_like(before: Pose, start: Pose, solved: Collection[str]) -> Pose:
 def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...] | None]) -> list[Channel]:
     """Channel values of every solved bone over all frames, each running on from the ones before."""
     runs = []
-    for i, name in enumerate(limb.bones):
-        if name not in limb.solved:
+    for i, joint in enumerate(solved[0].chain.joints):
+        if joint.name not in limb.solved or not joint.freedom.moves:
             continue
-        bone = limb.armature.pose.bones[name]
+        bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
         rotations = [result.rotations[i] for result in solved]
         freedoms = (result.chain.joints[i].freedom for result in solved)
-        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(name) or tuple(getattr(bone, prop)))
-        runs.append(Channel(name, bone.path_from_id(prop), values, unlocked(bone)))
+        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
+        runs.append(Channel(joint.name, bone.path_from_id(prop), values, unlocked(bone)))
     return runs
 
 

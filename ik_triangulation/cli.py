@@ -13,6 +13,7 @@ import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +190,9 @@ def _armature(name: str | None, scene: Scene) -> Object:
 def _named(things: Any, name: str, what: str, error: type[IKError]) -> Any:
     thing = things.get(name)
     if thing is None:
-        names = ", ".join(f"'{other}'" for other in list(things.keys())[:12])
-        raise error(f"{what} '{name}' is not there. Choose one of {names or 'none'}.")
+        names = list(things.keys())
+        likely = get_close_matches(name, names, n=6, cutoff=0.5) or names[:12]
+        raise error(f"{what} '{name}' is not there. Choose one of {', '.join(map(repr, likely)) or 'none'}.")
     return thing
 
 

@@ -107,47 +107,84 @@ class Bones:
     def pose(self, base: Matrix, channels: Sequence[Channels], freedoms: Mapping[str, Freedom] | None = None) -> Pose:
         """The pose these channels make under the frame `base` (4x4, armature space) of the root's parent.
 
-        `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a scale of zero.
+        Bones that cannot move are part of the link they lie in, so the joints are fewer than the bones; a joint has its
+        bone's name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a
+        scale of zero.
         """
         scale = _uniform_scale(base)
         if freedoms:
             self.freedoms = [
                 freedoms.get(name, freedom) for name, freedom in zip(self.names, self.freedoms, strict=True)
             ]
-        key = (scale, *self.freedoms, *((c.location.to_tuple(), c.scale.to_tuple()) for c in channels))
+        held = [not freedom.moves for freedom in self.freedoms]
+        key = (
+            scale,
+            *self.freedoms,
+            *((c.location.to_tuple(), c.scale.to_tuple()) for c in channels),
+            *(c.rotation[:] for c, still in zip(channels, held, strict=True) if still),
+        )
         if self._latest is None or self._latest[0] != key:
             self._latest = key, self._chain(scale, channels)
         chain = self._latest[1]
         if chain.plain and scale != 1.0:
             base = base @ Matrix.Scale(1.0 / scale, 4)
-        return Pose(chain, base, [c.rotation for c in channels])
+        rotations = {name: channel.rotation for name, channel in zip(self.names, channels, strict=True)}
+        return Pose(chain, base, [rotations[joint.name] for joint in chain.joints])
 
     def _chain(self, scale: float | None, channels: Sequence[Channels]) -> Chain:
         """The joints for these locations and scales, under a frame of this `scale`.
 
-        Where every scale is uniform it goes into the offsets and the joints move rigidly; else each bone keeps its own
-        scale and Blender's rules for what it takes over from its parent.
+        Where every scale is uniform it goes into the offsets, and the joints move rigidly. Else each bone is a joint
+        with its own scale and Blender's rules for what it takes over from its parent.
         """
         scales = [scale]  # of the frame that each bone stands in, and last of the tip's
         for name, channel, inheritance in zip(self.names, channels, self._inheritance, strict=True):
             if any(abs(component) < 1e-9 for component in channel.scale):
                 raise RigError(f"Bone '{name}' is scaled to zero; its direction is undefined. Give it a scale.")
             scales.append(_next_scale(scales[-1], inheritance, channel.scale))
-        uniform = None not in scales
+        offsets = [
+            rest.to_translation() + locating @ channel.location
+            for rest, locating, channel in zip(self._rests, self._locating, channels, strict=True)
+        ]
+        tip = Vector((0.0, self.length, 0.0))
+        if None not in scales:
+            offsets = [offset * scale for offset, scale in zip((*offsets, tip), scales, strict=True)]
+            return self._rigid_chain(offsets[:-1], offsets[-1], channels)
+        joints = [
+            Joint(name, offset, rest.to_quaternion(), freedom, stiffness, channel.scale, inheritance)
+            for name, offset, rest, freedom, stiffness, channel, inheritance in zip(
+                self.names,
+                offsets,
+                self._rests,
+                self.freedoms,
+                self._stiffness,
+                channels,
+                self._inheritance,
+                strict=True,
+            )
+        ]
+        return Chain(tuple(joints), tip)
+
+    def _rigid_chain(self, offsets: Sequence[Vector], tip: Vector, channels: Sequence[Channels]) -> Chain:
+        """The joints of the bones that can move, with what lies between them as one rigid link."""
         joints = []
+        place, turn = Vector(), Quaternion()  # of the frame that the next bone stands in, from the last joint on
         for i, channel in enumerate(channels):
-            rest = self._rests[i]
-            offset = rest.to_translation() + self._locating[i] @ channel.location
-            fixed = self.names[i], offset * scales[i] if uniform else offset, rest.to_quaternion()
-            scaling = () if uniform else (channel.scale, self._inheritance[i])
-            joints.append(Joint(*fixed, self.freedoms[i], self._stiffness[i], *scaling))
-        return Chain(tuple(joints), Vector((0.0, self.length * (scales[-1] if uniform else 1.0), 0.0)))
+            place, turn = place + turn @ offsets[i], turn @ self._rests[i].to_quaternion()
+            if self.freedoms[i].moves:
+                joints.append(Joint(self.names[i], place, turn, self.freedoms[i], self._stiffness[i]))
+                place, turn = Vector(), Quaternion()
+            else:
+                turn = turn @ channel.rotation
+        return Chain(tuple(joints), place + turn @ tip)
 
 
 def _locating(bone: Bone, rest: Matrix) -> Matrix:
     """What turns location channels into the parent's frame (3x3), `rest` being the bone's rest in it."""
     if bone.use_connect:
-        return Matrix.Diagonal((0.0, 0.0, 0.0))  # Blender keeps the head on the parent's tail, whatever the channels say
+        return Matrix.Diagonal(
+            (0.0, 0.0, 0.0)
+        )  # Blender keeps the head on the parent's tail, whatever the channels say
     return rest.to_3x3() if bone.use_local_location else Matrix.Identity(3)
 
 

@@ -64,7 +64,10 @@ def _split(frame: Matrix) -> tuple[Matrix, Vector]:
 
 
 def _unsheared_scale(frame: Matrix) -> Vector:
-    return _split(orthogonalized(frame))[1]
+    """Lengths of the columns of a 3x3 matrix, all lessened alike so that their product is its volume."""
+    _, scale = _split(frame)
+    volume = scale.x * scale.y * scale.z
+    return scale * abs(frame.determinant() / volume) ** (1.0 / 3.0) if volume else scale
 
 
 def orthogonalized(frame: Matrix, normalize: bool = False) -> Matrix:

@@ -46,13 +46,15 @@ def solve(
     iterations: int = 100,
     finish: bool = True,
     seed: int = 0,
+    refine: bool = False,
 ) -> Solution:
     """Turn the joints of `start` until the end effector is within `tolerance` [Blender units] of `target`.
 
     Both are in armature space; `start` is not changed. The best pose seen is kept, so the error is never greater than
     that of the start inside its limits. `iterations` bounds the solver's steps; with `finish` a pose that stopped short
-    is polished by CCD, from where it is and from random poses drawn with `seed`. The same arguments give the same
-    result. Raises SettingError for an unknown solver, or a tolerance or count that is none.
+    is polished by CCD, from where it is and from random poses drawn with `seed`. With `refine` one step is taken even
+    if the start is within tolerance, so that a tip does not trail a creeping target by that much. The same arguments
+    give the same result. Raises SettingError for an unknown solver, or a tolerance or count that is none.
     """
     if solver not in SOLVERS:
         raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
@@ -63,7 +65,7 @@ def solve(
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[solver].step
-    error, count = repeat(step, pose, target, tolerance, min(iterations, 1))
+    error, count = repeat(step, pose, target, ROUNDING * pose.chain.reach if refine else tolerance, min(iterations, 1))
     enough = tolerance
     if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
         enough = max(tolerance, _least_error(pose, target) + ROUNDING * pose.chain.reach)
