@@ -31,29 +31,29 @@ def enter(*groups: str) -> None:
         if absent := [name for name in map(_name, requirements(*groups)) if not _installed(name)]:
             sys.exit(f"IK_TRIANGULATION_NO_VENV=1 is set, but {sys.executable} lacks: {', '.join(sorted(set(absent)))}")
     else:
-        python = prepare(*groups)
-        if not _running_in(_home()):
-            try:
+        try:
+            python = prepare(*groups)
+            if not _running_in(_home()):
                 code = subprocess.call([str(python), *sys.orig_argv[1:]])
-            except KeyboardInterrupt:
-                code = 130
-            sys.exit(code if code >= 0 else 128 - code)  # below zero: ended by that signal, as a shell reports it
+                sys.exit(code if code >= 0 else 128 - code)  # below zero: the signal that ended it, said as shells do
+        except KeyboardInterrupt:
+            sys.exit(130)
     sys.path.insert(0, str(ROOT))
 
 
 def prepare(*groups: str) -> Path:
     """The environment's Python, made and filled first where that is still to do."""
     if sys.version_info[:2] not in BLENDERS:
-        version = ".".join(map(str, sys.version_info[:2]))
+        version, command = "{}.{}".format(*sys.version_info), subprocess.list2cmdline(sys.argv)
         sys.exit(
             f"This is Python {version}, and Blender as a Python module needs Python 3.13 (Blender 5.2) or 3.11 (4.5).\n"
             f"Install one of them (python.org, pyenv, your package manager) and run this again with it, for example\n"
-            f"  python3.13 {' '.join(sys.argv)}\n"
-            f"  py -3.13 {' '.join(sys.argv)}     (Windows)"
+            f"  python3.13 {command}\n"
+            f"  py -3.13 {command}     (Windows)"
         )
     home, needed = _home(), requirements(*groups)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    # The stamp lists what was installed to the end. It is gone while pip works: what an interruption left is made anew.
+    # The stamp lists what was installed to the end. It is gone while pip works: after an interruption all is made anew.
     stamp = home / "installed.txt"
     whole = stamp.exists() and python.exists()
     installed = stamp.read_text(encoding="utf-8").splitlines() if whole else []
@@ -62,7 +62,11 @@ def prepare(*groups: str) -> Path:
     if not (whole or _running_in(home)):
         _create(home)
     stamp.unlink(missing_ok=True)
-    _install(python, needed)
+    _announce([_name(requirement) for requirement in needed if requirement not in installed])
+    if not _install(python, needed):
+        if whole:  # pip downloads everything before it changes anything, and takes back what it cannot finish
+            stamp.write_text("\n".join(installed), encoding="utf-8")
+        sys.exit("Installing failed; pip's lines above say why. Nothing is lost: run the same command again.")
     current = set(requirements(*_groups()))  # forget requirements that have changed since: their packages may have too
     stamp.write_text("\n".join(sorted({*needed, *installed} & current)), encoding="utf-8")
     return python
@@ -118,26 +122,27 @@ def _create(home: Path) -> None:
         sys.exit(f"Making the virtual environment failed; the lines above say why. It would have been in {home}")
 
 
-def _install(python: Path, needed: list[str]) -> None:
-    _say(f"Installing {', '.join(map(_name, needed))}")
-    if any(_name(requirement) == "bpy" for requirement in needed):
-        _say(f"(bpy is Blender {BLENDERS[sys.version_info[:2]]}: the first time, about 350 MB are downloaded)")
+def _announce(names: list[str]) -> None:
+    _say(f"Installing {', '.join(dict.fromkeys(names))}")
+    if "bpy" in names:
+        _say(f"(bpy is Blender {BLENDERS[sys.version_info[:2]]}: about 400 MB to download the first time)")
+
+
+def _install(python: Path, needed: list[str]) -> bool:
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--no-input", *needed]
-    if sys.stderr.isatty():  # pip's own progress bars
-        code = subprocess.call(command, stdout=2)
-    else:  # a log: what arrives, and everything where it fails
-        lines = []
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-        with subprocess.Popen([*command, "--progress-bar", "off"], **pipes) as pip:
-            for line in pip.stdout:
-                lines.append(line)
-                if line.strip().startswith(("Downloading", "Using cached", "Installing")):
-                    _say(f"  {line.strip():.100}")
-        code = pip.returncode
-        if code:
-            _say("".join(lines))
-    if code:
-        sys.exit("Installing failed; pip's lines above say why. Running the same command again starts over.")
+    if sys.stderr.isatty():  # someone looks on: pip's own progress bars
+        return subprocess.call(command, stdout=2) == 0
+    # A log: what arrives, and what pip said where it fails.
+    lines = []
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
+    with subprocess.Popen([*command, "--progress-bar", "off"], **pipes) as pip:
+        for line in map(str.strip, pip.stdout):
+            lines.append(line)
+            if line.startswith(("Downloading", "Using cached", "Installing")):
+                _say(f"  {line:.100}")
+    if pip.returncode:
+        _say("\n".join(f"{line:.300}" for line in lines[-20:]))
+    return pip.returncode == 0
 
 
 if __name__ == "__main__":

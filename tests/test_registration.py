@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Registering leaves no traces, and the texts people see follow Blender's rules."""
+
+import re
+
+import bpy
+import pytest
+
+# Blender's guidelines ask for title case as the MLA has it: these stay small inside a label.
+SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on", "or", "per", "the", "to", "with"}
+
+
+def our_types(cls=bpy.types.bpy_struct):
+    """Our registered classes. bpy.types lists no property groups, so this goes through Python's own list."""
+    for kind in cls.__subclasses__():
+        if kind.__module__.startswith("ik_triangulation.") and getattr(kind, "is_registered", False):
+            yield kind
+        yield from our_types(kind)
+
+
+def described(cls):
+    """What Blender says about a class: an operator's name, description and properties are with bpy.ops."""
+    if not issubclass(cls, bpy.types.Operator):
+        return cls.bl_rna
+    module, name = cls.bl_idname.split(".")
+    return getattr(getattr(bpy.ops, module), name).get_rna_type()
+
+
+def our_properties():
+    """Our classes' own properties, without those that Blender gives every class of the kind."""
+    for cls in our_types():
+        given = {key for base in cls.__mro__[1:] if hasattr(base, "bl_rna") for key in base.bl_rna.properties.keys()}
+        for prop in described(cls).properties:
+            if prop.identifier not in given:
+                yield f"{cls.__name__}.{prop.identifier}", prop
+
+
+def test_registering_again_and_again_leaves_nothing(addon, pristine, registered):
+    try:
+        enabled = registered()
+        addon.unregister()
+        assert registered() == pristine
+        for _ in range(20):
+            addon.register()
+            addon.unregister()
+        assert registered() == pristine
+    finally:
+        addon.register()
+    assert registered() == enabled
+
+
+def test_every_kind_of_class_is_looked_at(addon):
+    kinds = {base for cls in our_types() for base in cls.__mro__}
+    assert kinds >= {bpy.types.Operator, bpy.types.Panel, bpy.types.PropertyGroup}
+    assert len(list(our_properties())) > 10
+
+
+def test_labels_are_in_title_case(addon):
+    labels = {cls.__name__: cls.bl_label for cls in our_types() if hasattr(cls, "bl_label")}
+    for where, prop in our_properties():
+        labels[where] = prop.name
+        if prop.type == "ENUM":
+            labels |= {f"{where}.{item.identifier}": item.name for item in prop.enum_items}
+    assert {where: label for where, label in labels.items() if not is_title_case(label)} == {}
+
+
+def test_descriptions_are_sentences_without_a_full_stop(addon):
+    texts = {cls.__name__: described(cls).description for cls in our_types() if issubclass(cls, bpy.types.Operator)}
+    optional = {}
+    for where, prop in our_properties():
+        (optional if prop.is_hidden else texts)[where] = prop.description
+        if prop.type == "ENUM":
+            optional |= {f"{where}.{item.identifier}": item.description for item in prop.enum_items}
+    texts |= {where: text for where, text in optional.items() if text}
+    assert {where: text for where, text in texts.items() if not is_description(text)} == {}
+
+
+def is_title_case(label: str) -> bool:
+    words = re.findall(r"[^\s/()]+", label)
+    return label[-1:] not in {".", ":"} and all(
+        not word[0].islower() or (word in SMALL and 0 < i < len(words) - 1) for i, word in enumerate(words)
+    )
+
+
+def is_description(text: str) -> bool:
+    """Blender writes the full stop itself; "undocumented" is what it shows for an operator without a description."""
+    return text[:1] == text[:1].upper() != "" and not text.endswith(".") and text != "(undocumented operator)"
+
+
+@pytest.mark.parametrize("label", ["Bake to Keys", "Two Bone", "X", "-X", "CCD (Cyclic)", "Solver", ""])
+def test_title_case(label):
+    assert is_title_case(label)
+
+
+@pytest.mark.parametrize("label", ["bake", "Bake keys", "Bake To.", "Solve to", "the Chain", "Frame start"])
+def test_not_title_case(label):
+    assert not is_title_case(label)

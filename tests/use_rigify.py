@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job on a rig nobody here wrote: Rigify's human, both arms and both legs, saved and opened again.
+
+Run by test_rigify.py in a Blender of its own: python use_rigify.py metarig|generated FOLDER. Blender 4.5 as a module
+hangs when it ends after Rigify has generated a rig (with or without this add-on), so this leaves without ending it.
+"""
+
+import os
+import sys
+import traceback
+from math import cos, sin
+from pathlib import Path
+
+import bpy  # isort: skip  # first: addon_utils is not found before it
+import addon_utils
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from ik_triangulation.bake import bake
+from ik_triangulation.blender.limb import Limb
+
+FRAMES = 40
+METARIG = {side: {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")} for side in "LR"}
+
+
+def limbs(suffix):
+    return [tuple(f"{bone}{suffix}.{side}" for bone in bones) for side in "LR" for bones in METARIG[side].values()]
+
+
+def make_target(rig, bones):
+    """An empty on a smooth way about the middle of what the limb can reach, keyed every ten frames."""
+    root = rig.matrix_world @ rig.pose.bones[bones[0]].head
+    tip = rig.matrix_world @ rig.pose.bones[bones[-1]].tail
+    lengths = [rig.data.bones[name].length for name in bones]
+    along = (tip - root).normalized()
+    across = along.orthogonal().normalized()
+    target = bpy.data.objects.new(f"Target {bones[-1]}", None)
+    bpy.context.scene.collection.objects.link(target)
+    for frame in range(1, FRAMES + 11, 10):
+        distance = sum(lengths) * (0.65 + 0.2 * sin(frame / 9.0))
+        target.location = root + (along + across * 0.4 * cos(frame / 7.0)).normalized() * distance
+        target.keyframe_insert("location", frame=frame)
+    return target
+
+
+def bake_all(rig, suffix):
+    targets = {}
+    for bones in limbs(suffix):
+        target = make_target(rig, bones)
+        report = bake(Limb.from_bones(rig, bones, target), 1, FRAMES)
+        assert report.all_reached, report.worst
+        assert not report.warnings
+        targets[bones[-1]] = target.name
+    return targets
+
+
+def worst_after_reopening(path, rig_name, targets):
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    scene, rig = bpy.context.scene, bpy.data.objects[rig_name]
+    worst = 0.0
+    for frame in range(1, FRAMES + 1):
+        scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        posed = rig.evaluated_get(depsgraph)
+        for tip, target in targets.items():
+            goal = bpy.data.objects[target].evaluated_get(depsgraph).matrix_world.to_translation()
+            worst = max(worst, (posed.matrix_world @ posed.pose.bones[tip].tail - goal).length)
+    return worst
+
+
+def metarig(folder):
+    bpy.ops.object.armature_human_metarig_add()
+    rig = bpy.context.object
+    rig.location, rig.rotation_euler, rig.scale = (1.0, -2.0, 0.3), (0.2, -0.1, 0.7), (1.3, 1.3, 1.3)
+    bpy.context.view_layer.update()
+    assert worst_after_reopening(folder / "rig.blend", rig.name, bake_all(rig, "")) < 1e-5
+
+
+def generated(folder):
+    bpy.ops.object.armature_basic_human_metarig_add()
+    assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
+    rig = bpy.context.object
+    targets = bake_all(rig, "_fk")
+    curves = rig.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+    keyed = {f'pose.bones["{name}"].rotation_quaternion' for bones in limbs("_fk") for name in bones}
+    assert {curve.data_path for curve in curves} == keyed, "helper bones between the controls got keys"
+    assert worst_after_reopening(folder / "rig.blend", rig.name, targets) < 1e-5
+
+
+def main():
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    addon_utils.enable("rigify", default_set=True)
+    {"metarig": metarig, "generated": generated}[sys.argv[1]](Path(sys.argv[2]))
+
+
+try:
+    main()
+    code = 0
+except BaseException:
+    traceback.print_exc()
+    code = 1
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)
