@@ -29,7 +29,10 @@ class Joint:
     def __post_init__(self) -> None:
         # mathutils values can be changed in place, which a frozen dataclass does not prevent.
         object.__setattr__(self, "offset", Vector(self.offset).freeze())
-        object.__setattr__(self, "rest", Quaternion(self.rest).normalized().freeze())
+        rest = Quaternion(self.rest)
+        if abs(rest.magnitude - 1.0) > 1e-6:  # normalising a unit quaternion again would change its last bits
+            rest.normalize()
+        object.__setattr__(self, "rest", rest.freeze())
         if self.scale is not None:
             object.__setattr__(self, "scale", Vector(self.scale).freeze())
 

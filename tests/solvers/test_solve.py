@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What solve() promises for every solver: never worse, nothing changed, limits kept, the same result each time."""
+
+import subprocess
+import sys
+from math import isfinite, nan
+from pathlib import Path
+from random import Random
+
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.kinematics import Free, Hinge, Locked, Pose
+from ik_triangulation.solvers import SOLVERS, solve
+from ik_triangulation.targets import Point
+from tests.chains import (
+    bits,
+    hinged,
+    limited,
+    mixed,
+    random_base,
+    random_chain,
+    random_direction,
+    random_pose,
+    straight,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+every_finish = pytest.mark.parametrize("finish", [False, True])
+CASES = 25
+
+
+def cases(seed):
+    """Random chains of every kind, with a start pose and a target in and out of reach."""
+    random = Random(seed)
+    for number in range(CASES):
+        build = (random_chain, hinged, limited, mixed)[number % 4]
+        chain = build(1000 * seed + number, random.randint(1, 6), 3.0)
+        pose = random_pose(chain, random, random_base(random))
+        target = pose.head(0) + random_direction(random) * (chain.reach * random.uniform(0.0, 1.2))
+        yield pose, target
+
+
+@every_solver
+@every_finish
+def test_the_error_is_never_greater_than_that_of_the_start_inside_its_limits(solver, finish):
+    for pose, target in cases(1):
+        start = pose.copy()
+        start.project()
+        solution = solve(pose, Point(target), solver, tolerance=1e-4, iterations=20, finish=finish)
+        assert solution.error <= (start.tip - target).length * (1.0 + 1e-6) + 1e-6
+        assert solution.error == pytest.approx((solution.pose.tip - target).length, abs=1e-6)
+
+
+@every_solver
+def test_the_start_pose_is_not_changed(solver):
+    for pose, target in cases(2):
+        before = bits(pose.rotations)
+        solve(pose, Point(target), solver, iterations=10)
+        assert bits(pose.rotations) == before
+        assert pose.turns == []
+
+
+@every_solver
+def test_results_are_unit_quaternions_inside_the_limits_and_finite(solver):
+    for pose, target in cases(3):
+        solution = solve(pose, Point(target), solver, iterations=20)
+        assert isfinite(solution.error)
+        for joint, rotation in zip(pose.chain.joints, solution.pose.rotations, strict=True):
+            assert rotation.magnitude == pytest.approx(1.0, abs=5e-7)
+            allowed = joint.freedom.nearest(rotation)
+            assert allowed is rotation or abs(abs(allowed.dot(rotation)) - 1.0) < 1e-6
+
+
+@every_solver
+def test_links_keep_their_lengths(solver):
+    for pose, target in cases(4):
+        solution = solve(pose, Point(target), solver, iterations=20)
+        for i, length in enumerate(pose.chain.lengths):
+            assert solution.pose.link(i).length == pytest.approx(length, rel=2e-6)
+
+
+@every_solver
+def test_the_same_arguments_give_the_same_bits(solver):
+    for pose, target in cases(5):
+        first, second = (solve(pose, Point(target), solver, iterations=10, seed=7) for _ in range(2))
+        assert bits(first.pose.rotations) == bits(second.pose.rotations)
+
+
+def test_another_process_gives_the_same_bits():
+    script = (
+        "import bpy, hashlib\n"
+        "from ik_triangulation.solvers import SOLVERS, solve\n"
+        "from ik_triangulation.targets import Point\n"
+        "from tests.solvers.test_solve import cases\n"
+        "found = [tuple(q) for name in SOLVERS for pose, target in cases(6)\n"
+        "         for q in solve(pose, Point(target), name, iterations=5).pose.rotations]\n"
+        "print(hashlib.sha256(repr(found).encode()).hexdigest())\n"
+    )
+    results = set()
+    for hash_seed in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        results.add(done.stdout.splitlines()[0])
+    assert len(results) == 1
+
+
+@every_solver
+def test_a_solved_pose_is_left_as_it_is(solver):
+    for pose, target in cases(7):
+        solution = solve(pose, Point(target), solver, iterations=50)
+        if solution.reached:
+            again = solve(solution.pose, Point(target), solver)
+            assert again.iterations == 0
+            assert bits(again.pose.rotations) == bits(solution.pose.rotations)
+
+
+@every_solver
+def test_no_more_steps_are_taken_than_allowed(solver):
+    for pose, target in cases(8):
+        solution = solve(pose, Point(target), solver, tolerance=1e-9, iterations=3, finish=False)
+        assert solution.iterations <= 3
+
+
+@every_solver
+def test_no_steps_are_no_change_but_into_the_limits(solver):
+    for pose, target in cases(9):
+        start = pose.copy()
+        start.project()
+        solution = solve(pose, Point(target), solver, iterations=0, finish=False)
+        assert bits(solution.pose.rotations) == bits(start.rotations)
+
+
+@every_solver
+def test_a_start_outside_its_limits_is_said_to_be_moved_inside(solver):
+    chain = straight((1.0, 1.0), [Free(), Hinge(Vector((1.0, 0.0, 0.0)), 0.2, 0.5)])
+    target = Point((0.0, 1.0, 1.0))
+    assert solve(chain.rest_pose(), target, solver).projected
+    assert not solve(straight((1.0, 1.0)).rest_pose(), target, solver).projected
+
+
+@every_solver
+def test_locked_joints_keep_their_rotation(solver):
+    for pose, target in cases(10):
+        solution = solve(pose, Point(target), solver, iterations=20)
+        for joint, before, after in zip(pose.chain.joints, pose.rotations, solution.pose.rotations, strict=True):
+            if isinstance(joint.freedom, Locked):
+                assert tuple(after) == tuple(before)
+
+
+@pytest.mark.parametrize("solver", ["TRIANGULATION", "TRIANGULATION_2007"])
+def test_an_unreachable_target_is_pointed_at_without_burning_the_budget(solver):
+    random = Random(11)
+    for seed in range(30):
+        chain = random_chain(seed, 5)
+        pose = random_pose(chain, random, random_base(random))
+        target = pose.head(0) + random_direction(random) * chain.reach * 2.0
+        solution = solve(pose, Point(target), solver, iterations=1000)
+        assert not solution.reached
+        assert solution.iterations <= 2
+        assert solution.error == pytest.approx(chain.reach, rel=1e-5)
+        along = (target - pose.head(0)).normalized()
+        for i in range(5):
+            assert solution.pose.link(i).normalized().dot(along) == pytest.approx(1.0, abs=1e-5)
+
+
+@every_solver
+def test_a_rigid_motion_of_rig_and_target_changes_nothing_that_counts(solver):
+    random = Random(12)
+    for pose, target in cases(12):
+        move = random_base(random, 5.0)
+        moved = Pose(pose.chain, move @ pose.base, pose.rotations)
+        here = solve(pose, Point(target), solver, tolerance=1e-3, iterations=1, finish=False)
+        there = solve(moved, Point(move @ target), solver, tolerance=1e-3, iterations=1, finish=False)
+        assert there.error == pytest.approx(here.error, abs=1e-3 * pose.chain.reach)
+
+
+@every_solver
+def test_twice_the_size_gives_the_same_angles(solver):
+    random = Random(13)
+    for seed in range(20):
+        small = random_chain(seed, 4)
+        large = type(small)(
+            tuple(type(j)(j.name, j.offset * 2.0, j.rest, j.freedom) for j in small.joints), small.tip * 2.0
+        )
+        rotations = random_pose(small, random).rotations
+        target = random_direction(random) * small.reach * 0.7
+        results = [
+            solve(Pose(chain, Matrix.Identity(4), rotations), Point(target * size), solver, tolerance=1e-3 * size)
+            for chain, size in ((small, 1.0), (large, 2.0))
+        ]
+        assert bits(results[0].pose.rotations) == bits(results[1].pose.rotations)
+
+
+def test_with_refine_a_start_within_tolerance_still_gains():
+    pose = straight((1.0, 1.0)).rest_pose()
+    target = Point((0.0, 1.9, 0.1))
+    near = solve(pose, target, tolerance=0.5)
+    assert near.iterations == 0
+    refined = solve(pose, target, tolerance=0.5, refine=True)
+    assert refined.iterations == 1
+    assert refined.error < 1e-5
+
+
+def test_an_unknown_solver_is_refused_with_the_names_of_all():
+    with pytest.raises(SettingError, match=r"'NO' is unknown.*TRIANGULATION, TRIANGULATION_2007.*CCD"):
+        solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), "NO")
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1.0, nan])
+def test_a_tolerance_that_is_no_distance_is_refused(tolerance):
+    with pytest.raises(SettingError, match="not a distance"):
+        solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), tolerance=tolerance)
+
+
+def test_a_negative_number_of_iterations_is_refused():
+    with pytest.raises(SettingError, match="-1 iterations"):
+        solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), iterations=-1)
+
+
+@pytest.mark.parametrize("bad", [nan, float("inf"), float("-inf")])
+def test_a_target_that_is_nowhere_is_refused(bad):
+    with pytest.raises(TargetError, match="not finite"):
+        Point((0.0, bad, 0.0))
+
+
+def test_the_numbers_that_files_store_are_pinned():
+    assert {key: solver.number for key, solver in SOLVERS.items()} == {
+        "TRIANGULATION": 0,
+        "TRIANGULATION_2007": 1,
+        "CCD": 3,
+    }
+
+
+def test_the_costs_of_a_solution_are_those_of_its_turns():
+    pose = straight((1.0, 1.0)).rest_pose()
+    solution = solve(pose, Point((1.0, 1.0, 0.0)), finish=False)
+    assert solution.cost.turns == len(solution.pose.turns)
+    replayed = pose.copy()
+    for joint, rotation in solution.pose.turns:
+        replayed.put(joint, Quaternion(rotation))
+    assert bits(replayed.rotations) == bits(solution.pose.rotations)
