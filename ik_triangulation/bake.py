@@ -6,7 +6,8 @@ Both plan and solve everything before the first write, and leave the file as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from time import perf_counter
 from typing import NamedTuple
 
@@ -16,11 +17,13 @@ from mathutils import Quaternion, Vector
 
 from .blender.armature import Bones
 from .blender.checks import check_limb, check_range
+from .blender.freedom import keyed
 from .blender.keyframes import Channel, check_keys, curves_of, values_before, write_keys
 from .blender.limb import Limb
-from .blender.rotation import channel, run_of, set_rotation, unlocked
+from .blender.rotation import channel, run_of, set_rotation
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
-from .kinematics import Chain, Pose
+from .errors import RigError
+from .kinematics import Chain, Locked, Pose
 from .report import FrameResult, Report
 from .solvers import solve
 from .targets import Point
@@ -46,11 +49,13 @@ def solve_pose(
     now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
     solved = list(_follow(limb, bones, [now]))
     runs = _runs(limb, solved, {})
-    for run in runs:
-        set_rotation(limb.armature.pose.bones[run.bone], run.values[0])
-    keys = write_keys(limb.armature, runs, [now.frame], now.frame, now.frame) if key else 0
-    view_layer.update()
-    warnings += _disagreement(limb, solved[0], tip_location(limb, view_layer.depsgraph))
+    with ExitStack() as undo:
+        keys = write_keys(limb.armature, runs, [now.frame], now.frame, now.frame, view_layer, undo) if key else 0
+        for run in runs:
+            _put(limb.armature, run, run.values[0], undo)
+        view_layer.update()
+        warnings += _disagreement(limb, solved[0], tip_location(limb, view_layer.depsgraph))
+        undo.pop_all()
     return _report(limb, solved, perf_counter() - started, keys, warnings)
 
 
@@ -78,17 +83,18 @@ def bake(
     frames = range(frame_start, frame_end + 1, step)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     solved: list[Solved] = []
-    with stage(limb, scene) as staged:
+    with stage(limb, scene) as staged, ExitStack() as undo:
         for result in _follow(limb, bones, samples(limb, staged, frames)):
             solved.append(result)
             if progress:
                 progress(len(solved), len(frames))
         before = {name: _before(limb.armature, name, frame_start) for name in limb.in_order}
         runs = _runs(limb, solved, before)
-        keys = write_keys(limb.armature, runs, frames, frame_start, frame_end)
+        keys = write_keys(limb.armature, runs, frames, frame_start, frame_end, view_layer, undo)
         for result in (solved[0], solved[len(solved) // 2], solved[-1]):
             warnings += _disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
-    _show(limb.armature, runs, scene.frame_current_final)
+        _show(limb.armature, runs, scene.frame_current_final, undo)
+        undo.pop_all()
     view_layer.update()
     return _report(limb, solved, perf_counter() - started, keys, list(dict.fromkeys(warnings)))
 
@@ -109,8 +115,8 @@ def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Sol
     for now in moments:
         if now.rig is not rig:
             rig = now.rig
-            start = bones.pose(rig.base, rig.channels, rig.freedoms)
-            pose = _turned_like(pose, start, limb.solved) if pose else start
+            start = _at_frame(now, bones)
+            pose = _turned_like(pose, start) if pose else start
         goal = Point(rig.into @ now.target)
         # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
         tolerance = limb.tolerance / rig.stretch
@@ -119,42 +125,48 @@ def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Sol
         yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)
 
 
-def _turned_like(before: Pose, start: Pose, solved: Collection[str]) -> Pose:
-    """The pose `start` with the rotations that the solved bones had `before`."""
+def _at_frame(now: Sample, bones: Bones) -> Pose:
+    """The pose that was sampled. Raises RigError, naming the frame, for a bone scaled to zero."""
+    try:
+        return bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
+    except RigError as error:
+        raise RigError(f"Frame {now.frame:g}: {error}") from error
+
+
+def _turned_like(before: Pose, start: Pose) -> Pose:
+    """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn."""
     rotations = [
-        previous if joint.name in solved else sampled
+        sampled if isinstance(joint.freedom, Locked) else previous
         for joint, previous, sampled in zip(start.chain.joints, before.rotations, start.rotations, strict=True)
     ]
     return Pose(start.chain, start.base, rotations)
 
 
-def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...] | None]) -> list[Channel]:
+def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
     """Channel values of every solved bone over all frames, each running on from the ones before."""
     runs = []
     for i, joint in enumerate(solved[0].chain.joints):
-        if joint.name not in limb.solved or not joint.freedom.moves:
+        if isinstance(joint.freedom, Locked):
             continue
         bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
         rotations = [result.rotations[i] for result in solved]
         freedoms = (result.chain.joints[i].freedom for result in solved)
         values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
-        runs.append(Channel(joint.name, bone.path_from_id(prop), values, unlocked(bone)))
+        runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
 
 
-def _before(armature: Object, name: str, frame: float) -> tuple[float, ...] | None:
-    """Channel values of the last keys before `frame`, if there are any."""
+def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
+    """Channel values of the last keys before `frame`; where there are none, the present ones."""
     bone = armature.pose.bones[name]
-    prop, count = channel(bone)
-    return values_before(armature, bone.path_from_id(prop), count, frame)
+    prop, _ = channel(bone)
+    keyed_values = values_before(armature, bone.path_from_id(prop), frame)
+    return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
 
 
-def _show(armature: Object, runs: Sequence[Channel], frame: float) -> None:
-    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame.
-
-    Nothing else is evaluated anew, so poses without keys stay.
-    """
+def _show(armature: Object, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
+    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
     curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
     for run in runs:
         bone = armature.pose.bones[run.bone]
@@ -162,7 +174,14 @@ def _show(armature: Object, runs: Sequence[Channel], frame: float) -> None:
         values = list(getattr(bone, prop))
         for index in run.indices:
             values[index] = curves[run.path, index].evaluate(frame)
-        setattr(bone, prop, values)
+        _put(armature, run, values, undo)
+
+
+def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
+    """Give a bone these rotation channels; closing `undo` gives it back those it had."""
+    bone = armature.pose.bones[run.bone]
+    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
+    set_rotation(bone, values)
 
 
 def _disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:

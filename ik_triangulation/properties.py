@@ -4,6 +4,7 @@
 from math import pi
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import (
     BoolProperty,
     EnumProperty,
@@ -155,6 +156,18 @@ class IKT_PG_joint(PropertyGroup):
     )
 
 
+@persistent  # type: ignore[untyped-decorator]
+def _prepare_overrides(*_: object) -> None:
+    """Give the originals of overridden rigs settings of their own, those that everything has at first.
+
+    Blender 5.2 drops what an override changes in a group of settings that the linked bone has never had.
+    """
+    for ob in bpy.data.objects:
+        reference = ob.override_library.reference if ob.override_library else None
+        for bone in reference.pose.bones if reference is not None and reference.pose else ():
+            bone.ik_triangulation, bone.ik_triangulation_joint  # noqa: B018  asking for them makes them
+
+
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_limb, IKT_PG_joint))
 
 
@@ -164,9 +177,11 @@ def register() -> None:
     PoseBone.ik_triangulation_joint = PointerProperty(
         name="IK Triangulation Joint", type=IKT_PG_joint, override=OVERRIDABLE
     )
+    bpy.app.handlers.save_pre.append(_prepare_overrides)
 
 
 def unregister() -> None:
+    bpy.app.handlers.save_pre.remove(_prepare_overrides)
     del PoseBone.ik_triangulation_joint
     del PoseBone.ik_triangulation
     _unregister_classes()

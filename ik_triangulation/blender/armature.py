@@ -25,7 +25,7 @@ def bones_from_tip(armature: Object, tip: str, count: int) -> tuple[str, ...]:
 
     Raises ChainError if the bone is not there or has not as many ancestors.
     """
-    bone = _bone(armature, tip)
+    bone = find_bone(armature, tip)
     line = [bone, *bone.parent_recursive]
     if count < 0 or count > len(line):
         raise ChainError(
@@ -42,7 +42,7 @@ def bones_in_line(armature: Object, chosen: Collection[str]) -> tuple[str, ...]:
     """
     if not chosen:
         raise ChainError("No bones are selected. Select the bones to solve, from the root to the tip.")
-    bones = [_bone(armature, name) for name in chosen]
+    bones = [find_bone(armature, name) for name in chosen]
     tip = max(bones, key=lambda bone: len(bone.parent_recursive))
     line = [tip, *tip.parent_recursive]
     for bone in bones:
@@ -112,6 +112,8 @@ class Bones:
         scale of zero.
         """
         scale = _uniform_scale(base)
+        if scale is None and is_flat(base):
+            raise RigError(f"A bone above '{self.names[0]}' is scaled to zero; no direction is left. Give it a scale.")
         if freedoms:
             self.freedoms = [
                 freedoms.get(name, freedom) for name, freedom in zip(self.names, self.freedoms, strict=True)
@@ -188,6 +190,12 @@ def _locating(bone: Bone, rest: Matrix) -> Matrix:
     return rest.to_3x3() if bone.use_local_location else Matrix.Identity(3)
 
 
+def is_flat(frame: Matrix) -> bool:
+    """Whether a frame has no inverse: some scale of it is zero, or not a number."""
+    columns = frame.to_3x3().col
+    return not abs(frame.to_3x3().determinant()) > 1e-9 * columns[0].length * columns[1].length * columns[2].length
+
+
 def _uniform_scale(frame: Matrix) -> float | None:
     """The one scale of a frame that has neither shear nor mirroring nor several scales; else None."""
     x, y, z = frame.to_3x3().col
@@ -209,7 +217,8 @@ def _next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> 
     return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * own.x
 
 
-def _bone(armature: Object, name: str):
+def find_bone(armature: Object, name: str) -> Bone:
+    """The bone of that name. Raises ChainError if it is not there."""
     bone = armature.data.bones.get(name)
     if bone is None:
         raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")

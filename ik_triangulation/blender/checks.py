@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that can be known to go wrong before a solve, each with the culprit and the remedy."""
 
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 
 from ..errors import AnimationError, RigError, SettingError, TargetError
-from ..solvers import SOLVERS
+from .armature import find_bone
 from .dependencies import Node, follows
 from .limb import Limb
 
@@ -14,9 +14,9 @@ LONGEST_RANGE = 100_000  # frames
 def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     """Raise the IKError that says why this limb cannot be solved now; nothing is changed."""
     _check_armature(limb.armature, view_layer)
+    for name in limb.bones:
+        find_bone(limb.armature, name)
     _check_target(limb, scene, view_layer)
-    if limb.solver not in SOLVERS:
-        raise SettingError(f"Solver '{limb.solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
     _check_drivers(limb)
 
 
@@ -91,5 +91,18 @@ def _check_drivers(limb: Limb) -> None:
 
 
 def is_evaluated(ob: Object, view_layer: ViewLayer) -> bool:
-    """Whether Blender works out the object's motion in this view layer; if not, its matrices are stale."""
-    return bool(ob.evaluated_get(view_layer.depsgraph).is_evaluated)
+    """Whether Blender works out the object's motion in this view layer; if not, its matrices are stale.
+
+    An object that is disabled may still be known to the dependency graph, by way of a setting that points to it.
+    """
+    known = bool(ob.evaluated_get(view_layer.depsgraph).is_evaluated)
+    return known and not ob.hide_viewport and _holds(view_layer.layer_collection, set(ob.users_collection))
+
+
+def _holds(layer: LayerCollection, collections: set[Collection]) -> bool:
+    """Whether one of the collections is enabled in this part of a view layer."""
+    if layer.collection.hide_viewport:
+        return False
+    return (not layer.exclude and layer.collection in collections) or any(
+        _holds(child, collections) for child in layer.children
+    )

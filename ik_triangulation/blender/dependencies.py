@@ -2,28 +2,29 @@
 """What a target follows: a walk over parents, constraints, drivers and armature deformation."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from bpy.types import Constraint, Object
+from bpy.types import Constraint, Object, PoseBone
 
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
 
 class Node(NamedTuple):
-    """An object, or one of its bones where `bone` is not empty."""
+    """An object; one of its bones where `bone` is not empty; or only a custom property, where `path` leads to one."""
 
     object: Object
     bone: str = ""
+    path: str = ""
 
 
 def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
     """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
-    seen: set[tuple[int, str]] = set()
+    seen: set[tuple[int, str, str]] = set()
     waiting = [target]
     while waiting:
         node = waiting.pop()
-        key = (node.object.session_uid, node.bone)
+        key = (node.object.session_uid, node.bone, node.path)
         if key in seen:
             continue
         seen.add(key)
@@ -35,8 +36,10 @@ def follows(target: Node, armature: Object, chain: Collection[str]) -> str | Non
 
 def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
     """Everything that moves `node`."""
-    ob, bone = node
-    if bone:
+    ob, bone, path = node
+    if path:
+        pass  # it does not move with its owner
+    elif bone:
         pose_bone = ob.pose.bones.get(bone) if ob.pose else None
         if pose_bone is None:
             return
@@ -44,6 +47,7 @@ def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[No
             yield Node(ob, pose_bone.parent.name)
         yield Node(ob)
         yield from _constrained(pose_bone.constraints)
+        yield from _constrained(_solving(pose_bone))
     else:
         if ob.parent:
             yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
@@ -56,7 +60,17 @@ def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[No
     yield from _driving(node)
 
 
-def _constrained(constraints: Collection[Constraint]) -> Iterator[Node]:
+def _solving(bone: PoseBone) -> Iterator[Constraint]:
+    """The IK constraints further down that turn this bone."""
+    for below in bone.children_recursive:
+        for constraint in below.constraints:
+            if constraint.type in {"IK", "SPLINE_IK"}:
+                depth = len(below.parent_recursive) - len(bone.parent_recursive)
+                if constraint.chain_count == 0 or depth <= constraint.chain_count:
+                    yield constraint
+
+
+def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
     for constraint in constraints:
         if constraint.mute or not constraint.enabled:
             continue
@@ -76,17 +90,24 @@ def _deforming(mesh: Object, armature: Object, chain: Collection[str]) -> Iterat
 
 
 def _driving(node: Node) -> Iterator[Node]:
-    """What the drivers on an object's or bone's own properties read."""
+    """What the drivers on an object's or bone's own properties read, or those on the one property meant."""
     animation = node.object.animation_data
     for curve in animation.drivers if animation else ():
         bone = _BONE_IN_PATH.match(curve.data_path)
-        if (_unescaped(bone[1]) if bone else "") != node.bone:
+        if (curve.data_path != node.path) if node.path else (_unescaped(bone[1]) if bone else "") != node.bone:
             continue
         for variable in curve.driver.variables:
             for source in variable.targets:
                 if isinstance(source.id, Object):
-                    named = _BONE_IN_PATH.match(source.data_path)
-                    yield Node(source.id, source.bone_target or (_unescaped(named[1]) if named else ""))
+                    yield _source(source.id, source.bone_target, source.data_path)
+
+
+def _source(ob: Object, bone: str, path: str) -> Node:
+    """What a driver's variable reads: a transform, or a property."""
+    if not bone and path.endswith('"]'):
+        return Node(ob, path=path)
+    named = _BONE_IN_PATH.match(path)
+    return Node(ob, bone or (_unescaped(named[1]) if named else ""))
 
 
 def _unescaped(name: str) -> str:

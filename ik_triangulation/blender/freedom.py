@@ -9,7 +9,7 @@ from mathutils import Vector
 from ..errors import ChainError
 from ..kinematics import EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.rotation import to_euler
-from .rotation import limit_order, rotation_of
+from .rotation import channel, limit_order, rotation_of
 
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
@@ -25,6 +25,17 @@ def freedom_of(bone: PoseBone) -> Freedom:
     )
     locks = locked_axes(bone)
     return _with_locks(bone, freedom, locks) if any(locks) else freedom
+
+
+def keyed(bone: PoseBone) -> tuple[int, ...]:
+    """Array indices of the rotation property that a solve writes.
+
+    None of a bone that cannot turn; of an Euler bone those whose channel is not locked. Raises as freedom_of() does.
+    """
+    if isinstance(freedom_of(bone), Locked):
+        return ()
+    _, count = channel(bone)
+    return tuple(index for index in range(count) if count == 4 or not bone.lock_rotation[index])
 
 
 def stiffness_of(bone: PoseBone) -> float:
@@ -84,20 +95,13 @@ def _with_locks(bone: PoseBone, freedom: Freedom, locks: tuple[bool, bool, bool]
     order = limit_order(bone)
     in_euler_mode = order == bone.rotation_mode
     now = tuple(bone.rotation_euler) if in_euler_mode else to_euler(rotation_of(bone), order)
-    lower, upper = (-inf,) * 3, (inf,) * 3
-    if isinstance(freedom, EulerLimits):
-        lower, upper = freedom.lower, freedom.upper
-    elif isinstance(freedom, Hinge):
-        axis = next((i for i in range(3) if abs(freedom.axis[i]) > 1.0 - 1e-6), None)
-        if axis is None:
-            raise ChainError(
-                f"'{bone.name}' has locked rotation channels and a hinge that lies on none of its axes. "
-                "Unlock the channels or choose the X, Y or Z axis."
-            )
-        sign = 1.0 if freedom.axis[axis] > 0.0 else -1.0
-        ends = sorted((sign * freedom.lower, sign * freedom.upper))
-        lower = tuple(ends[0] if i == axis else 0.0 for i in range(3))
-        upper = tuple(ends[1] if i == axis else 0.0 for i in range(3))
+    limits = freedom.in_euler(order)
+    if limits is None and isinstance(freedom, Hinge):
+        raise ChainError(
+            f"'{bone.name}' has locked rotation channels and a hinge that lies on none of its axes. "
+            "Unlock the channels or choose the X, Y or Z axis."
+        )
+    lower, upper = (limits.lower, limits.upper) if limits else ((-inf,) * 3, (inf,) * 3)
     frozen = EulerLimits(
         order,
         tuple(angle if lock else low for lock, angle, low in zip(locks, now, lower, strict=True)),

@@ -7,14 +7,15 @@ refuse is looked for first (check_keys).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import ActionChannelbag, FCurve, Keyframe, Object, PoseBone
+from bpy.types import ActionChannelbag, FCurve, Keyframe, Object, PoseBone, ViewLayer
 
 from ..errors import AnimationError
 from .rotation import PROPERTIES, channel
@@ -36,6 +37,7 @@ _ATTRIBUTES = {
     "handle_left": (2, np.float32),
     "handle_right": (2, np.float32),
 }
+_CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
 
 Keys = dict[str, "np.ndarray[Any, Any]"]
@@ -94,56 +96,80 @@ def _is_stuck(curve: FCurve) -> bool:
     return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
 
 
-def values_before(armature: Object, path: str, count: int, frame: float) -> tuple[float, ...] | None:
-    """What the last keys before `frame` say about all `count` channels of a property; None where there are none."""
-    curves = {curve.array_index: curve for curve in curves_of(armature) if curve.data_path == path}
-    if len(curves) < count:
-        return None
-    values = []
-    for index in range(count):
-        earlier = [key.co.y for key in curves[index].keyframe_points if key.co.x < frame - _SAME_FRAME]
-        if not earlier:
-            return None
-        values.append(earlier[-1])
-    return tuple(values)
+def values_before(armature: Object, path: str, frame: float) -> dict[int, float]:
+    """What the last keys before `frame` say about the channels of a property, by array index."""
+    values = {}
+    for curve in curves_of(armature):
+        if curve.data_path == path:
+            earlier = [key.co.y for key in curve.keyframe_points if key.co.x < frame - _SAME_FRAME]
+            values.update({curve.array_index: value for value in earlier[-1:]})
+    return values
 
 
 def write_keys(
-    armature: Object, channels: Sequence[Channel], frames: Sequence[float], first: float, last: float
+    armature: Object,
+    channels: Sequence[Channel],
+    frames: Sequence[float],
+    first: float,
+    last: float,
+    view_layer: ViewLayer,
+    undo: ExitStack,
 ) -> int:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
-    Action, slot and F-Curves are made where there are none. If anything fails, all is put back as it was.
+    Action, slot and F-Curves are made where there are none. What was posed without a key stays as it is shown in
+    `view_layer`. Closing `undo` puts everything back as it was.
     """
-    interpolation = _number("interpolation", "LINEAR" if len(frames) == last - first + 1 else "BEZIER")
+    interpolation = _number("interpolation", "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER")
     keys = _new_keys(frames, np.hstack([channel.values for channel in channels]), interpolation)
     places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
     wanted = {(channel.path, index) for channel in channels for index in channel.indices}
-    with ExitStack() as undo:
-        bag = _ensure_channelbag(armature, undo)
-        curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
-        for column, (bone, path, index) in enumerate(places):
-            if (path, index) not in wanted:
-                continue
-            new = {name: values[column] if values.ndim == 3 else values for name, values in keys.items()}
-            curve = curves.get((path, index))
-            if curve is None:
-                curve = bag.fcurves.new(path, index=index)
-                undo.callback(bag.fcurves.remove, curve)
-                _join_group(bag, curve, bone, undo)
-            if len(curve.keyframe_points):
-                old = _get(curve)
-                undo.callback(_put, curve, old)
-                new = _merged(old, new, first, last)
-            _put(curve, new)
-        undo.pop_all()
+    shown = _values_shown(armature, [channel.path for channel in channels])
+    undo.callback(_settle, view_layer, shown)
+    bag = _ensure_channelbag(armature, undo)
+    curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    for column, (bone, path, index) in enumerate(places):
+        if (path, index) not in wanted:
+            continue
+        new = {name: values[column] if values.ndim == 3 else values for name, values in keys.items()}
+        curve = curves.get((path, index))
+        if curve is None:
+            curve = bag.fcurves.new(path, index=index)
+            undo.callback(bag.fcurves.remove, curve)
+            _join_group(bag, curve, bone, undo)
+        if len(curve.keyframe_points):
+            old = _get(curve)
+            undo.callback(_put, curve, old)
+            new = _merged(old, new, first, last)
+        _put(curve, new)
+    _settle(view_layer, shown)
     return len(frames) * len(wanted)
 
 
-def values_at(armature: Object, path: str, index: int, frame: float) -> float:
-    """What the F-Curve of a channel says at a frame."""
-    curve = next(c for c in curves_of(armature) if c.data_path == path and c.array_index == index)
-    return float(curve.evaluate(frame))
+def _values_shown(armature: Object, paths: Sequence[str]) -> list[Callable[[], None]]:
+    """Calls that set these and all animated properties to what they are now, which need not be what their keys say."""
+    setters: list[Callable[[], None]] = []
+    for path in dict.fromkeys((*paths, *(curve.data_path for curve in curves_of(armature)))):
+        custom = _CUSTOM_PROPERTY.fullmatch(path)
+        owner, name = custom.groups() if custom else path.rpartition(".")[::2]
+        try:
+            holder, value = armature.path_resolve(owner) if owner else armature, armature.path_resolve(path)
+        except ValueError:  # keys of something that is no longer there
+            continue
+        if hasattr(value, "__len__") and not isinstance(value, str):
+            value = tuple(value)
+        if custom:
+            setters.append(partial(holder.__setitem__, bpy.utils.unescape_identifier(name), value))
+        else:
+            setters.append(partial(setattr, holder, name, value))
+    return setters
+
+
+def _settle(view_layer: ViewLayer, shown: Sequence[Callable[[], None]]) -> None:
+    """Let Blender evaluate the changed action, as it would at the next chance, and show what was shown before."""
+    view_layer.update()
+    for show in shown:
+        show()
 
 
 def curves_of(armature: Object) -> Sequence[FCurve]:
@@ -199,9 +225,8 @@ def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolati
     times = np.asarray(frames, np.float64)
     slopes = np.gradient(values, times, axis=0) if count > 1 else np.zeros_like(values)
     steps = np.diff(times, prepend=times[0] - 1.0, append=times[-1] + 1.0)[:, None] / 3.0
-    handle = _number("handle_left_type", "AUTO_CLAMPED")
-    alike = {"interpolation": interpolation, "handle_left_type": handle, "handle_right_type": handle}
-    keys: Keys = {name: np.full(count, number, np.uint8) for name, number in alike.items()}
+    alike = _defaults(interpolation)
+    keys: Keys = {name: np.full(count, number, _ATTRIBUTES[name][1]) for name, number in alike.items()}
     for name, way in (("co", 0.0), ("handle_left", -steps[:-1]), ("handle_right", steps[1:])):
         points = np.empty((values.shape[1], count, 2), np.float32)
         points[:, :, 0] = (times[:, None] + way).T
@@ -210,17 +235,29 @@ def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolati
     return keys
 
 
+def _defaults(interpolation: int) -> dict[str, float]:
+    """What a key has besides its place, as one made by hand: selected, and ready for elastic and back easing."""
+    handle = _number("handle_left_type", "AUTO_CLAMPED")
+    plain = {name: 0 for name, (width, _) in _ATTRIBUTES.items() if width == 1}
+    return {
+        **plain,
+        "interpolation": interpolation,
+        "handle_left_type": handle,
+        "handle_right_type": handle,
+        "amplitude": 0.8,
+        "period": 4.1,
+        "back": 1.70158,
+        "select_control_point": True,
+        "select_left_handle": True,
+        "select_right_handle": True,
+    }
+
+
 def _merged(old: Keys, new: Keys, first: float, last: float) -> Keys:
     """The old keys outside the range and the new ones, in order of time."""
     times = old["co"][:, 0]
     before, after = times < first - _SAME_FRAME, times > last + _SAME_FRAME
-    count = len(new["co"])
-    return {
-        name: np.concatenate(
-            (column[before], new.get(name, np.zeros((count, *column.shape[1:]), column.dtype)), column[after])
-        )
-        for name, column in old.items()
-    }
+    return {name: np.concatenate((column[before], new[name], column[after])) for name, column in old.items()}
 
 
 def _get(curve: FCurve) -> Keys:
@@ -237,9 +274,8 @@ def _put(curve: FCurve, keys: Keys) -> None:
     points = curve.keyframe_points
     points.clear()
     points.add(len(keys["co"]))
-    for name in _ATTRIBUTES:  # in their order; what a new key lacks is zero
-        if name in keys:
-            points.foreach_set(name, keys[name].ravel())
+    for name in _ATTRIBUTES:  # in their order
+        points.foreach_set(name, keys[name].ravel())
 
 
 @cache

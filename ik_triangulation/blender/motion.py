@@ -6,9 +6,10 @@ from collections.abc import Callable
 from bpy.types import Object
 from mathutils import Vector
 
+from .freedom import keyed
 from .keyframes import curves_of
 from .limb import Limb
-from .rotation import channel, unlocked
+from .rotation import channel
 
 _PLACING = ("location", "rotation", "scale", "delta")  # beginnings of the properties that place an object
 
@@ -22,9 +23,7 @@ def stands_still(limb: Limb) -> bool:
     above = [bone.name for bone in bones[limb.bones[0]].parent_recursive]
     if any(len(bones[name].constraints) for name in (*above, *limb.bones)):
         return False
-    ours = {
-        (bones[name].path_from_id(channel(bones[name])[0]), i) for name in limb.solved for i in unlocked(bones[name])
-    }
+    ours = {(bones[name].path_from_id(channel(bones[name])[0]), i) for name in limb.solved for i in keyed(bones[name])}
     watched = (*_PLACING, *(bones[name].path_from_id() for name in (*above, *limb.bones)))
     return not any(
         curve.data_path.startswith(watched) and (curve.data_path, curve.array_index) not in ours
@@ -36,10 +35,9 @@ def plain_location(target: Object) -> Callable[[float], Vector] | None:
     """Location of an object by frame, world space, where F-Curves alone decide it; else None."""
     if not _plain(target) or any(curve.data_path == "delta_location" for curve in curves_of(target)):
         return None
-    heard = [
-        c for c in curves_of(target) if c.data_path == "location" and not c.mute and not (c.group and c.group.mute)
-    ]
-    curves = {curve.array_index: curve for curve in heard if not curve.is_empty}
+    # A group that is muted is evaluated all the same.
+    heard = [c for c in curves_of(target) if c.data_path == "location" and not c.mute and not c.is_empty]
+    curves = {curve.array_index: curve for curve in heard}
     fixed, delta = target.location.copy(), target.delta_location.copy()
 
     def location(frame: float) -> Vector:

@@ -3,19 +3,20 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from math import dist, tau
+from math import dist, inf, tau
 from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
 from mathutils import Quaternion, Vector
 
-from ..kinematics import EulerLimits, Freedom
+from ..kinematics import Freedom
 from ..kinematics.rotation import from_euler, other_euler, to_euler
 
 # The property and the number of its channels; every Euler order has the default.
 _CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
 _EULER = ("rotation_euler", 3)
+_NO_LOWER, _NO_UPPER = (-inf,) * 3, (inf,) * 3
 PROPERTIES = ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
 
 TWIST_FIRST = (
@@ -26,12 +27,6 @@ TWIST_FIRST = (
 def channel(bone: PoseBone) -> tuple[str, int]:
     """Name of the rotation property that counts in the bone's mode, and how many channels it has."""
     return _CHANNELS.get(bone.rotation_mode, _EULER)
-
-
-def unlocked(bone: PoseBone) -> tuple[int, ...]:
-    """Array indices of the rotation property that may be keyed: of an Euler bone, those whose channel is not locked."""
-    _, count = channel(bone)
-    return tuple(index for index in range(count) if count == 4 or not bone.lock_rotation[index])
 
 
 def limit_order(bone: PoseBone) -> str:
@@ -86,15 +81,15 @@ def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) 
 
 
 def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequence[float]) -> tuple[float, ...]:
-    if isinstance(freedom, EulerLimits) and freedom.order == order:
-        angles = freedom.angles(rotation)
-        return tuple(map(_whole_turns, angles, previous, freedom.lower, freedom.upper))
-    triple = to_euler(rotation, order)
-    candidates = [
-        tuple(angle + tau * round((before - angle) / tau) for angle, before in zip(angles, previous, strict=True))
-        for angles in (triple, other_euler(triple, order))
-    ]
-    return min(candidates, key=lambda angles: dist(angles, previous))
+    limits = freedom.in_euler(order)
+    triple = limits.angles(rotation) if limits else to_euler(rotation, order)
+    lower, upper = (limits.lower, limits.upper) if limits else (_NO_LOWER, _NO_UPPER)
+    first, other = (
+        tuple(map(_whole_turns, angles, previous, lower, upper)) for angles in (triple, other_euler(triple, order))
+    )
+    if not all(low <= angle <= high for low, angle, high in zip(lower, other, upper, strict=True)):
+        return first
+    return min(first, other, key=lambda angles: dist(angles, previous))
 
 
 def _axis_angle(rotation: Quaternion, previous: Sequence[float]) -> tuple[float, ...]:

@@ -15,9 +15,9 @@ import bpy
 from bpy.types import Depsgraph, Object, PoseBone, Scene
 from mathutils import Matrix, Vector
 
-from ..errors import TargetError
+from ..errors import RigError, TargetError
 from ..kinematics import Freedom
-from .armature import Channels, base_of, channels_of
+from .armature import Channels, base_of, channels_of, is_flat
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
 from .motion import plain_location, stands_still
@@ -43,14 +43,22 @@ class Sample(NamedTuple):
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
-    """Read what the dependency graph says now. Raises TargetError if the target is nowhere."""
+    """Read what the dependency graph says now. Raises TargetError or RigError if the target or the rig is nowhere."""
     armature = limb.armature.evaluated_get(depsgraph)
     world = armature.matrix_world.copy()
+    base = base_of(armature, limb.bones[0])
+    if not all(isfinite(number) for matrix in (world, base) for row in matrix for number in row):
+        raise RigError(
+            f"'{armature.name}' has an invalid position at frame {frame:g} (NaN or infinite). "
+            "Check its drivers and keys."
+        )
+    if is_flat(world):
+        raise RigError(f"'{armature.name}' (or a parent) has zero scale at frame {frame:g}. Give it a non-zero scale.")
     rig = Rig(
         world,
         world.inverted(),
         max(abs(scale) for scale in world.to_scale()),
-        base_of(armature, limb.bones[0]),
+        base,
         channels_of(armature, limb.bones),
         {bone.name: freedom_of(bone) for bone in _partly_locked(limb, armature)},
     )

@@ -6,16 +6,28 @@ the joint's rest frame. A new kind is one class here.
 """
 
 from dataclasses import dataclass
-from math import atan2, inf, isfinite, isnan, tau
+from math import atan2, cos, inf, isfinite, isnan, tau
 
 from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
-from .rotation import EULER_ORDERS, about, from_euler, other_euler, rotation_angle, rotation_between, to_euler, twist
+from .rotation import (
+    EULER_ORDERS,
+    about,
+    from_euler,
+    nearest_euler,
+    other_euler,
+    rotation_angle,
+    rotation_between,
+    to_euler,
+    twist,
+    wrap,
+)
 
 _X = Vector((1.0, 0.0, 0.0)).freeze()
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it
-_ROUNDING = 5e-7  # [rad] a rotation kept in single precision may stand this far outside its limits without being moved
+_BESIDE_POLE = 0.3  # cosine of the middle Euler angle below which rounding of the outer two exceeds _ROUNDING
+_ROUNDING = 1e-6  # [rad] a rotation kept in single precision may stand this far outside its limits without being moved
 
 
 class Freedom:
@@ -34,6 +46,10 @@ class Freedom:
     def nearest(self, rotation: Quaternion) -> Quaternion:
         """The allowed rotation nearest to `rotation`; one that is allowed comes back as it is, bit by bit."""
         return rotation
+
+    def in_euler(self, order: str) -> "EulerLimits | None":
+        """The same limits said of Euler angles in Blender's `order`; None where they cannot be, or there are none."""
+        return None
 
     def swing(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
         """Turn on from `rotation` until the direction `start` stands as near to `end` as allowed; a unit quaternion.
@@ -96,10 +112,18 @@ class Hinge(Freedom):
     def bend_axis(self) -> Vector:
         return self.axis
 
+    def in_euler(self, order: str) -> "EulerLimits | None":
+        along = next((i for i in range(3) if abs(self.axis[i]) > 1.0 - _ALONG), None)
+        if along is None:
+            return None
+        ends = (self.lower, self.upper) if self.axis[along] > 0.0 else (-self.upper, -self.lower)
+        low, high = (tuple(end if i == along else 0.0 for i in range(3)) for end in ends)
+        return EulerLimits(order, low, high)
+
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angle = twist(rotation, self.axis)
         fitted = fit(angle, self.lower, self.upper)
-        if abs(fitted - angle) % tau < _ROUNDING and rotation_angle(about(self.axis, angle), rotation) < _ROUNDING:
+        if abs(wrap(fitted - angle)) < _ROUNDING and rotation_angle(about(self.axis, angle), rotation) < _ROUNDING:
             return rotation
         return about(self.axis, fitted)
 
@@ -138,6 +162,9 @@ class EulerLimits(Freedom):
     def moves(self) -> bool:
         return any(upper > lower for lower, upper in zip(self.lower, self.upper, strict=True))
 
+    def in_euler(self, order: str) -> "EulerLimits | None":
+        return self if order == self.order else None
+
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angles = self.angles(rotation)
         result = from_euler(angles, self.order)
@@ -150,10 +177,22 @@ class EulerLimits(Freedom):
         for angles in (triple, other_euler(triple, self.order)):
             fitted = tuple(map(fit, angles, self.lower, self.upper))
             # Almost every rotation is allowed as it is: then the first triple does.
-            if all(abs(b - a) % tau < _ROUNDING for a, b in zip(angles, fitted, strict=True)):
+            if all(abs(wrap(b - a)) < _ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
                 return fitted
-            candidates.append(fitted)
+            candidates.append(self._settled(angles, fitted, rotation))
         return min(candidates, key=lambda fitted: rotation_angle(from_euler(fitted, self.order), rotation))
+
+    def _settled(self, angles: tuple[float, ...], fitted: tuple[float, ...], rotation: Quaternion) -> tuple[float, ...]:
+        """Beside the poles of the middle axis, `fitted` with the outer two angles turned on until it is nearest.
+
+        Only their sum is known there; how it is shared out is rounding, so they cannot be fitted one by one.
+        """
+        if abs(cos(angles["XYZ".index(self.order[1])])) > _BESIDE_POLE:
+            return fitted
+        settled = list(fitted)
+        for n in ("XYZ".index(letter) for letter in self.order):
+            settled[n] = fit(nearest_euler(settled, n, rotation, self.order), self.lower[n], self.upper[n])
+        return tuple(settled)
 
 
 def fit(angle: float, lower: float, upper: float) -> float:

@@ -28,6 +28,8 @@ def rotation_between(start: Vector, end: Vector) -> Quaternion:
     rotation: Quaternion = start.rotation_difference(end)
     if rotation.w > _NEARLY_OPPOSITE:
         return rotation
+    if not start.length or not end.length:
+        return Quaternion()
     # Half round about an axis exactly orthogonal to start, then the small rest, which is well conditioned.
     half = Quaternion(orthogonal(start.cross(end), start) or start.orthogonal().normalized(), pi)
     return (-start).rotation_difference(end) @ half
@@ -102,6 +104,20 @@ def to_euler(rotation: Quaternion, order: str) -> tuple[float, float, float]:
 
 def from_euler(angles: Sequence[float], order: str) -> Quaternion:
     """Rotation of the Euler angles [rad] (x, y, z) applied in Blender's `order`, rounded to single precision once."""
+    return Quaternion(_quaternion(angles, order))
+
+
+def nearest_euler(angles: Sequence[float], n: int, rotation: Quaternion, order: str) -> float:
+    """The angle [rad] for axis `n` of the Euler `angles` that comes nearest to `rotation`, the other two kept."""
+    at = list(angles)
+    at[n] = 0.0
+    along = sum(a * b for a, b in zip(_quaternion(at, order), rotation, strict=True))
+    at[n] = pi
+    across = sum(a * b for a, b in zip(_quaternion(at, order), rotation, strict=True))
+    return wrap(2.0 * atan2(across, along))
+
+
+def _quaternion(angles: Sequence[float], order: str) -> tuple[float, float, float, float]:
     i, j, k = _AXES[order]
     sign = _PARITY[order]
     # An odd order is an even one seen in a mirror, in which every angle and every axis changes its sign.
@@ -110,7 +126,7 @@ def from_euler(angles: Sequence[float], order: str) -> Quaternion:
     v[i] = sign * (ck * cj * si - sk * sj * ci)
     v[j] = sign * (ck * sj * ci + sk * cj * si)
     v[k] = sign * (sk * cj * ci - ck * sj * si)
-    return Quaternion((ck * cj * ci + sk * sj * si, *v))
+    return ck * cj * ci + sk * sj * si, v[0], v[1], v[2]
 
 
 def other_euler(angles: Sequence[float], order: str) -> tuple[float, float, float]:
