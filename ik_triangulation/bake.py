@@ -6,8 +6,9 @@ Both plan and solve everything before the first write, and leave the file as it 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def bake(
     frames = range(frame_start, frame_end + 1, step)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     solved: list[Solved] = []
-    with stage(limb, scene) as staged, ExitStack() as undo:
+    with stage(limb, scene) as staged, ExitStack() as undo, _no_garbage_collection():
         for result in _follow(limb, bones, samples(limb, staged, frames)):
             solved.append(result)
             if progress:
@@ -97,6 +98,18 @@ def bake(
         undo.pop_all()
     view_layer.update()
     return _report(limb, solved, perf_counter() - started, keys, list(dict.fromkeys(warnings)))
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A bake leaves no cycles behind, and walking over all of Blender's Python objects takes a tenth of its time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Solved(NamedTuple):

@@ -353,7 +353,7 @@ def test_an_override_with_a_linked_action_is_baked_into_a_local_one(tmp_path):
     before = path.read_bytes()
     rig = overridden(path)
     rig.pose.bones["Bone 3"].ik_triangulation.target = key_location(empty(), range(1, 42, 4))
-    with nothing_lost(), pytest.raises(RuntimeError, match="Action 'RigAction' is linked from .*Assign a local action"):
+    with nothing_lost(), pytest.raises(RuntimeError, match=r"Action 'RigAction' is linked from .*Assign a local"):
         bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=8)
     rig.animation_data.action = bpy.data.actions.new("Local")
     assert bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=8) == {"FINISHED"}

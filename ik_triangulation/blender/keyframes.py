@@ -102,7 +102,8 @@ def values_before(armature: Object, path: str, frame: float) -> dict[int, float]
     for curve in curves_of(armature):
         if curve.data_path == path:
             earlier = [key.co.y for key in curve.keyframe_points if key.co.x < frame - _SAME_FRAME]
-            values.update({curve.array_index: value for value in earlier[-1:]})
+            if earlier:
+                values[curve.array_index] = earlier[-1]
     return values
 
 
@@ -275,7 +276,8 @@ def _put(curve: FCurve, keys: Keys) -> None:
     points.clear()
     points.add(len(keys["co"]))
     for name in _ATTRIBUTES:  # in their order
-        points.foreach_set(name, keys[name].ravel())
+        if not (name.startswith("select") and keys[name].all()):  # added keys are selected; setting it takes its time
+            points.foreach_set(name, keys[name].ravel())
 
 
 @cache

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What does not move over time, and what moves by plain F-Curves: it need not be evaluated frame by frame."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from itertools import repeat
 
 from bpy.types import Object
 from mathutils import Vector
@@ -31,19 +32,17 @@ def stands_still(limb: Limb) -> bool:
     )
 
 
-def plain_location(target: Object) -> Callable[[float], Vector] | None:
-    """Location of an object by frame, world space, where F-Curves alone decide it; else None."""
+def plain_locations(target: Object, frames: Sequence[float]) -> list[Vector] | None:
+    """Location of an object at each frame, world space, where F-Curves alone decide it; else None."""
     if not _plain(target) or any(curve.data_path == "delta_location" for curve in curves_of(target)):
         return None
     # A group that is muted is evaluated all the same.
     heard = [c for c in curves_of(target) if c.data_path == "location" and not c.mute and not c.is_empty]
-    curves = {curve.array_index: curve for curve in heard}
-    fixed, delta = target.location.copy(), target.delta_location.copy()
-
-    def location(frame: float) -> Vector:
-        return Vector([curves[axis].evaluate(frame) if axis in curves else fixed[axis] for axis in range(3)]) + delta
-
-    return location
+    evaluate = {curve.array_index: curve.evaluate for curve in heard}
+    delta = target.delta_location.copy()
+    fixed = target.location.copy()
+    axes = [map(evaluate[axis], frames) if axis in evaluate else repeat(fixed[axis]) for axis in range(3)]
+    return [Vector((x, y, z)) + delta for _, x, y, z in zip(frames, *axes, strict=False)]  # what is fixed has no end
 
 
 def _plain(ob: Object) -> bool:

@@ -20,7 +20,7 @@ from ..kinematics import Freedom
 from .armature import Channels, base_of, channels_of, is_flat
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
-from .motion import plain_location, stands_still
+from .motion import plain_locations, stands_still
 
 
 class Rig(NamedTuple):
@@ -115,10 +115,10 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
     first = sample(limb, go_to(staged, frames[0]), frames[0])
     yield first
     still = stands_still(limb)
-    location = plain_location(limb.target) if still and not limb.subtarget else None
-    for frame in frames[1:]:
-        if location:
-            yield Sample(frame, first.rig, _valid(limb, location(frame), frame))
+    locations = plain_locations(limb.target, frames) if still and not limb.subtarget else None
+    for number, frame in enumerate(frames[1:], 1):
+        if locations:
+            yield Sample(frame, first.rig, _valid(limb, locations[number], frame))
         elif still:
             yield Sample(frame, first.rig, _valid(limb, target_location(limb, go_to(staged, frame)), frame))
         else:

@@ -8,6 +8,7 @@ from math import isfinite
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
+from .freedom import Free, Freedom
 from .joint import Joint
 from .pose import Pose
 from .reach import reaches
@@ -66,6 +67,11 @@ class Chain:
     def reach(self) -> float:
         """Sum of all lengths [Blender units]."""
         return sum(self.lengths)
+
+    @cached_property
+    def limited(self) -> tuple[tuple[int, Freedom], ...]:
+        """Index and freedom of the joints that may not stand in every rotation."""
+        return tuple((i, joint.freedom) for i, joint in enumerate(self.joints) if joint.freedom != Free())
 
     @cached_property
     def plain(self) -> bool:

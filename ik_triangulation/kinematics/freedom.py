@@ -5,8 +5,11 @@ Rotations are those of a pose bone's matrix_basis: the identity is the rest pose
 the joint's rest frame. A new kind is one class here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import atan2, cos, inf, isfinite, isnan, tau
+from math import atan2, cos, inf, isfinite, isnan, pi, tau
+from random import Random
+from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
@@ -14,6 +17,7 @@ from ..errors import FreedomError
 from .rotation import (
     EULER_ORDERS,
     about,
+    euler_axes,
     from_euler,
     nearest_euler,
     other_euler,
@@ -24,10 +28,22 @@ from .rotation import (
     wrap,
 )
 
-_X = Vector((1.0, 0.0, 0.0)).freeze()
+_AXES = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 _BESIDE_POLE = 0.3  # cosine of the middle Euler angle below which rounding of the outer two exceeds _ROUNDING
 _ROUNDING = 1e-6  # [rad] a rotation kept in single precision may stand this far outside its limits without being moved
+
+
+class Coordinate(NamedTuple):
+    """One way in which a joint can turn: by an angle from `lower` to `upper` [rad], now at `value`.
+
+    `axis` is the unit axis in the joint's rest frame about which a small change of the angle turns it.
+    """
+
+    axis: Vector
+    value: float
+    lower: float
+    upper: float
 
 
 class Freedom:
@@ -41,7 +57,7 @@ class Freedom:
     @property
     def bend_axis(self) -> Vector:
         """Axis in the rest frame about which the joint bends by preference: a hinge's own, else a bone's X axis."""
-        return _X
+        return _AXES[0]
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
         """The allowed rotation nearest to `rotation`; one that is allowed comes back as it is, bit by bit."""
@@ -50,6 +66,24 @@ class Freedom:
     def in_euler(self, order: str) -> "EulerLimits | None":
         """The same limits said of Euler angles in Blender's `order`; None where they cannot be, or there are none."""
         return None
+
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        """The angles that say where the joint is at an allowed `rotation`, with their axes and bounds there.
+
+        Those of a joint without limits are the components of a turn on from `rotation`, and so 0.
+        """
+        return [Coordinate(axis, 0.0, -inf, inf) for axis in _AXES]
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        """The rotation that coordinates(`rotation`) have with other `values` [rad], each held to its bounds."""
+        turn = Vector(values)
+        turned = about(turn.normalized(), turn.length) @ rotation
+        turned.normalize()
+        return turned
+
+    def random(self, random: Random) -> Quaternion:
+        """Some allowed rotation, drawn with `random`."""
+        return self.nearest(Quaternion([random.gauss(0.0, 1.0) for _ in range(4)]).normalized())
 
     def swing(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
         """Turn on from `rotation` until the direction `start` stands as near to `end` as allowed; a unit quaternion.
@@ -66,7 +100,7 @@ class Free(Freedom):
     """A ball joint without limits."""
 
     def swing(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
-        turned = rotation_between(start, end) @ rotation
+        turned: Quaternion = rotation_between(start, end) @ rotation
         turned.normalize()
         return turned
 
@@ -78,6 +112,15 @@ class Locked(Freedom):
     @property
     def moves(self) -> bool:
         return False
+
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        return []
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        return rotation
+
+    def random(self, random: Random) -> Quaternion:
+        raise NotImplementedError("a locked joint has no rotation but the one it has")
 
     def swing(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
         return rotation
@@ -119,6 +162,15 @@ class Hinge(Freedom):
         ends = (self.lower, self.upper) if self.axis[along] > 0.0 else (-self.upper, -self.lower)
         low, high = (tuple(end if i == along else 0.0 for i in range(3)) for end in ends)
         return EulerLimits(order, low, high)
+
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        return [Coordinate(self.axis, fit(twist(rotation, self.axis), self.lower, self.upper), self.lower, self.upper)]
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        return about(self.axis, min(max(values[0], self.lower), self.upper))
+
+    def random(self, random: Random) -> Quaternion:
+        return about(self.axis, random.uniform(*_finite(self.lower, self.upper)))
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angle = twist(rotation, self.axis)
@@ -165,6 +217,18 @@ class EulerLimits(Freedom):
     def in_euler(self, order: str) -> "EulerLimits | None":
         return self if order == self.order else None
 
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        angles = self.angles(rotation)
+        axes = euler_axes(angles, self.order)
+        return [Coordinate(*parts) for parts in zip(axes, angles, self.lower, self.upper, strict=True)]
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        return from_euler(tuple(map(min, map(max, values, self.lower), self.upper)), self.order)
+
+    def random(self, random: Random) -> Quaternion:
+        ranges = map(_finite, self.lower, self.upper)
+        return from_euler([random.uniform(*ends) for ends in ranges], self.order)
+
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angles = self.angles(rotation)
         result = from_euler(angles, self.order)
@@ -206,6 +270,13 @@ def fit(angle: float, lower: float, upper: float) -> float:
     if above <= upper:
         return above
     return upper if above - upper <= lower - (above - tau) else lower
+
+
+def _finite(lower: float, upper: float) -> tuple[float, float]:
+    """A range of at most a full turn with the same directions in it."""
+    if lower == -inf:
+        return (-pi, pi) if upper == inf else (upper - tau, upper)
+    return lower, min(upper, lower + tau)
 
 
 def _check_range(name: str, lower: float, upper: float) -> None:

@@ -34,6 +34,7 @@ class Pose:
         "_sockets",
         "_tip",
         "_tip_joint",
+        "_tip_there",
         "base",
         "chain",
         "rotations",
@@ -52,7 +53,8 @@ class Pose:
         self._sockets = [root] * count  # the frame a joint's own rotation acts in
         self._scales: list[Vector | None] = [None] * count  # what its scale does after that rotation
         self._known = 0  # joints whose head and socket are up to date
-        self._tip_joint, self._tip = count - 1, chain.tip  # the end effector in that joint's frame
+        self._tip_joint, self._tip_there = count - 1, chain.tip  # the end effector in that joint's frame
+        self._tip: Vector | None = None  # and in armature space, once asked for
         self._place(0, root)
 
     def __len__(self) -> int:
@@ -64,7 +66,8 @@ class Pose:
         pose.chain, pose.base = self.chain, self.base
         pose.rotations, pose.start, pose.turns = self.rotations[:], tuple(self.rotations), []
         pose._heads, pose._sockets, pose._scales = self._heads[:], self._sockets[:], self._scales[:]
-        pose._known, pose._tip_joint, pose._tip = self._known, self._tip_joint, self._tip
+        pose._known, pose._tip_joint, pose._tip_there = self._known, self._tip_joint, self._tip_there
+        pose._tip = self._tip
         return pose
 
     def head(self, i: int) -> Vector:
@@ -80,6 +83,11 @@ class Pose:
         frame = self._sockets[i] @ self.rotations[i].to_matrix()
         scale = self._scales[i]
         return frame if scale is None else frame @ Matrix.Diagonal(scale)
+
+    def socket(self, i: int) -> Matrix:
+        """The frame in which joint `i` turns: where its rotation is the identity; 3x3."""
+        self.head(i)
+        return self._sockets[i]
 
     def end(self, i: int) -> Vector:
         """Where link `i` ends: the head of the next joint, or the end effector."""
@@ -100,17 +108,9 @@ class Pose:
     @property
     def tip(self) -> Vector:
         """Position of the end effector."""
-        chain = self.chain
-        if not chain.plain:  # what stands beyond a scaled joint does not just turn with it
-            return self.head(len(self) - 1) + self.link(len(self) - 1)
-        last = self._known - 1
-        while self._tip_joint > last:
-            i = self._tip_joint
-            joint = chain.joints[i]
-            self._tip = joint.offset + joint.rest @ (self.rotations[i] @ self._tip)
-            self._tip_joint = i - 1
-        i = self._tip_joint
-        return self._heads[i] + self.frame(i) @ self._tip
+        if self._tip is None:
+            self._tip = self._find_tip()
+        return self._tip
 
     @property
     def lengths(self) -> tuple[float, ...]:
@@ -140,15 +140,17 @@ class Pose:
         if self._known <= i:
             self.head(i)
         back = self._sockets[i].inverted()
-        self.put(i, self.chain.joints[i].freedom.swing(self.rotations[i], back @ start, back @ end))
+        rotation = self.rotations[i]
+        turned = self.chain.joints[i].freedom.swing(rotation, back @ start, back @ end)
+        if turned is not rotation:
+            self.put(i, turned)
 
     def project(self) -> bool:
         """Move every joint to the nearest rotation its freedom allows; True if any was not allowed."""
         changed = False
-        for i, joint in enumerate(self.chain.joints):
-            rotation = self.rotations[i]
-            allowed = joint.freedom.nearest(rotation)
-            if allowed is not rotation:
+        for i, freedom in self.chain.limited:
+            allowed = freedom.nearest(self.rotations[i])
+            if allowed is not self.rotations[i]:
                 self.put(i, allowed)
                 changed = True
         if changed:
@@ -160,7 +162,8 @@ class Pose:
         self.rotations[:] = rotations
         del self.turns[turns:]
         self._known = 1
-        self._tip_joint, self._tip = len(self) - 1, self.chain.tip
+        self._tip_joint, self._tip_there = len(self) - 1, self.chain.tip
+        self._tip = None
 
     def into(self, i: int, rotation: Quaternion) -> Quaternion:
         """A rotation of armature space as seen from the frame that joint `i` turns in."""
@@ -182,7 +185,19 @@ class Pose:
         if self._known > i + 1:
             self._known = i + 1
         if i > self._tip_joint:
-            self._tip_joint, self._tip = len(self.rotations) - 1, self.chain.tip
+            self._tip_joint, self._tip_there = len(self.rotations) - 1, self.chain.tip
+        self._tip = None
+
+    def _find_tip(self) -> Vector:
+        if not self.chain.plain:  # what stands beyond a scaled joint does not just turn with it
+            return self.head(len(self) - 1) + self.link(len(self) - 1)
+        while self._tip_joint >= self._known:
+            i = self._tip_joint
+            joint = self.chain.joints[i]
+            self._tip_there = joint.offset + joint.rest @ (self.rotations[i] @ self._tip_there)
+            self._tip_joint = i - 1
+        i = self._tip_joint
+        return self._heads[i] + self.frame(i) @ self._tip_there
 
     def _extend(self) -> None:
         """Bring one more joint up to date."""

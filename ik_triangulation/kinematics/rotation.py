@@ -37,16 +37,13 @@ def rotation_between(start: Vector, end: Vector) -> Quaternion:
 
 def orthogonal(vector: Vector, direction: Vector) -> Vector | None:
     """Unit vector in the plane of both and orthogonal to `direction`; None if they are parallel."""
-    along = direction.normalized()
-    part = vector.normalized()
-    part -= along * part.dot(along)
-    size = part.length
-    if size < _NEARLY_PARALLEL:
+    part = vector - direction * (vector.dot(direction) / direction.length_squared)
+    size, left = vector.length, part.length
+    if left <= _NEARLY_PARALLEL * size:
         return None
-    part /= size
-    if size < _OBLIQUE:
-        part -= along * part.dot(along)
-        part.normalize()
+    if left < _OBLIQUE * size:
+        part -= direction * (part.dot(direction) / direction.length_squared)
+    part.normalize()
     return part
 
 
@@ -105,6 +102,17 @@ def to_euler(rotation: Quaternion, order: str) -> tuple[float, float, float]:
 def from_euler(angles: Sequence[float], order: str) -> Quaternion:
     """Rotation of the Euler angles [rad] (x, y, z) applied in Blender's `order`, rounded to single precision once."""
     return Quaternion(_quaternion(angles, order))
+
+
+def euler_axes(angles: Sequence[float], order: str) -> tuple[Vector, Vector, Vector]:
+    """Axes (for x, y, z) about which small changes of the Euler `angles` [rad] turn, in the frame they are given in."""
+    i, j, k = _AXES[order]
+    units = [Vector([float(n == axis) for n in range(3)]) for axis in range(3)]
+    outer = about(units[k], angles[k])
+    axes = [units[k]] * 3
+    axes[j] = outer @ units[j]
+    axes[i] = outer @ (about(units[j], angles[j]) @ units[i])
+    return axes[0], axes[1], axes[2]
 
 
 def nearest_euler(angles: Sequence[float], n: int, rotation: Quaternion, order: str) -> float:

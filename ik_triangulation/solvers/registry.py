@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The list of solvers: a new one is a file with its `step` and an entry here."""
 
-from . import ccd, triangulation
+from . import ccd, gauss_newton, triangulation
 from .solver import Solver
 
 SOLVERS = {
@@ -25,5 +25,12 @@ SOLVERS = {
         "Turn joint by joint from the tip, each to point the tip at the target",
         "Inverse Kinematics: quaternion CCD",
         ccd.step,
+    ),
+    "GAUSS_NEWTON": Solver(
+        8,
+        "Gauss-Newton",
+        "Turn all joints together, within their limits; the smoothest where the target moves",
+        "Gradient methods, with the step of Levenberg and Marquardt",
+        gauss_newton.step,
     ),
 }

@@ -5,17 +5,20 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from mathutils import Quaternion, Vector
+from mathutils import Vector
 
 from ..errors import SettingError
 from ..kinematics import Cost, Pose
 from ..targets import Point, Target
-from . import ccd
+from . import gauss_newton, triangulation
 from .registry import SOLVERS
 
 STALLED = 8  # iterations in a row without gain after which nothing more is expected
-GAIN = 1e-3  # share of the error that an iteration must take off to count as a gain
-RESTARTS = 8  # random poses tried when a pose inside the limits may still reach
+GAIN = 1e-3  # share of the error above what is enough that an iteration must take off to count as a gain
+NEARBY = 4  # restarts ever farther from the best pose, before those from anywhere within the limits
+RESTARTS = 40  # in all, where a pose inside the limits may still reach
+CONVINCED = 8  # restarts from anywhere that end at the same distance, after which no nearer one is expected
+CLOSE = 1e-4  # of the reach: distances that are the same
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
 
 
@@ -52,9 +55,9 @@ def solve(
 
     Both are in armature space; `start` is not changed. The best pose seen is kept, so the error is never greater than
     that of the start inside its limits. `iterations` bounds the solver's steps; with `finish` a pose that stopped short
-    is polished by CCD, from where it is and from random poses drawn with `seed`. With `refine` one step is taken even
-    if the start is within tolerance, so that a tip does not trail a creeping target by that much. The same arguments
-    give the same result. Raises SettingError for an unknown solver, or a tolerance or count that is none.
+    is polished by Gauss-Newton, from where it is and from others drawn with `seed`. With `refine` one step is taken
+    even if the start is within tolerance, so that a tip does not trail a creeping target by that much. The same
+    arguments give the same result. Raises SettingError for an unknown solver, or a tolerance or count that is none.
     """
     if solver not in SOLVERS:
         raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
@@ -72,7 +75,7 @@ def solve(
         error, more = repeat(step, pose, target, enough, iterations - count)
         count += more
     if finish and error > enough:
-        error, more = _finish(pose, target, error, enough, iterations, Random(seed))
+        error, more = _finish(pose, target, enough, iterations, Random(seed))
         count += more
     return Solution(pose, error, count, error <= tolerance, projected)
 
@@ -92,12 +95,15 @@ def repeat(
     best, turns = pose.rotations[:], len(pose.turns)
     count = stalled = 0
     while least > enough and count < iterations and stalled < STALLED:
+        before = len(pose.turns)
         step(pose, aim)
         count += 1
+        if len(pose.turns) == before:  # it could do nothing, so it never will
+            break
         tip = pose.tip
         aim = target.closest(tip)
         error = (aim - tip).length
-        stalled = 0 if error < least * (1.0 - GAIN) else stalled + 1
+        stalled = 0 if least - error > GAIN * (least - enough) else stalled + 1
         if error < least:
             least, best, turns = error, pose.rotations[:], len(pose.turns)
     if error > least:
@@ -105,19 +111,29 @@ def repeat(
     return least, count
 
 
-def _finish(
-    pose: Pose, target: Target, error: float, enough: float, iterations: int, random: Random
-) -> tuple[float, int]:
-    """Polish by CCD, then again from random poses inside the limits; leaves the best pose seen."""
-    least, count = repeat(ccd.step, pose, target, enough, iterations)
-    best, turns = pose.rotations[:], len(pose.turns)
-    for _ in range(RESTARTS):
-        if least <= enough:
-            break
-        for i in range(len(pose)):
-            pose.turn(i, Quaternion([random.gauss(0.0, 1.0) for _ in range(4)]).normalized())
-        error, more = repeat(ccd.step, pose, target, enough, iterations)
+def _finish(pose: Pose, target: Target, enough: float, iterations: int, random: Random) -> tuple[float, int]:
+    """Polish by Gauss-Newton, then again from seeded poses ever farther away; leaves the best pose seen.
+
+    A pass of triangulation comes first: where the joints are free it is the answer, also to what is out of reach.
+    """
+    least, count = repeat(triangulation.step, pose, target, enough, 1)
+    if least > enough:
+        least, more = repeat(gauss_newton.step, pose, target, enough, iterations)
         count += more
+    best, turns = pose.rotations[:], len(pose.turns)
+    moving = [i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
+    again = 0  # restarts from anywhere that led no nearer than the best one
+    for number in range(RESTARTS):
+        if least <= enough or again == CONVINCED:
+            break
+        share = min(1.0, (number + 1) / NEARBY)
+        for i in moving:
+            freedom = pose.chain.joints[i].freedom
+            pose.put(i, freedom.nearest(best[i].slerp(freedom.random(random), share)))
+        error, more = repeat(gauss_newton.step, pose, target, enough, iterations)
+        count += more
+        if share == 1.0 and abs(error - least) < CLOSE * pose.chain.reach:
+            again += 1
         if error < least:
             least, best, turns = error, pose.rotations[:], len(pose.turns)
     pose.restore(best, turns)

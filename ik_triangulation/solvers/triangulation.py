@@ -29,13 +29,17 @@ _NOWHERE = 1e-7  # of the reach: a shorter link moves nothing, an aim so near a 
 def step(pose: Pose, aim: Vector) -> None:
     """One pass; every joint turns as little as brings the next one to where the rest of the chain reaches `aim`."""
     slack = _ROUNDING * pose.chain.reach
+    head = pose.head(0)
     for i, (shortest, longest) in enumerate(pose.spans):
-        head, end = pose.head(i), pose.end(i)
+        end = pose.end(i)
         distance = (aim - end).length
         if distance > longest + slack:
             place(pose, i, end - head, aim - head, longest)
+            end = pose.end(i)
         elif distance < shortest - slack:
             place(pose, i, end - head, aim - head, shortest)
+            end = pose.end(i)
+        head = end
 
 
 def step_2007(pose: Pose, aim: Vector) -> None:

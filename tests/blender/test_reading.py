@@ -11,7 +11,7 @@ from ik_triangulation.bake import bake
 from ik_triangulation.blender.armature import base_of, bones_from_tip, bones_in_line, channels_of
 from ik_triangulation.blender.freedom import freedom_of, stiffness_of
 from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.motion import plain_location, stands_still
+from ik_triangulation.blender.motion import plain_locations, stands_still
 from ik_triangulation.blender.sampling import samples, stage, target_location
 from ik_triangulation.errors import ChainError, FreedomError
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge, Locked
@@ -568,7 +568,7 @@ def test_a_still_rig_is_not_read_at_every_frame():
     limb = Limb.from_tip(rig, "Bone 2", target)
     bake(limb, 1, 20)
     assert stands_still(limb)
-    assert plain_location(target)(7.5) is not None
+    assert plain_locations(target, [7.5]) is not None
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RIGS if kind != "still"])

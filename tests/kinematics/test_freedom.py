@@ -267,6 +267,59 @@ def test_a_locked_joint_never_moves():
     assert not Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5).moves
 
 
+EVERY_KIND = [lambda _: Free(), random_hinge, random_limits, lambda _: Locked()]
+
+
+@pytest.mark.parametrize("make", EVERY_KIND)
+def test_coordinates_lie_within_their_bounds_and_lead_back_to_the_rotation(make):
+    random = Random(14)
+    for _ in range(200):
+        freedom = make(random)
+        rotation = freedom.nearest(random_rotation(random))
+        coordinates = freedom.coordinates(rotation)
+        assert bool(coordinates) == freedom.moves
+        assert all(lower - 1e-9 <= value <= upper + 1e-9 for _, value, lower, upper in coordinates)
+        again = freedom.at(rotation, [coordinate.value for coordinate in coordinates])
+        assert rotation_angle(again, rotation) < 2e-6
+
+
+@pytest.mark.parametrize("make", EVERY_KIND)
+def test_a_coordinate_turns_the_joint_about_its_axis(make):
+    random, small = Random(15), 1e-3
+    for _ in range(200):
+        freedom = make(random)
+        rotation = freedom.nearest(random_rotation(random))
+        coordinates = freedom.coordinates(rotation)
+        values = [coordinate.value for coordinate in coordinates]
+        for n, (axis, value, lower, upper) in enumerate(coordinates):
+            step = small if value + small <= upper else -small
+            if not lower <= value + step <= upper:
+                continue
+            moved = freedom.at(rotation, [*values[:n], value + step, *values[n + 1 :]])
+            assert rotation_angle(about(axis, step) @ rotation, moved) < 4e-6
+
+
+@pytest.mark.parametrize("make", [lambda _: Free(), random_hinge, random_limits])
+def test_values_beyond_the_bounds_and_random_rotations_are_allowed_ones(make):
+    random = Random(16)
+    for _ in range(200):
+        freedom = make(random)
+        rotation = freedom.nearest(random_rotation(random))
+        values = [random.uniform(-20.0, 20.0) for _ in freedom.coordinates(rotation)]
+        for result in (freedom.at(rotation, values), freedom.random(random)):
+            assert result.magnitude == pytest.approx(1.0, abs=1e-6)
+            assert freedom.nearest(result) is result
+
+
+@every_range
+def test_random_rotations_of_a_hinge_fill_its_range(lower, upper):
+    random, hinge = Random(17), Hinge(Vector((1.0, 0.0, 0.0)), lower, upper)
+    drawn = [hinge.random(random) for _ in range(400)]
+    assert all(hinge.nearest(rotation) is rotation for rotation in drawn)
+    for angle in samples(lower, upper, 20):
+        assert min(rotation_angle(about(hinge.axis, angle), rotation) for rotation in drawn) < 0.2
+
+
 WRONG = {
     "inverted hinge": lambda: Hinge(Vector((1, 0, 0)), 1.0, -1.0),
     "hinge from nowhere": lambda: Hinge(Vector((1, 0, 0)), nan, 1.0),

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What solve() promises for every solver: never worse, nothing changed, limits kept, the same result each time."""
 
+import os
+import re
 import subprocess
 import sys
-from math import isfinite, nan
+from math import cos, isfinite, nan, sin
 from pathlib import Path
 from random import Random
 
+import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.kinematics import Free, Hinge, Locked, Pose
+from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Locked, Pose
+from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.solvers import SOLVERS, solve
 from ik_triangulation.targets import Point
-from tests.chains import (
+
+from ..chains import (
     bits,
     hinged,
     limited,
@@ -30,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_finish = pytest.mark.parametrize("finish", [False, True])
 CASES = 25
+X = Vector((1.0, 0.0, 0.0))
 
 
 def cases(seed):
@@ -51,7 +57,7 @@ def test_the_error_is_never_greater_than_that_of_the_start_inside_its_limits(sol
         start.project()
         solution = solve(pose, Point(target), solver, tolerance=1e-4, iterations=20, finish=finish)
         assert solution.error <= (start.tip - target).length * (1.0 + 1e-6) + 1e-6
-        assert solution.error == pytest.approx((solution.pose.tip - target).length, abs=1e-6)
+        assert solution.error == pytest.approx((solution.pose.tip - target).length, abs=2e-6 * pose.chain.reach)
 
 
 @every_solver
@@ -99,18 +105,20 @@ def test_another_process_gives_the_same_bits():
         "         for q in solve(pose, Point(target), name, iterations=5).pose.rotations]\n"
         "print(hashlib.sha256(repr(found).encode()).hexdigest())\n"
     )
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{script}"  # Blender reads no PYTHONPATH
+    blender = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1", "--python-expr"]
     results = set()
     for hash_seed in ("0", "1"):
         done = subprocess.run(
-            [sys.executable, "-c", script],
-            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
+            [*blender, script] if bpy.app.binary_path else [sys.executable, "-c", script],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
             cwd=ROOT,
             capture_output=True,
             text=True,
             timeout=120,
             check=True,
         )
-        results.add(done.stdout.splitlines()[0])
+        results.update(re.findall(r"^[0-9a-f]{64}$", done.stdout, re.MULTILINE))
     assert len(results) == 1
 
 
@@ -201,6 +209,122 @@ def test_twice_the_size_gives_the_same_angles(solver):
         assert bits(results[0].pose.rotations) == bits(results[1].pose.rotations)
 
 
+@every_solver
+def test_a_rigid_motion_of_rig_and_target_turns_the_joints_alike(solver):
+    random = Random(14)
+    for seed in range(30):
+        chain = random_chain(seed, 4)
+        pose, target = random_pose(chain, random), random_direction(random) * chain.reach * 0.8
+        move = random_base(random, 3.0)
+        here, there = (
+            solve(start, Point(aim), solver, tolerance=1e-6, iterations=2, finish=False)
+            for start, aim in ((pose, target), (Pose(chain, move @ pose.base, pose.rotations), move @ target))
+        )
+        assert max(map(rotation_angle, here.pose.rotations, there.pose.rotations)) < 5e-3
+
+
+@every_solver
+@pytest.mark.parametrize("size", [2.0**-40, 2.0**-20, 2.0**20, 2.0**50])
+def test_no_size_is_too_small_or_too_large(solver, size):
+    random = Random(15)
+    unit = random_chain(1, 4)
+    scaled = Chain([Joint(j.name, j.offset * size, j.rest, j.freedom) for j in unit.joints], unit.tip * size)
+    for share in (0.0, 0.1, 0.7, 1.0, 3.0):
+        target, rotations = random_direction(random) * unit.reach * share, random_pose(unit, random).rotations
+        errors = [
+            solve(Pose(chain, Matrix.Identity(4), rotations), Point(target * by), solver, tolerance=1e-5 * by).error
+            / by
+            for chain, by in ((unit, 1.0), (scaled, size))
+        ]
+        assert errors[1] == pytest.approx(errors[0], abs=1e-5)
+
+
+@every_solver
+@pytest.mark.parametrize("far", [1e6, 1e15, 1e30, 3e38])
+def test_a_target_at_the_end_of_the_world_gives_a_finite_pose(solver, far):
+    pose = random_pose(mixed(3, 5), Random(16))
+    solution = solve(pose, Point((far, -far, far)), solver, iterations=5)
+    assert not solution.reached
+    for i, rotation in enumerate(solution.pose.rotations):
+        assert rotation.magnitude == pytest.approx(1.0, abs=1e-6)
+        assert all(map(isfinite, solution.pose.head(i)))
+
+
+@every_solver
+@pytest.mark.parametrize("links", [1, 2, 5])
+def test_degenerate_places_give_a_finite_pose(solver, links):
+    """On the root, on a joint, on the tip, on the chain's own line; with joints that coincide."""
+    zero = straight((1.0, 0.0, 1.0, 0.0, 0.0)[:links])
+    for chain in (straight((1.0,) * links), zero):
+        for x, y in ((0.0, 0.0), (0.0, 1.0), (0.0, 0.5), (0.0, -1.0), (0.0, 99.0), (1e-12, 1e-12), (-0.0, links)):
+            solution = solve(chain.rest_pose(), Point((x, y, 0.0)), solver, iterations=20)
+            nearest, farthest = chain.reaches[0]
+            least = max(0.0, abs(y) - farthest, nearest - abs(y))
+            assert isfinite(solution.error)
+            assert solution.error <= least + 2e-3
+            assert all(rotation.magnitude == pytest.approx(1.0, abs=1e-6) for rotation in solution.pose.rotations)
+
+
+def test_the_best_pose_seen_is_kept(monkeypatch):
+    """A solver that comes near and goes away again ends where it was nearest, with the turns that led there."""
+    angles = iter((0.5, 0.9, 1.2, 2.0, 2.5, 3.0, 1.9, 2.2))
+
+    def wander(pose, _):
+        pose.put(0, about(X, next(angles)))
+
+    monkeypatch.setitem(SOLVERS, "WANDER", SOLVERS["CCD"]._replace(step=wander))
+    pose = straight((1.0,)).rest_pose()
+    target = Point((0.0, cos(1.3), sin(1.3)))
+    solution = solve(pose, target, "WANDER", tolerance=1e-6, iterations=8, finish=False)
+    assert rotation_angle(solution.pose.rotations[0], about(X, 1.2)) < 1e-6
+    assert solution.error == pytest.approx(2.0 * sin(0.05), abs=1e-6)
+    assert (solution.pose.tip - target.location).length == pytest.approx(solution.error, abs=1e-6)
+    assert solution.cost.total_angle == pytest.approx(1.2, abs=1e-5)
+
+
+@every_solver
+def test_the_work_is_bounded_also_when_a_poor_pose_is_finished(solver):
+    for pose, target in cases(17):
+        solution = solve(pose, Point(target), solver, tolerance=1e-9, iterations=4, finish=True)
+        assert solution.iterations <= 4 * 50
+
+
+@every_solver
+def test_a_chain_that_cannot_move_stays(solver):
+    pose = random_pose(straight((1.0, 1.0), [Locked(), Locked()]), Random(18))
+    solution = solve(pose, Point((0.3, 0.4, 0.5)), solver)
+    assert bits(solution.pose.rotations) == bits(pose.rotations)
+    assert solution.pose.turns == []
+
+
+@every_solver
+@pytest.mark.parametrize("links", [1, 2, 5, 20])
+def test_a_free_chain_is_stretched_at_what_it_cannot_reach(solver, links):
+    random = Random(19)
+    for seed in range(10):
+        chain = random_chain(seed, links, 5.0)
+        pose = random_pose(chain, random, random_base(random))
+        along = random_direction(random)
+        target = pose.head(0) + along * chain.reach * random.uniform(1.1, 3.0)
+        solution = solve(pose, Point(target), solver, tolerance=1e-5 * chain.reach)
+        left = (target - pose.head(0)).length - chain.reach
+        assert not solution.reached
+        assert solution.error == pytest.approx(left, abs=1e-5 * chain.reach)
+        assert angle_between(solution.pose.tip - pose.head(0), along) < 0.05
+
+
+@every_solver
+@pytest.mark.parametrize("make", [random_chain, hinged, limited])
+def test_finished_every_target_that_some_pose_within_the_limits_reaches_is_reached(solver, make):
+    random = Random(20)
+    for seed in range(60):
+        chain = make(seed, random.randint(2, 8), 3.0)
+        there, start = random_pose(chain, random), random_pose(chain, random)
+        there.project()
+        solution = solve(start, Point(there.tip), solver, tolerance=1e-3 * chain.reach)
+        assert solution.reached, (make.__name__, seed, solution.error / chain.reach)
+
+
 def test_with_refine_a_start_within_tolerance_still_gains():
     pose = straight((1.0, 1.0)).rest_pose()
     target = Point((0.0, 1.9, 0.1))
@@ -238,6 +362,7 @@ def test_the_numbers_that_files_store_are_pinned():
         "TRIANGULATION": 0,
         "TRIANGULATION_2007": 1,
         "CCD": 3,
+        "GAUSS_NEWTON": 8,
     }
 
 
