@@ -3,8 +3,8 @@
 
 Source: the gradient family of "Inverse Kinematics" (seed document gradient-methods) with the step of Levenberg 1944 and
 Marquardt 1963 in place of a fixed one. With J the 3 x m matrix of how the tip moves with each coordinate, their change
-is J^T y where (J J^T + damping) y = error: a 3 x 3 system however many joints there are, so a step is O(n). A coordinate
-that the step would take beyond its bound goes to the bound, and the others make up for it.
+is J^T y, where (J J^T + damping) y = error: a 3 x 3 system however many joints there are, so a step is O(n). What a
+coordinate cannot do within its bounds is left to the others.
 """
 
 from typing import NamedTuple
