@@ -26,7 +26,7 @@ def main():
     code = int(pytest.main(arguments))
     sys.stdout.flush()  # Blender ends without doing so
     sys.stderr.flush()
-    sys.exit(code)
+    os._exit(code)  # Blender 4.5 as a module hangs when it ends, once add-ons have come and gone many times
 
 
 main()

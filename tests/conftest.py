@@ -13,6 +13,11 @@ import addon_utils
 import pytest
 
 
+def pytest_unconfigure() -> None:
+    """Clean up here: run_tests.py leaves Python before it would do so itself."""
+    _settings.cleanup()
+
+
 def snapshot() -> dict[str, object]:
     handlers = bpy.app.handlers
     lists = [name for name in dir(handlers) if isinstance(getattr(handlers, name), list)]
