@@ -119,9 +119,6 @@ class Locked(Freedom):
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
         return rotation
 
-    def random(self, random: Random) -> Quaternion:
-        raise NotImplementedError("a locked joint has no rotation but the one it has")
-
     def swing(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
         return rotation
 

@@ -126,6 +126,7 @@ def _finish(pose: Pose, target: Target, enough: float, iterations: int, random: 
     for number in range(RESTARTS):
         if least <= enough or again == CONVINCED:
             break
+        pose.restore(best, turns)
         share = min(1.0, (number + 1) / NEARBY)
         for i in moving:
             freedom = pose.chain.joints[i].freedom
