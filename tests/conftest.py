@@ -2,7 +2,6 @@
 """Fixtures that every test can ask for. Tests of the mathematics ask for none and never load the add-on."""
 
 import os
-import sys
 import tempfile
 
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
