@@ -37,6 +37,8 @@ _ATTRIBUTES = {
     "handle_left": (2, np.float32),
     "handle_right": (2, np.float32),
 }
+# What a key that is added to a curve has as it should be: it is selected, eased automatically, and of the usual type.
+_ADDED = {"easing", "type", "select_control_point", "select_left_handle", "select_right_handle"}
 _CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
 
@@ -141,8 +143,9 @@ def write_keys(
         if len(curve.keyframe_points):
             old = _get(curve)
             undo.callback(_put, curve, old)
-            new = _merged(old, new, first, last)
-        _put(curve, new)
+            _put(curve, _merged(old, new, first, last))
+        else:
+            _put(curve, new, left_as_added=_ADDED)
     _settle(view_layer, shown)
     return len(frames) * len(wanted)
 
@@ -270,13 +273,13 @@ def _get(curve: FCurve) -> Keys:
     return keys
 
 
-def _put(curve: FCurve, keys: Keys) -> None:
+def _put(curve: FCurve, keys: Keys, left_as_added: Collection[str] = ()) -> None:
     """Make these the curve's keys, bit by bit: no update(), which would move the handles of keys that are not ours."""
     points = curve.keyframe_points
     points.clear()
     points.add(len(keys["co"]))
     for name in _ATTRIBUTES:  # in their order
-        if not (name.startswith("select") and keys[name].all()):  # added keys are selected; setting it takes its time
+        if name not in left_as_added:
             points.foreach_set(name, keys[name].ravel())
 
 

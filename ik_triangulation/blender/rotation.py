@@ -75,9 +75,11 @@ def set_rotation(bone: PoseBone, values: Sequence[float]) -> None:
 
 def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) -> np.ndarray[Any, Any]:
     rows = np.fromiter(chain.from_iterable(rotation[:] for rotation in rotations), np.float32).reshape(-1, 4)
-    before = np.vstack((np.asarray(previous, np.float32), rows[:-1]))
-    signs = np.where(np.einsum("ij,ij->i", rows, before) < 0.0, -1.0, 1.0)
-    return rows * np.cumprod(signs)[:, None]
+    first = np.dot(rows[0], previous)
+    agreement = np.concatenate(((first,), np.einsum("ij,ij->i", rows[1:], rows[:-1])))
+    if agreement.min() >= 0.0:
+        return rows
+    return rows * np.cumprod(np.where(agreement < 0.0, -1.0, 1.0))[:, None]
 
 
 def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequence[float]) -> tuple[float, ...]:

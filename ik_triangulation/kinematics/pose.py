@@ -204,7 +204,11 @@ class Pose:
         i = self._known
         frame = self.frame(i - 1)
         self._heads[i] = self._heads[i - 1] + frame @ self.chain.offsets[i - 1]
-        self._place(i, frame)
+        if self.chain.plain:
+            self._sockets[i] = frame @ self.chain.rests[i]
+            self._known = i + 1
+        else:
+            self._place(i, frame)
 
     def _place(self, i: int, parent: Matrix) -> None:
         joint = self.chain.joints[i]

@@ -52,7 +52,8 @@ def step_2007(pose: Pose, aim: Vector) -> None:
 def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> None:
     """Turn joint `i`, in the plane of its link and the aim, until the next joint is `b` from the aim, or nearly."""
     a, c = link.length, to_aim.length
-    if a <= _NOWHERE * pose.chain.reach or c <= _NOWHERE * pose.chain.reach:
+    nowhere = _NOWHERE * pose.chain.reach
+    if a <= nowhere or c <= nowhere:
         return
     angle = corner(a, c, b)
     if angle == 0.0:
