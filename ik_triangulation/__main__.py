@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """python -m ik_triangulation: the command line on the bpy module."""
 
+import os
 import sys
 
 try:
@@ -16,4 +17,6 @@ try:
     code = main(sys.argv[1:])
 finally:
     unregister()
-sys.exit(code)
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)  # Blender 4.5 as a module can hang when it ends

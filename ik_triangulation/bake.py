@@ -17,7 +17,7 @@ from bpy.types import Object, Scene, ViewLayer
 from mathutils import Quaternion, Vector
 
 from .blender.armature import Bones
-from .blender.checks import check_limb, check_range
+from .blender.checks import check_apart, check_limb, check_range
 from .blender.freedom import keyed
 from .blender.keyframes import Channel, check_keys, curves_of, values_before, write_keys
 from .blender.limb import Limb
@@ -80,6 +80,7 @@ def bake(
     view_layer.update()
     check_range(scene, frame_start, frame_end, step)
     check_limb(limb, scene, view_layer)
+    check_apart(limb)
     warnings = check_keys(limb.armature, limb.in_order)
     frames = range(frame_start, frame_end + 1, step)
     bones = Bones(limb.armature, limb.bones, limb.solved)

@@ -61,9 +61,9 @@ def parser() -> ArgumentParser:
     solve.add_argument("--key", action="store_true", help="key the pose at that frame")
     baking = commands.add_parser("bake", help="key a limb over a range of frames")
     _add_common(baking)
-    baking.add_argument("--frame-start", type=int, help="first frame (default: that of the scene)")
-    baking.add_argument("--frame-end", type=int, help="last frame (default: that of the scene)")
-    baking.add_argument("--step", type=int, default=1, help="key every so many frames (default: 1)")
+    baking.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
+    baking.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
+    baking.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
     return top
 
 
@@ -117,12 +117,10 @@ def _run(arguments: Namespace) -> Report:
     if arguments.command == "solve":
         report = solve_pose(limb, scene, view_layer, key=arguments.key)
     else:
-        start = scene.frame_start if arguments.frame_start is None else arguments.frame_start
-        end = scene.frame_end if arguments.frame_end is None else arguments.frame_end
-        report = bake(limb, start, end, arguments.step, scene, view_layer, _progress())
-    _tell(report, scene, arguments.json)
+        report = bake(limb, *_range(arguments, limb, scene), scene, view_layer, _progress())
     if destination:
         _save(destination)
+    _tell(report, scene, arguments.json)
     return report
 
 
@@ -132,7 +130,7 @@ def _open(file: Path | None) -> Path | None:
         if not file.is_file():
             raise IKError(f"There is no file '{file}'. Name a .blend file.")
         try:
-            bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
+            bpy.ops.wm.open_mainfile(filepath=str(file.resolve()))
         except RuntimeError as error:
             raise IKError(f"'{file}' cannot be opened: {str(error).strip()}") from error
     return Path(bpy.data.filepath) if bpy.data.filepath else None
@@ -152,11 +150,23 @@ def _scene(name: str | None) -> Scene:
     return _named(bpy.data.scenes, name, "Scene", RigError)
 
 
+def _range(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, int]:
+    """First frame, last frame and step: what is given, else what is saved on the tip bone."""
+    stored = limb.armature.pose.bones[limb.tip].ik_triangulation
+    whole = scene if stored.use_scene_range else stored
+    given = arguments.frame_start, arguments.frame_end, arguments.step
+    saved = whole.frame_start, whole.frame_end, stored.step
+    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    return start, end, step
+
+
 def _limb(arguments: Namespace, scene: Scene) -> Limb:
     armature = _armature(arguments.armature, scene)
     if arguments.tip is None and arguments.bones is None:
         raise ChainError("No bones are named. Say --tip BONE, or --bones with all of them.")
     tip = arguments.tip or _lowest(armature, arguments.bones)
+    if arguments.bones and tip != _lowest(armature, arguments.bones):
+        raise ChainError(f"'{tip}' is not the lowest of the bones named. Say either --tip or --bones.")
     bone: PoseBone = _named(armature.pose.bones, tip, "Bone", ChainError)
     stored = bone.ik_triangulation
     settings = {name: getattr(stored, name) for name in _SETTINGS}

@@ -5,7 +5,7 @@ from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 
 from ..errors import AnimationError, RigError, SettingError, TargetError
 from .armature import find_bone
-from .dependencies import Node, follows
+from .dependencies import Node, follows, needs_scene
 from .limb import Limb
 
 LONGEST_RANGE = 100_000  # frames
@@ -73,6 +73,17 @@ def _check_target(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
             f"Target '{limb.target_name}' follows chain bone '{followed}'; it would move while being reached. "
             "Unparent it or choose another."
         )
+
+
+def check_apart(limb: Limb) -> None:
+    """Raise TargetError if rig or target move in a way that can only be seen by stepping the user's scene."""
+    for node in (Node(limb.target, limb.subtarget), Node(limb.armature, limb.bones[0])):
+        reason = needs_scene(node)
+        if reason:
+            raise TargetError(
+                f"The motion of '{node.object.name}' cannot be read without its scene: {reason}. "
+                "Bake that motion to keys first."
+            )
 
 
 def _check_drivers(limb: Limb) -> None:

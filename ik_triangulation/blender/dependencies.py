@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from bpy.types import Constraint, Object, PoseBone
+from bpy.types import Constraint, Object, PoseBone, Scene
 
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
@@ -20,18 +20,34 @@ class Node(NamedTuple):
 
 def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
     """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
+    movers = _movers(target, armature, chain)
+    return next((node.bone for node in movers if node.object == armature and node.bone in chain), None)
+
+
+def needs_scene(start: Node) -> str | None:
+    """What moves `start` only as part of the user's scene, in words; None if it can be evaluated apart from that."""
+    for node in _movers(start, start.object, ()):
+        ob = node.object
+        if ob.rigid_body:
+            return f"'{ob.name}' is moved by rigid body physics"
+        for curve in ob.animation_data.drivers if ob.animation_data else ():
+            for variable in curve.driver.variables:
+                if variable.type == "CONTEXT_PROP" or any(isinstance(source.id, Scene) for source in variable.targets):
+                    return f"a driver on '{ob.name}' reads the scene"
+    return None
+
+
+def _movers(start: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
+    """`start` and all that moves it, directly or by way of others."""
     seen: set[tuple[int, str, str]] = set()
-    waiting = [target]
+    waiting = [start]
     while waiting:
         node = waiting.pop()
         key = (node.object.session_uid, node.bone, node.path)
-        if key in seen:
-            continue
-        seen.add(key)
-        if node.object == armature and node.bone in chain:
-            return node.bone
-        waiting.extend(_causes(node, armature, chain))
-    return None
+        if key not in seen:
+            seen.add(key)
+            yield node
+            waiting.extend(_causes(node, armature, chain))
 
 
 def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
