@@ -131,9 +131,9 @@ def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Sol
             rig = now.rig
             start = _at_frame(now, bones)
             pose = _turned_like(pose, start) if pose else start
+            # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
+            tolerance = limb.tolerance / rig.stretch
         goal = Point(rig.into @ now.target)
-        # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-        tolerance = limb.tolerance / rig.stretch
         solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, refine=True)
         pose = solution.pose
         yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)

@@ -21,7 +21,7 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from .bake import bake, solve_pose
-from .blender.limb import Limb
+from .blender.limb import SETTINGS, Limb, saved_range
 from .blender.units import summary
 from .errors import ChainError, IKError, RigError, TargetError
 from .report import Report
@@ -30,7 +30,7 @@ from .solvers import SOLVERS
 COMMAND = "ik_triangulation"
 DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3
 
-_SETTINGS = ("subtarget", "chain_count", "solver", "tolerance", "iterations", "finish", "seed")
+_SETTINGS = (*SETTINGS, "chain_count")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -153,9 +153,8 @@ def _scene(name: str | None) -> Scene:
 def _range(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, int]:
     """First frame, last frame and step: what is given, else what is saved on the tip bone."""
     stored = limb.armature.pose.bones[limb.tip].ik_triangulation
-    whole = scene if stored.use_scene_range else stored
     given = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = whole.frame_start, whole.frame_end, stored.step
+    saved = saved_range(stored, scene, preview=False)
     start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
     return start, end, step
 
@@ -164,9 +163,9 @@ def _limb(arguments: Namespace, scene: Scene) -> Limb:
     armature = _armature(arguments.armature, scene)
     if arguments.tip is None and arguments.bones is None:
         raise ChainError("No bones are named. Say --tip BONE, or --bones with all of them.")
-    tip = arguments.tip or _lowest(armature, arguments.bones)
-    if arguments.bones and tip != _lowest(armature, arguments.bones):
-        raise ChainError(f"'{tip}' is not the lowest of the bones named. Say either --tip or --bones.")
+    tip = _lowest(armature, arguments.bones) if arguments.bones else arguments.tip
+    if arguments.tip not in {None, tip}:
+        raise ChainError(f"'{arguments.tip}' is not the lowest of the bones named. Say either --tip or --bones.")
     bone: PoseBone = _named(armature.pose.bones, tip, "Bone", ChainError)
     stored = bone.ik_triangulation
     settings = {name: getattr(stored, name) for name in _SETTINGS}

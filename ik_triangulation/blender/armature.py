@@ -152,19 +152,10 @@ class Bones:
         if None not in scales:
             offsets = [offset * scale for offset, scale in zip((*offsets, tip), scales, strict=True)]
             return self._rigid_chain(offsets[:-1], offsets[-1], channels)
-        joints = [
-            Joint(name, offset, rest.to_quaternion(), freedom, stiffness, channel.scale, inheritance)
-            for name, offset, rest, freedom, stiffness, channel, inheritance in zip(
-                self.names,
-                offsets,
-                self._rests,
-                self.freedoms,
-                self._stiffness,
-                channels,
-                self._inheritance,
-                strict=True,
-            )
-        ]
+        joints = []
+        for i, channel in enumerate(channels):
+            fixed = self.names[i], offsets[i], self._rests[i].to_quaternion(), self.freedoms[i], self._stiffness[i]
+            joints.append(Joint(*fixed, channel.scale, self._inheritance[i]))
         return Chain(tuple(joints), tip)
 
     def _rigid_chain(self, offsets: Sequence[Vector], tip: Vector, channels: Sequence[Channels]) -> Chain:
@@ -184,9 +175,8 @@ class Bones:
 def _locating(bone: Bone, rest: Matrix) -> Matrix:
     """What turns location channels into the parent's frame (3x3), `rest` being the bone's rest in it."""
     if bone.use_connect:
-        return Matrix.Diagonal(
-            (0.0, 0.0, 0.0)
-        )  # Blender keeps the head on the parent's tail, whatever the channels say
+        # Blender keeps the head on the parent's tail, whatever the channels say.
+        return Matrix.Diagonal((0.0, 0.0, 0.0))
     return rest.to_3x3() if bone.use_local_location else Matrix.Identity(3)
 
 

@@ -7,6 +7,7 @@ from ..errors import AnimationError, RigError, SettingError, TargetError
 from .armature import find_bone
 from .dependencies import Node, follows, needs_scene
 from .limb import Limb
+from .rotation import PROPERTIES
 
 LONGEST_RANGE = 100_000  # frames
 
@@ -89,9 +90,7 @@ def check_apart(limb: Limb) -> None:
 def _check_drivers(limb: Limb) -> None:
     animation = limb.armature.animation_data
     paths = {
-        limb.armature.pose.bones[name].path_from_id(prop): (name, prop)
-        for name in limb.solved
-        for prop in ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
+        limb.armature.pose.bones[name].path_from_id(prop): (name, prop) for name in limb.solved for prop in PROPERTIES
     }
     for curve in animation.drivers if animation else ():
         if curve.data_path in paths:

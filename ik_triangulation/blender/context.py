@@ -52,7 +52,4 @@ def active_limb(context: Context) -> Limb:
         raise RigError("No armature is active. Select one.")
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
-    stored = bone.ik_triangulation
-    if not stored.use_selected:
-        return Limb.of(bone)
     return Limb.of(bone, selected_bones(armature))

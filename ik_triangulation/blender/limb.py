@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bpy.types import Object, PoseBone
+from bpy.types import Object, PoseBone, PropertyGroup, Scene
 
 from ..errors import TargetError
 from .armature import bones_from_tip, bones_in_line
+
+SETTINGS = ("subtarget", "solver", "tolerance", "iterations", "finish", "seed")  # alike on a Limb and on the tip bone
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,20 @@ class Limb:
         Raises what from_tip() and from_bones() do.
         """
         stored = bone.ik_triangulation
-        settings = {
-            name: getattr(stored, name) for name in ("subtarget", "solver", "tolerance", "iterations", "finish", "seed")
-        }
+        settings = {name: getattr(stored, name) for name in SETTINGS}
         armature = bone.id_data
         if stored.use_selected:
             return Limb.from_bones(armature, selected, stored.target, **settings)
         return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int, int, int]:
+    """First frame, last frame and step saved on a tip bone; the scene's range, or its `preview` one, if it says so."""
+    if not stored.use_scene_range:
+        return stored.frame_start, stored.frame_end, stored.step
+    if preview:
+        return scene.frame_preview_start, scene.frame_preview_end, stored.step
+    return scene.frame_start, scene.frame_end, stored.step
 
 
 def _there(target: Object | None) -> Object:

@@ -7,6 +7,7 @@ from bpy.types import Context
 
 from ..bake import bake
 from ..blender.context import active_bone, active_limb
+from ..blender.limb import saved_range
 from ..report import Report
 from .limb import LimbOperator
 
@@ -41,13 +42,9 @@ class POSE_OT_ik_triangulation_bake(LimbOperator):
 
     def _take_from_limb(self, context: Context) -> None:
         """Range and step that the caller has not given; they then show where the operator can be adjusted."""
-        limb, scene = active_bone(context).ik_triangulation, context.scene
-        values = {"frame_start": limb.frame_start, "frame_end": limb.frame_end, "step": limb.step}
-        if limb.use_scene_range:
-            preview = scene.use_preview_range
-            values["frame_start"] = scene.frame_preview_start if preview else scene.frame_start
-            values["frame_end"] = scene.frame_preview_end if preview else scene.frame_end
-        for name, value in values.items():
+        scene = context.scene
+        saved = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
+        for name, value in zip(("frame_start", "frame_end", "step"), saved, strict=True):
             if not self.properties.is_property_set(name):
                 setattr(self, name, value)
 
