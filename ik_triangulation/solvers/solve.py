@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The loop all solvers share."""
 
-from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
-
-from mathutils import Vector
 
 from ..errors import SettingError
 from ..kinematics import Cost, Pose
 from ..targets import Point, Target
 from . import gauss_newton, triangulation
 from .registry import SOLVERS
+from .solver import Step
 
 STALLED = 8  # iterations in a row without gain after which nothing more is expected
 GAIN = 1e-3  # share of the error above what is enough that an iteration must take off to count as a gain
@@ -67,7 +65,7 @@ def solve(
         raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
     pose = start.copy()
     projected = pose.project()
-    step = SOLVERS[solver].step
+    step = SOLVERS[solver].begin()
     error, count = repeat(step, pose, target, ROUNDING * pose.chain.reach if refine else tolerance, min(iterations, 1))
     enough = tolerance
     if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
@@ -80,9 +78,7 @@ def solve(
     return Solution(pose, error, count, error <= tolerance, projected)
 
 
-def repeat(
-    step: Callable[[Pose, Vector], None], pose: Pose, target: Target, enough: float, iterations: int
-) -> tuple[float, int]:
+def repeat(step: Step, pose: Pose, target: Target, enough: float, iterations: int) -> tuple[float, int]:
     """Repeat `step` until the error is `enough` or nothing is gained any more; leaves the best pose seen.
 
     Returns its error [Blender units] and the number of steps taken.
