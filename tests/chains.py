@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.kinematics import Chain, EulerLimits, Free, Hinge, Joint, Locked, Pose
-from ik_triangulation.kinematics.rotation import EULER_ORDERS
+from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Locked, Pose
+from ik_triangulation.kinematics.euler import EULER_ORDERS
 
 PAPER = (9.0, 9.0, 9.0, 9.0, 4.0)  # the chain of the 2007 paper's experiment
 
@@ -77,6 +77,11 @@ def random_limits(random, order=None):
     )
 
 
+def random_cone(random):
+    """A swing cone with a twist range anywhere on the circle."""
+    return Cone(random.uniform(0.05, pi), *random_range(random))
+
+
 def hinged(seed, links, ratio=1.0):
     """A random chain of hinges with limits about oblique axes."""
     random = Random(seed)
@@ -92,7 +97,7 @@ def limited(seed, links, ratio=1.0):
 def mixed(seed, links, ratio=1.0):
     """A random chain with joints of every kind."""
     random = Random(seed)
-    kinds = (lambda _: Free(), random_hinge, random_limits, lambda _: Locked())
+    kinds = (lambda _: Free(), random_hinge, random_limits, random_cone, lambda _: Locked())
     return random_chain(seed, links, ratio, [random.choice(kinds)(random) for _ in range(links)])
 
 

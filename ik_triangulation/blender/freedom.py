@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ..errors import ChainError
 from ..kinematics import EulerLimits, Free, Freedom, Hinge, Locked
-from ..kinematics.rotation import to_euler
+from ..kinematics.euler import to_euler
 from .rotation import channel, limit_order, rotation_of
 
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))

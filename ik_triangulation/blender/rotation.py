@@ -11,7 +11,7 @@ from bpy.types import PoseBone
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Freedom
-from ..kinematics.rotation import from_euler, other_euler, to_euler
+from ..kinematics.euler import from_euler, other_euler, to_euler
 
 # The property and the number of its channels; every Euler order has the default.
 _CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}

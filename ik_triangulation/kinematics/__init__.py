@@ -5,10 +5,13 @@ Everything is in armature space, lengths in Blender units, angles in radians, qu
 """
 
 from .chain import Chain
+from .cone import Cone
 from .cost import Cost
-from .freedom import EulerLimits, Free, Freedom, Hinge, Locked
+from .euler_limits import EulerLimits
+from .freedom import Free, Freedom, Locked
+from .hinge import Hinge
 from .inheritance import Inheritance
 from .joint import Joint
 from .pose import Pose
 
-__all__ = ["Chain", "Cost", "EulerLimits", "Free", "Freedom", "Hinge", "Inheritance", "Joint", "Locked", "Pose"]
+__all__ = ["Chain", "Cone", "Cost", "EulerLimits", "Free", "Freedom", "Hinge", "Inheritance", "Joint", "Locked", "Pose"]

@@ -141,7 +141,7 @@ class Pose:
             self.head(i)
         back = self._sockets[i].inverted()
         rotation = self.rotations[i]
-        turned = self.chain.joints[i].freedom.swing(rotation, back @ start, back @ end)
+        turned = self.chain.joints[i].freedom.swung(rotation, back @ start, back @ end)
         if turned is not rotation:
             self.put(i, turned)
 

@@ -8,27 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mathutils import Euler, Quaternion, Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics.rotation import (
-    EULER_ORDERS,
     about,
     angle_between,
-    from_euler,
     orthogonal,
-    other_euler,
     rotation_angle,
     rotation_between,
-    to_euler,
     twist,
     wrap,
 )
 
 from ..chains import matrix_of, random_direction, random_rotation
 
-every_order = pytest.mark.parametrize("order", EULER_ORDERS)
-angles = st.floats(-10.0, 10.0)
-quarters = st.integers(-4, 4).map(lambda n: n * pi / 2.0)
 SMALL = (0.0, 1e-30, 1e-9, 1e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
@@ -44,10 +37,6 @@ def turned(vector, angle, random):
     across = np.cross(v, np.array(random_direction(random)))
     across *= np.linalg.norm(v) / np.linalg.norm(across)
     return Vector(v * cos(angle) + across * sin(angle))
-
-
-def matrix_error(rotation, matrix):
-    return np.abs(matrix_of(rotation) - np.array(matrix)).max()
 
 
 @pytest.mark.parametrize("from_end", SMALL)
@@ -146,51 +135,6 @@ def test_twist_is_the_angle_of_the_nearest_rotation_about_the_axis():
         axis, rotation = random_direction(random), random_rotation(random)
         brute = min(rotation_angle(about(axis, tau * n / 2000), rotation) for n in range(2000))
         assert rotation_angle(about(axis, twist(rotation, axis)), rotation) <= brute + 1e-6
-
-
-@every_order
-@given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=300, deadline=None)
-def test_from_euler_is_blenders_own_rotation(order, x, y, z):
-    assert matrix_error(from_euler((x, y, z), order), Euler((x, y, z), order).to_matrix()) < 3e-6
-
-
-@every_order
-@given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=300, deadline=None)
-def test_euler_angles_come_back_as_the_same_rotation_also_at_the_poles(order, x, y, z):
-    rotation = from_euler((x, y, z), order)
-    triple = to_euler(rotation, order)
-    middle = "XYZ".index(order[1])
-    assert all(-pi <= angle <= pi for angle in triple)
-    assert -pi / 2.0 <= triple[middle] <= pi / 2.0
-    assert rotation_angle(from_euler(triple, order), rotation) < 5e-7
-    assert matrix_error(rotation, Euler(triple, order).to_matrix()) < 1e-6
-
-
-@every_order
-@pytest.mark.parametrize("pole", [-pi / 2.0, pi / 2.0])
-@pytest.mark.parametrize("off", [0.0, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2])
-def test_euler_angles_hold_right_beside_the_poles(order, pole, off):
-    random = Random(9)
-    middle = "XYZ".index(order[1])
-    for _ in range(200):
-        triple = [random.uniform(-pi, pi) for _ in "xyz"]
-        triple[middle] = pole - off if pole > 0.0 else pole + off
-        rotation = from_euler(triple, order)
-        assert rotation_angle(from_euler(to_euler(rotation, order), order), rotation) < 5e-7
-        assert matrix_error(rotation, Euler(to_euler(rotation, order), order).to_matrix()) < 1e-6
-
-
-@every_order
-@given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=200, deadline=None)
-def test_the_other_euler_triple_is_the_same_rotation(order, x, y, z):
-    triple = (x, y, z)
-    other = other_euler(triple, order)
-    assert rotation_angle(from_euler(other, order), from_euler(triple, order)) < 5e-7
-    again = other_euler(other, order)
-    assert all(wrap(a - b) == pytest.approx(0.0, abs=1e-12) for a, b in zip(again, triple, strict=True))
 
 
 @given(st.floats(-1e6, 1e6))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A ball joint whose bone stays inside a cone and twists within a range.
+
+A rotation is a twist about the bone, its Y axis, and after it a swing about an axis square to that (swing-twist
+decomposition). As a quaternion (w, x, y, z) it is the complex pair w + iy = cos(s/2) e^(it/2), of swing angle s and
+twist angle t, and x + iz of size sin(s/2), whose phase alone says where to the bone swings.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan2, cos, hypot, inf, isfinite, pi, sin, sqrt
+from random import Random
+
+from mathutils import Quaternion, Vector
+
+from ..errors import FreedomError
+from .freedom import ROUNDING, Coordinate, Freedom
+from .ranges import check_range, finite, fit
+from .rotation import about, rotation_angle
+
+_BONE = Vector((0.0, 1.0, 0.0)).freeze()
+
+
+@dataclass(frozen=True)
+class Cone(Freedom):
+    """A joint whose bone swings up to `swing` [rad] from rest and twists from `twist_lower` to `twist_upper` [rad].
+
+    Raises FreedomError for a negative swing, an inverted range or a number that is none.
+    """
+
+    swing: float
+    twist_lower: float = -inf
+    twist_upper: float = inf
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.swing) and self.swing >= 0.0):
+            raise FreedomError(f"Cone swing {self.swing:.4g} is no opening. Give it an angle from 0 to 180 degrees.")
+        check_range("Cone twist", self.twist_lower, self.twist_upper)
+
+    @property
+    def moves(self) -> bool:
+        return self.swing > 0.0 or self.twist_upper > self.twist_lower
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return "swing", "direction", "twist"
+
+    def nearest(self, rotation: Quaternion) -> Quaternion:
+        w, x, y, z = rotation
+        twist = 2.0 * atan2(y, w)
+        fitted = fit(twist, *self._twists)
+        # With swing s and twist t allowed, the cosine of half the angle to them is, at the best phase of x + iz,
+        # |w + iy| cos((t - twist)/2) cos(s/2) + |x + iz| sin(s/2): the twist can be fitted first, the swing has one
+        # maximum. Half a turn of twist changes the sign, which a quaternion has free.
+        likeness = cos((fitted - twist) / 2.0)
+        sign = 1.0 if likeness >= 0.0 else -1.0
+        half = min(atan2(hypot(x, z), abs(likeness) * hypot(w, y)), self.swing / 2.0)
+        phase = atan2(sign * z, sign * x)
+        c, s = cos(half), sin(half)
+        result = Quaternion((c * cos(fitted / 2.0), s * cos(phase), c * sin(fitted / 2.0), s * sin(phase)))
+        return rotation if rotation_angle(result, rotation) < ROUNDING else result
+
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        """The swing, an angle square to it that leads around the cone, and the twist."""
+        swing, direction, twist = self._parts(rotation)
+        around = _across(direction) * cos(swing / 2.0) - _BONE * sin(swing / 2.0)
+        across = 2.0 * self.swing  # at() stops at the edge of the cone; farther than this there is nothing
+        return [
+            Coordinate(direction, swing, -self.swing, self.swing),
+            Coordinate(around, 0.0, -across, across),
+            Coordinate(about(direction, swing) @ _BONE, twist, self.twist_lower, self.twist_upper),
+        ]
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        swing, direction, _ = self._parts(rotation)
+        # An angle around the cone is that much more of a swing vector, the shorter the wider the cone stands open.
+        around = values[1] * (swing / 2.0) / sin(swing / 2.0) if swing > ROUNDING else values[1]
+        axis = direction * values[0] + _across(direction) * around
+        twist = min(max(values[2], self.twist_lower), self.twist_upper)
+        return _rotation(axis, min(axis.length, self.swing), twist)
+
+    def random(self, random: Random) -> Quaternion:
+        direction = random.uniform(-pi, pi)
+        swing = self.swing * sqrt(random.random())  # as dense everywhere in the cone
+        return _rotation(Vector((cos(direction), 0.0, sin(direction))), swing, random.uniform(*finite(*self._twists)))
+
+    @property
+    def _twists(self) -> tuple[float, float]:
+        return self.twist_lower, self.twist_upper
+
+    def _parts(self, rotation: Quaternion) -> tuple[float, Vector, float]:
+        """Swing angle, its unit axis (square to the bone) and twist of an allowed rotation."""
+        w, x, y, z = rotation
+        half_twist = atan2(y, w)
+        direction = atan2(z, x) - half_twist
+        swing = 2.0 * atan2(hypot(x, z), hypot(w, y))
+        return (
+            min(swing, self.swing),
+            Vector((cos(direction), 0.0, sin(direction))),
+            fit(2.0 * half_twist, *self._twists),
+        )
+
+
+def _across(direction: Vector) -> Vector:
+    return Vector((-direction.z, 0.0, direction.x))
+
+
+def _rotation(axis: Vector, swing: float, twist: float) -> Quaternion:
+    rotation = about(axis.normalized(), swing) @ about(_BONE, twist)
+    rotation.normalize()
+    return rotation
