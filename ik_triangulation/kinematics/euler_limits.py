@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A joint with a range about each of three axes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 
 from mathutils import Quaternion
 
 from ..errors import FreedomError
-from .euler import EULER_ORDERS, euler_axes, from_euler, nearest_in_box, other_euler, to_euler
+from .euler import EULER_ORDERS, euler_axes, from_euler, other_euler, to_euler
+from .euler_box import EulerBox
 from .freedom import ROUNDING, Coordinate, Freedom
 from .ranges import check_range, finite, fit
 from .rotation import rotation_angle, wrap
@@ -35,24 +39,37 @@ class EulerLimits(Freedom):
         for letter, lower, upper in zip("XYZ", self.lower, self.upper, strict=True):
             check_range(f"Euler limit {letter}", lower, upper)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return "X", "Y", "Z"
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """The axes (0 to 2) that are not frozen."""
+        return tuple(axis for axis in range(3) if self.lower[axis] < self.upper[axis])
+
+    @cached_property
+    def _box(self) -> EulerBox:
+        return EulerBox(self.order, self.lower, self.upper)
 
     @property
     def moves(self) -> bool:
-        return any(upper > lower for lower, upper in zip(self.lower, self.upper, strict=True))
+        return bool(self.axes)
 
-    def in_euler(self, order: str) -> "EulerLimits | None":
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple("XYZ"[axis] for axis in self.axes)
+
+    def in_euler(self, order: str) -> EulerLimits | None:
         return self if order == self.order else None
 
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         angles = self.angles(rotation)
-        axes = euler_axes(angles, self.order)
-        return [Coordinate(*parts) for parts in zip(axes, angles, self.lower, self.upper, strict=True)]
+        turned = euler_axes(angles, self.order)
+        lower, upper = self.lower, self.upper
+        return [Coordinate(turned[axis], angles[axis], lower[axis], upper[axis]) for axis in self.axes]
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
-        return from_euler(tuple(map(min, map(max, values, self.lower), self.upper)), self.order)
+        angles = list(self.lower)
+        for axis, value in zip(self.axes, values, strict=True):
+            angles[axis] = min(max(value, angles[axis]), self.upper[axis])
+        return from_euler(angles, self.order)
 
     def random(self, random: Random) -> Quaternion:
         ranges = map(finite, self.lower, self.upper)
@@ -65,9 +82,14 @@ class EulerLimits(Freedom):
 
     def angles(self, rotation: Quaternion) -> tuple[float, ...]:
         """Euler angles [rad] (x, y, z) inside the limits for the allowed rotation nearest to `rotation`."""
-        triple = to_euler(rotation, self.order)
+        triple = x, y, z = to_euler(rotation, self.order)
+        (a, b, c), (d, e, f) = self.lower, self.upper
+        # Almost every rotation asked for is allowed as it is, and has its angles in the first half turn.
+        fx, fy, fz = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)
+        if abs(fx - x) + abs(fy - y) + abs(fz - z) < ROUNDING / 4.0:
+            return fx, fy, fz
         for angles in (triple, other_euler(triple, self.order)):
             fitted = tuple(map(fit, angles, self.lower, self.upper))
             if all(abs(wrap(b - a)) < ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
                 return fitted
-        return nearest_in_box(rotation, self.order, self.lower, self.upper)
+        return self._box.nearest(rotation)

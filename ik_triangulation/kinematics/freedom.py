@@ -52,17 +52,16 @@ class Freedom:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the coordinates that have bounds are called, in the order of coordinates()."""
-        return ()
+        """What the coordinates are called, in the order of coordinates()."""
+        return "X", "Y", "Z"
 
     def on_limits(self, rotation: Quaternion) -> list[str]:
-        """The ends of ranges at which an allowed `rotation` stands, such as "X maximum"; frozen axes have none."""
+        """The ends of ranges at which an allowed `rotation` stands, such as "X maximum"."""
         ends = []
-        for name, coordinate in zip(self.names, self.coordinates(rotation), strict=False):
+        for name, coordinate in zip(self.names, self.coordinates(rotation), strict=True):
             _, value, lower, upper = coordinate
-            if lower < upper:
-                ends += [f"{name} minimum"] if value - lower < _ON_LIMIT else []
-                ends += [f"{name} maximum"] if upper - value < _ON_LIMIT else []
+            ends += [f"{name} minimum"] if value - lower < _ON_LIMIT else []
+            ends += [f"{name} maximum"] if upper - value < _ON_LIMIT else []
         return ends
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
@@ -76,6 +75,7 @@ class Freedom:
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         """The angles that say where the joint is at an allowed `rotation`, with their axes and bounds there.
 
+        Those that cannot change are left out.
         Those of a joint without limits are the components of a turn on from `rotation`, and so 0.
         """
         return [Coordinate(axis, 0.0, -inf, inf) for axis in _AXES]
@@ -118,6 +118,10 @@ class Locked(Freedom):
     @property
     def moves(self) -> bool:
         return False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ()
 
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         return []

@@ -40,7 +40,7 @@ class Hinge(Freedom):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return ("bend",)
+        return ("bend",) if self.moves else ()
 
     @property
     def moves(self) -> bool:
@@ -59,10 +59,12 @@ class Hinge(Freedom):
         return EulerLimits(order, low, high)
 
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        if not self.moves:
+            return []
         return [Coordinate(self.axis, fit(twist(rotation, self.axis), self.lower, self.upper), self.lower, self.upper)]
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
-        return about(self.axis, min(max(values[0], self.lower), self.upper))
+        return about(self.axis, min(max(values[0], self.lower), self.upper) if self.moves else self.lower)
 
     def random(self, random: Random) -> Quaternion:
         return about(self.axis, random.uniform(*finite(self.lower, self.upper)))

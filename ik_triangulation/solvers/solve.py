@@ -13,6 +13,7 @@ from .solver import Step
 
 STALLED = 8  # iterations in a row without gain after which nothing more is expected
 GAIN = 1e-3  # share of the error above what is enough that an iteration must take off to count as a gain
+LITTLE = 0.5  # share of that error below which what a step takes off is little, and Finish takes over
 NEARBY = 4  # restarts ever farther from the best pose, before those from anywhere within the limits
 RESTARTS = 40  # in all, where a pose inside the limits may still reach
 CONVINCED = 8  # restarts from anywhere that end at the same distance, after which no nearer one is expected
@@ -66,22 +67,36 @@ def solve(
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[solver].begin()
+    start_error = (target.closest(pose.tip) - pose.tip).length
     error, count = repeat(step, pose, target, ROUNDING * pose.chain.reach if refine else tolerance, min(iterations, 1))
     enough = tolerance
     if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
         enough = max(tolerance, _least_error(pose, target) + ROUNDING * pose.chain.reach)
-        error, more = repeat(step, pose, target, enough, iterations - count)
-        count += more
+        if not finish:
+            error, more = repeat(step, pose, target, enough, iterations - count)
+            count += more
+        elif error <= (1.0 - LITTLE) * start_error:
+            error, more = repeat(step, pose, target, enough, iterations - count, 1, LITTLE)
+            count += more
     if finish and error > enough:
         error, more = _finish(pose, target, enough, iterations, Random(seed))
         count += more
     return Solution(pose, error, count, error <= tolerance, projected)
 
 
-def repeat(step: Step, pose: Pose, target: Target, enough: float, iterations: int) -> tuple[float, int]:
-    """Repeat `step` until the error is `enough` or nothing is gained any more; leaves the best pose seen.
+def repeat(
+    step: Step,
+    pose: Pose,
+    target: Target,
+    enough: float,
+    iterations: int,
+    patience: int = STALLED,
+    gain: float = GAIN,
+) -> tuple[float, int]:
+    """Repeat `step` until the error is `enough` or little is gained any more; leaves the best pose seen.
 
-    Returns its error [Blender units] and the number of steps taken.
+    Little is less than the share `gain` of what the error is above `enough`, `patience` times in a row.
+    Returns the error [Blender units] and the number of steps taken.
     """
     tip = pose.tip
     aim = target.closest(tip)
@@ -90,7 +105,7 @@ def repeat(step: Step, pose: Pose, target: Target, enough: float, iterations: in
         return least, 0
     best, turns = pose.rotations[:], len(pose.turns)
     count = stalled = 0
-    while least > enough and count < iterations and stalled < STALLED:
+    while least > enough and count < iterations and stalled < patience:
         before = len(pose.turns)
         step(pose, aim)
         count += 1
@@ -99,7 +114,7 @@ def repeat(step: Step, pose: Pose, target: Target, enough: float, iterations: in
         tip = pose.tip
         aim = target.closest(tip)
         error = (aim - tip).length
-        stalled = 0 if least - error > GAIN * (least - enough) else stalled + 1
+        stalled = 0 if least - error > gain * (least - enough) else stalled + 1
         if error < least:
             least, best, turns = error, pose.rotations[:], len(pose.turns)
     if error > least:
@@ -112,7 +127,8 @@ def _finish(pose: Pose, target: Target, enough: float, iterations: int, random: 
 
     A pass of triangulation comes first: where the joints are free it is the answer, also to what is out of reach.
     """
-    least, count = repeat(triangulation.step, pose, target, enough, 1)
+    free = not pose.chain.limited
+    least, count = repeat(triangulation.step, pose, target, enough, 1 if free else 0)
     if least > enough:
         least, more = repeat(gauss_newton.step, pose, target, enough, iterations)
         count += more

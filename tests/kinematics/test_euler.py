@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mathutils import Euler
 
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, nearest_in_box, other_euler, to_euler
+from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, other_euler, to_euler
+from ik_triangulation.kinematics.euler_box import EulerBox
 from ik_triangulation.kinematics.rotation import rotation_angle, wrap
 
 from ..chains import matrix_of, random_range, random_rotation
@@ -97,7 +98,7 @@ def test_no_rotation_in_the_box_is_nearer_than_the_nearest(order, width):
         grid = every_rotation(order, lower, upper, 13)
         for _ in range(4):
             rotation = random_rotation(random)
-            nearest = nearest_in_box(rotation, order, lower, upper)
+            nearest = EulerBox(order, lower, upper).nearest(rotation)
             assert all(low <= angle <= high for low, angle, high in zip(lower, nearest, upper, strict=True))
             found = abs(every_rotation(order, nearest, nearest, 1)[0] @ np.array(rotation))
             if not inside(rotation, order, lower, upper):
@@ -124,13 +125,14 @@ def test_the_nearest_is_exact_where_outer_angles_are_only_known_by_their_sum(ord
         ranges[middle] = pole - random.choice((0.0, 1e-3)), pole
         lower, upper = zip(*ranges, strict=True)
         rotation = random_rotation(random)
-        nearest = nearest_in_box(rotation, order, lower, upper)
+        nearest = EulerBox(order, lower, upper).nearest(rotation)
         grid = every_rotation(order, lower, upper, 17)
         found = abs(every_rotation(order, nearest, nearest, 1)[0] @ np.array(rotation))
         assert found >= np.abs(grid @ np.array(rotation)).max() - 1e-9
 
 
 def test_a_turn_about_one_axis_beyond_its_range_comes_back_to_the_end_of_it():
+    box = EulerBox("XYZ", (-0.2, 0.0, 0.0), (1.0, 0.0, 0.0))
     for angle, end in ((1.4, 1.0), (-0.9, -0.2), (3.0, 1.0)):
-        x, y, z = nearest_in_box(from_euler((angle, 0.0, 0.0), "XYZ"), "XYZ", (-0.2, 0.0, 0.0), (1.0, 0.0, 0.0))
+        x, y, z = box.nearest(from_euler((angle, 0.0, 0.0), "XYZ"))
         assert (x, y, z) == (end, 0.0, 0.0)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rotations whose Euler angles lie in a box, and the nearest of them to any other.
+
+The cosine of half the angle between a rotation and that of three Euler angles is linear in the cosine and the sine of
+each half angle: eight numbers say it. The nearest rotation has at least one angle at a bound. With one angle held, the
+other two do best at the greatest singular value of a 2 x 2 matrix, and every other extremum is a saddle; so where those
+two stand outside their ranges, a second angle is at a bound too, and the third is the best one for both or the end of
+its range nearest to that. All of it is in closed form.
+"""
+
+from collections.abc import Sequence
+from math import atan2, cos, hypot, isinf, sin
+
+from mathutils import Quaternion
+
+from .euler import AXES, PARITY, Triple
+from .ranges import fit
+from .rotation import wrap
+
+_SAME = 1e-9  # [rad] an angle is the one it was fitted from
+# With the first, second or third angle held: the other two, and where the eight numbers have its cosines and sines.
+_FACES = (
+    (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
+    (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
+    (0, 1, ((0, 1), (2, 3), (4, 5), (6, 7))),
+)
+
+
+class EulerBox:
+    """Angles [rad] (x, y, z) from `lower` to `upper`, in Blender's `order`."""
+
+    def __init__(self, order: str, lower: Sequence[float], upper: Sequence[float]) -> None:
+        self._lower, self._upper = lower, upper
+        self._axes, self._sign = AXES[order], PARITY[order]
+        self._ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
+        self._ends = [
+            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)]
+            for ends in self._ranges
+        ]
+
+    def nearest(self, rotation: Quaternion) -> Triple:
+        """Angles of the rotation in the box that is nearest to `rotation`, which lies outside."""
+        sign, ranges, ends = self._sign, self._ranges, self._ends
+        w, a, b, c = rotation[0], *(sign * rotation[1 + axis] for axis in self._axes)
+        agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
+        faces = []
+        for held, (_, _, pairs) in enumerate(_FACES):
+            for bound, cosine, sine in ends[held]:
+                p, q, r, s = face = [cosine * agreement[i] + sine * agreement[j] for i, j in pairs]
+                faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, face))
+        faces.sort(reverse=True)
+        best, nearest = -1.0, [0.0, 0.0, 0.0]
+        for greatest, held, bound, (p, q, r, s) in faces:
+            if greatest / 2.0 <= best:
+                break
+            second, third, _ = _FACES[held]
+            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
+            y, z = total + difference, total - difference
+            fitted_y, fitted_z = fit(y, *ranges[second]), fit(z, *ranges[third])
+            if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
+                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
+                break
+            for value, y, z in self._edges((p, q, r, s), second, third):
+                if value > best:
+                    best, nearest[held], nearest[second], nearest[third] = value, bound, y, z
+        angles = [0.0, 0.0, 0.0]
+        for axis, angle in zip(self._axes, nearest, strict=True):
+            angles[axis] = min(max(sign * angle, self._lower[axis]), self._upper[axis])  # a mirrored -0.0 is 0.0
+        return angles[0], angles[1], angles[2]
+
+    def _edges(self, face: Sequence[float], second: int, third: int) -> list[tuple[float, float, float]]:
+        """For each of the two angles of a face at each of its bounds: the agreement and both angles."""
+        p, q, r, s = face
+        found = []
+        for bound, cosine, sine in self._ends[second]:
+            value, angle = self._best(cosine * p + sine * r, cosine * q + sine * s, third)
+            found.append((value, bound, angle))
+        for bound, cosine, sine in self._ends[third]:
+            value, angle = self._best(cosine * p + sine * q, cosine * r + sine * s, second)
+            found.append((value, angle, bound))
+        return found
+
+    def _best(self, x: float, y: float, n: int) -> tuple[float, float]:
+        """Greatest |x cos + y sin| of half an angle in range `n`, and the angle."""
+        angle = fit(2.0 * atan2(y, x), *self._ranges[n])
+        return abs(x * cos(angle / 2.0) + y * sin(angle / 2.0)), angle
