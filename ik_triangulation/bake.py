@@ -134,7 +134,7 @@ def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Sol
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             tolerance = limb.tolerance / rig.stretch
         goal = Point(rig.into @ now.target)
-        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, refine=True)
+        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, follow=True)
         pose = solution.pose
         yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)
 

@@ -169,7 +169,7 @@ class Bones:
                 place, turn = Vector(), Quaternion()
             else:
                 turn = turn @ channel.rotation
-        return Chain(tuple(joints), place + turn @ tip)
+        return Chain(tuple(joints), place + turn @ tip, turn)
 
 
 def _locating(bone: Bone, rest: Matrix) -> Matrix:

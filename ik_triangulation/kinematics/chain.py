@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rig at rest: what does not change while it is posed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 
@@ -16,23 +16,26 @@ from .reach import reaches
 
 @dataclass(frozen=True)
 class Chain:
-    """Joints from the root to the tip, and the end effector `tip` in the last joint's frame [Blender units].
+    """Joints from the root to the tip, and the end effector in the last joint's frame.
 
-    Raises ChainError for no joints at all, and for a place or orientation that is not a finite number.
+    `tip` is its place [Blender units], `tip_rest` its orientation, which differs from the joint's where bones that
+    cannot move follow. Raises ChainError for no joints at all, and for a place or orientation that is no finite number.
     """
 
     joints: tuple[Joint, ...]
     tip: Vector
+    tip_rest: Quaternion = field(default_factory=Quaternion)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         object.__setattr__(self, "tip", Vector(self.tip).freeze())
+        object.__setattr__(self, "tip_rest", Quaternion(self.tip_rest).freeze())
         if not self.joints:
             raise ChainError("A chain needs at least one joint. Choose the bones to solve.")
         for joint in self.joints:
             if not all(map(isfinite, (*joint.offset, *joint.rest))):
                 raise ChainError(f"Bone '{joint.name}' has an invalid rest pose. Re-create it in Edit Mode.")
-        if not all(map(isfinite, self.tip)):
+        if not all(map(isfinite, (*self.tip, *self.tip_rest))):
             raise ChainError(f"Bone '{self.joints[-1].name}' has an invalid tail. Re-create it in Edit Mode.")
 
     @cached_property

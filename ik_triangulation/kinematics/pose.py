@@ -113,6 +113,11 @@ class Pose:
         return self._tip
 
     @property
+    def tip_rotation(self) -> Quaternion:
+        """Orientation of the end effector."""
+        return self.frame(len(self) - 1).to_quaternion() @ self.chain.tip_rest
+
+    @property
     def lengths(self) -> tuple[float, ...]:
         """Length of each link as it is now."""
         return self.chain.lengths if self.chain.plain else tuple(self.link(i).length for i in range(len(self)))

@@ -2,7 +2,8 @@
 """The solvers and the loop they share. Needs mathutils, nothing else of Blender."""
 
 from .registry import SOLVERS
+from .soft import Direction, Orientation, Pole
 from .solve import Solution, solve
 from .solver import Solver
 
-__all__ = ["SOLVERS", "Solution", "Solver", "solve"]
+__all__ = ["SOLVERS", "Direction", "Orientation", "Pole", "Solution", "Solver", "solve"]

@@ -330,7 +330,7 @@ def test_with_refine_a_start_within_tolerance_still_gains():
     target = Point((0.0, 1.9, 0.1))
     near = solve(pose, target, tolerance=0.5)
     assert near.iterations == 0
-    refined = solve(pose, target, tolerance=0.5, refine=True)
+    refined = solve(pose, target, tolerance=0.5, follow=True)
     assert refined.iterations == 1
     assert refined.error < 1e-5
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Soft constraints met as well as possible while the tip stays where it is: damped least squares in what is left.
+
+Source: the soft constraints of "Inverse Kinematics" (seed document gradient-methods); the priority of one task over
+others by Nakamura, Hanafusa and Yoshikawa 1987; steps damped as by Levenberg 1944 and Marquardt 1963. With J and r the
+derivatives and values of the soft constraints and T those of the tip, a step d minimises |r + J d|^2 + damping |d|^2
+among those with T d = 0, so the tip stays but for the curvature of its path, which Gauss-Newton takes back.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from mathutils import Quaternion
+
+from ..kinematics import Pose
+from ..targets import Target
+from . import gauss_newton
+from .finish import stray
+from .repeat import repeat
+from .soft import Soft, Turn, cost_of
+
+STEPS = 60
+DAMPING, HARDER, SOFTER, ATTEMPTS = 1e-3, 8.0, 0.25, 6
+ENOUGH = 1e-4  # share of the cost that a step must take off to be followed by another
+NOTHING = 1e-12  # cost below which there is nothing left [rad^2]
+LARGEST = 0.7  # [rad] a coordinate may change in a step
+CORRECTIONS = 4  # steps of Gauss-Newton that bring the tip back
+CLOSE = 1e-6  # of the reach: how near they bring it, single precision allows no more
+RESTARTS = 8  # other poses to start from where soft constraints are not met
+MET = 1e-6  # cost up to which they are [rad^2]
+
+
+def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> int:
+    """Turn the joints until no soft constraint gains any more; returns the number of steps taken.
+
+    The tip stays within `enough` of the target [Blender units], or as near as it was. The cost never rises.
+    """
+    cost, damping = cost_of(pose, soft), DAMPING
+    allowed, close = max(enough, _error(pose, target)), CLOSE * pose.chain.reach
+    for count in range(STEPS):
+        if cost < NOTHING:
+            return count
+        start, recorded = pose.rotations[:], len(pose.turns)
+        task = _Task(pose, soft)
+        if not task.joints:
+            return count
+        for _ in range(ATTEMPTS):
+            task.apply(pose, start, damping)
+            repeat(gauss_newton.step, pose, target, close, CORRECTIONS)
+            found = cost_of(pose, soft)
+            if found < cost and _error(pose, target) <= allowed:
+                break
+            pose.restore(start, recorded)
+            damping *= HARDER
+        else:
+            return count
+        damping = max(damping * SOFTER, 1e-6)
+        if cost - found < ENOUGH * cost:
+            return count + 1
+        cost = found
+    return STEPS
+
+
+def settle_elsewhere(pose: Pose, target: Target, soft: Sequence[Soft], enough: float, random: Random) -> int:
+    """Try other poses that reach the target, if the soft constraints are not met; leaves the best one."""
+    count, cost = 0, cost_of(pose, soft)
+    if _error(pose, target) > enough:
+        return count
+    best, recorded = pose.rotations[:], len(pose.turns)
+    for _ in range(RESTARTS):
+        if cost <= MET:
+            break
+        stray(pose, random, 1.0)
+        error, more = repeat(gauss_newton.step, pose, target, CLOSE * pose.chain.reach, STEPS)
+        count += more
+        if error <= enough:
+            count += settle(pose, target, soft, enough)
+            found = cost_of(pose, soft)
+            if found < cost:
+                best, recorded, cost = pose.rotations[:], len(pose.turns), found
+        pose.restore(best, recorded)
+    return count
+
+
+def _error(pose: Pose, target: Target) -> float:
+    return (target.closest(pose.tip) - pose.tip).length
+
+
+class _Task:
+    """The tip and the soft constraints in terms of the joints' coordinates at a pose, in double precision."""
+
+    def __init__(self, pose: Pose, soft: Sequence[Soft]) -> None:
+        self.joints: list[tuple[int, float, list[float]]] = []  # index, willingness and coordinates
+        turns: list[Turn] = []
+        least, most, willing = [], [], []
+        for i, joint in enumerate(pose.chain.joints):
+            coordinates = joint.freedom.coordinates(pose.rotations[i])
+            if not coordinates:
+                continue
+            socket, weight = pose.socket(i), 1.0 - joint.stiffness
+            hand = -1.0 if socket.is_negative else 1.0  # a mirrored frame turns the other way round
+            for axis, value, lower, upper in coordinates:
+                turns.append(Turn(i, (socket @ axis).normalized() * hand, pose.head(i)))
+                least.append(max((lower - value) / weight, -LARGEST))
+                most.append(min((upper - value) / weight, LARGEST))
+                willing.append(weight)
+            self.joints.append((i, weight, [coordinate.value for coordinate in coordinates]))
+        rows = [row for each in soft for row in each.rows(pose, turns)]
+        self.least, self.most = np.array(least), np.array(most)
+        self.tip = np.array([turn.moves(pose.tip) for turn in turns]).reshape(-1, 3).T * willing / pose.chain.reach
+        self.values = np.array([value for value, _ in rows])
+        self.changes = np.array([change for _, change in rows]).reshape(len(rows), len(turns)) * willing
+
+    def apply(self, pose: Pose, start: Sequence[Quaternion], damping: float) -> None:
+        """Take a step from the pose at which this was made, whose rotations are `start`."""
+        changes = iter(self._step(damping).tolist())
+        for i, weight, values in self.joints:
+            values = [value + weight * next(changes) for value in values]
+            pose.put(i, pose.chain.joints[i].freedom.at(start[i], values))
+
+    def _step(self, damping: float) -> np.ndarray[Any, Any]:
+        """The best change of every coordinate within its bounds that keeps the tip, bounds met one after the other."""
+        count = len(self.least)
+        step, free = np.zeros(count), np.ones(count, dtype=bool)
+        while free.any():
+            tip, changes = self.tip[:, free], self.changes[:, free]
+            size = tip.shape[1]
+            normal = changes.T @ changes
+            normal[np.diag_indices(size)] += damping * max(np.trace(normal) / size, 1e-12)
+            system = np.block([[normal, tip.T], [tip, -1e-12 * np.eye(3)]])
+            wanted = np.concatenate(
+                (-changes.T @ (self.values + self.changes[:, ~free] @ step[~free]), -self.tip[:, ~free] @ step[~free])
+            )
+            found = np.linalg.lstsq(system, wanted, rcond=1e-10)[0][:size]
+            over = np.maximum(found - self.most[free], self.least[free] - found)
+            worst = int(over.argmax())
+            if over[worst] <= 1e-12:
+                step[free] = found
+                break
+            n = int(np.flatnonzero(free)[worst])
+            step[n] = min(max(found[worst], self.least[n]), self.most[n])
+            free[n] = False
+        return step
