@@ -24,6 +24,8 @@ from .kinematics.rotation import orthogonal
 
 _LARGEST = 1e18  # coordinates and radii whose squares single precision still holds
 _SHEARED = 1e-5  # cosine between two axes of a frame beyond which it is no rounding
+_UNEQUAL = 1e-4  # share by which one direction is scaled more than another beyond which it is no rounding
+_STEPS = 32  # of descent to the nearest place through an unequal scale
 
 
 class Target(Protocol):
@@ -253,23 +255,39 @@ class Field(Target):
 class Transformed(Target):
     """A target that stands in another space; `into` (4x4) takes that into armature space.
 
-    Where `into` scales alike in all directions the nearest place is exact. Otherwise it is what is nearest in the
-    target's own space: a place of the target still, so what is reached is reached. Raises TargetError if `into` cannot
-    be inverted.
+    Where `into` scales alike in all directions, what is nearest in one space is so in the other. Otherwise the place
+    nearest there is moved along the target to where it is nearer here, by projected gradient descent (Goldstein 1964).
+    It stays on the target; its distance is the least within 1 % for axes up to 3 times as long as others, or what no
+    place beside it betters where the target is round. A Field says where to go and not what is near, so its vector is
+    only transformed. Raises TargetError if `into` cannot be inverted.
     """
 
     target: Target
     into: Matrix
     out: Matrix = field(init=False, repr=False, compare=False)  # from armature space to that of the target
+    steps: int = field(init=False, repr=False, compare=False)  # of descent
 
     def __post_init__(self) -> None:
-        out = Matrix(self.into).inverted(None)
-        if out is None or not all(isfinite(sum(row)) for row in out):
-            raise TargetError("Target's space has no finite size. Give its scale values other than zero.")
-        _set(self, into=Matrix(self.into).freeze(), out=out.freeze())
+        into = Matrix(self.into).freeze()
+        try:
+            out = into.inverted().freeze()
+        except ValueError:
+            out = into
+        if out is into or not all(isfinite(sum(row)) for matrix in (into, out) for row in matrix):
+            raise TargetError("Target's space cannot be inverted. Give its object scale values other than zero.")
+        alike = _stretch(into) * _stretch(out) < 1.0 + _UNEQUAL
+        _set(self, into=into, out=out, steps=0 if alike or isinstance(self.target, Field) else _STEPS)
 
     def closest(self, point: Vector) -> Vector:
-        return self.into @ self.target.closest(self.out @ point)
+        goal = self.out @ point
+        place = self.target.closest(goal)
+        if self.steps:
+            linear = self.into.to_3x3()
+            # Against the gradient of the squared distance in armature space, as far as surely leads no farther away.
+            step = linear.transposed() @ linear * (1.0 / _stretch(linear) ** 2)
+            for _ in range(self.steps):
+                place = self.target.closest(place + step @ (goal - place))
+        return self.into @ place
 
     def least_distance(self, point: Vector) -> float:
         return self.target.least_distance(self.out @ point) / _stretch(self.out)
