@@ -204,10 +204,9 @@ class Box(Target):
     frame: Matrix
 
     def __post_init__(self) -> None:
-        frame = Matrix(self.frame).freeze()
-        _set(self, frame=frame)
-        _place("Box location", frame.translation)
-        axes = [_direction(f"Box axis {name}", axis.xyz) for name, axis in zip("XYZ", frame.col, strict=False)]
+        _set(self, frame=Matrix(self.frame).freeze())
+        _place("Box location", self.frame.to_translation())
+        axes = [_direction(f"Box axis {name}", axis) for name, axis in zip("XYZ", self._axes(), strict=True)]
         for i, j in ((0, 1), (0, 2), (1, 2)):
             if abs(axes[i].dot(axes[j])) > _SHEARED:
                 raise TargetError(
@@ -216,27 +215,32 @@ class Box(Target):
                 )
 
     def closest(self, point: Vector) -> Vector:
-        offset = point - self.frame.translation
+        offset = point - self.frame.to_translation()
         for axis, size in self._half_sides():
             along = offset.dot(axis)
             point = point - axis * (along - min(max(along, -size), size))
         return point
 
     def greatest_distance(self, point: Vector) -> float:
-        offset = point - self.frame.translation
+        offset = point - self.frame.to_translation()
         return hypot(*(abs(offset.dot(axis)) + size for axis, size in self._half_sides()))
 
     def _half_sides(self) -> list[tuple[Vector, float]]:
         """Unit vector along each axis, and how far the box extends along it either way."""
-        return [(_unit(axis.xyz), hypot(*axis.xyz)) for axis in self.frame.col[:3]]
+        return [(_unit(axis), hypot(*axis)) for axis in self._axes()]
+
+    def _axes(self) -> list[Vector]:
+        # Blender 4.5 does not give the columns of a frozen matrix.
+        return [axis.copy() for axis in self.frame.to_3x3().col]
 
 
 @dataclass(frozen=True)
 class Field(Target):
     """Wherever `towards` leads: a function of a point (armature space) that gives the vector from there to the goal.
 
-    The solver takes that vector's length for the distance that is left; where it is zero the goal is reached. A field
-    that only gives a direction is followed, but never reached. Raises TargetError where a vector is not finite.
+    The solver takes that vector's length for the distance that is left; where it is zero the goal is reached. Where
+    all vectors are equally long there is no goal, and no pose better than another. Raises TargetError where a vector is
+    not finite.
     """
 
     towards: Callable[[Vector], Sequence[float]]
@@ -268,15 +272,15 @@ class Transformed(Target):
     steps: int = field(init=False, repr=False, compare=False)  # of descent
 
     def __post_init__(self) -> None:
-        into = Matrix(self.into).freeze()
+        into = Matrix(self.into)
         try:
-            out = into.inverted().freeze()
+            out = into.inverted()
         except ValueError:
-            out = into
-        if out is into or not all(isfinite(sum(row)) for matrix in (into, out) for row in matrix):
+            out = None
+        if out is None or not all(isfinite(sum(row)) for row in out):
             raise TargetError("Target's space cannot be inverted. Give its object scale values other than zero.")
         alike = _stretch(into) * _stretch(out) < 1.0 + _UNEQUAL
-        _set(self, into=into, out=out, steps=0 if alike or isinstance(self.target, Field) else _STEPS)
+        _set(self, into=into.freeze(), out=out.freeze(), steps=0 if alike or isinstance(self.target, Field) else _STEPS)
 
     def closest(self, point: Vector) -> Vector:
         goal = self.out @ point

@@ -155,10 +155,10 @@ def places(target, share):
         case Ring():
             return np.array(target.centre) + target.radius * circle(target.normal, a)
         case Box():
-            frame = np.array(target.frame)
+            frame = np.array(target.frame.copy())
             return frame[:3, 3] + (2.0 * np.hstack((a, b, c)) - 1.0) @ frame[:3, :3].T
         case Transformed():
-            into = np.array(target.into)
+            into = np.array(target.into.copy())
             return into[:3, 3] + places(target.target, share) @ into[:3, :3].T
 
 
