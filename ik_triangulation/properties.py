@@ -16,6 +16,7 @@ from bpy.props import (
 )
 from bpy.types import Object, PoseBone, PropertyGroup
 
+from .kinematics.euler import EULER_ORDERS
 from .solvers import SOLVERS
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -97,6 +98,7 @@ class IKT_PG_joint(PropertyGroup):
         items=[
             ("BLENDER", "Bone's IK Settings", "Locks, limits and stiffness of the bone's Inverse Kinematics panel", 0),
             ("OWN", "Own", "The settings here, which know more than those of Blender", 1),
+            ("CONSTRAINT", "Limit Rotation", "The bone's Limit Rotation constraint, which works in Local Space", 2),
         ],
         override=OVERRIDABLE,
     )
@@ -106,7 +108,8 @@ class IKT_PG_joint(PropertyGroup):
         items=[
             ("FREE", "Free", "Any way, like a ball joint", 0),
             ("HINGE", "Hinge", "About one axis", 1),
-            ("EULER", "Euler Limits", "Within a range about each axis, in the bone's own rotation order", 2),
+            ("EULER", "Euler Limits", "Within a range about each axis", 2),
+            ("CONE", "Cone", "Swinging up to an angle from rest, twisting within a range", 3),
             ("LOCKED", "Locked", "Not at all", 4),
         ],
         override=OVERRIDABLE,
@@ -120,7 +123,10 @@ class IKT_PG_joint(PropertyGroup):
         override=OVERRIDABLE,
     )
     use_limits: BoolProperty(
-        name="Limit", description="Keep the hinge within a range", default=True, override=OVERRIDABLE
+        name="Limit",
+        description="Keep the hinge, or the twist of a cone, within a range",
+        default=True,
+        override=OVERRIDABLE,
     )
     lower: FloatProperty(
         name="From", description="Least angle of the hinge", subtype="ANGLE", default=0.0, override=OVERRIDABLE
@@ -144,6 +150,36 @@ class IKT_PG_joint(PropertyGroup):
         subtype="EULER",
         unit="ROTATION",
         default=(pi / 2.0,) * 3,
+        override=OVERRIDABLE,
+    )
+    order: EnumProperty(
+        name="Order",
+        description="Order of the axes in which the ranges are understood",
+        items=[("AUTO", "Default", "That of the bone's rotation mode, YXZ for a quaternion or axis and angle", 0)]
+        + [(order, f"{order} Euler", "", n) for n, order in enumerate(EULER_ORDERS, 1)],
+        override=OVERRIDABLE,
+    )
+    swing: FloatProperty(
+        name="Swing",
+        description="Greatest angle between the bone and where it is at rest",
+        subtype="ANGLE",
+        default=pi / 4.0,
+        min=0.0,
+        max=pi,
+        override=OVERRIDABLE,
+    )
+    twist_lower: FloatProperty(
+        name="Twist From",
+        description="Least angle about the bone itself",
+        subtype="ANGLE",
+        default=-pi / 4.0,
+        override=OVERRIDABLE,
+    )
+    twist_upper: FloatProperty(
+        name="Twist To",
+        description="Greatest angle about the bone itself",
+        subtype="ANGLE",
+        default=pi / 4.0,
         override=OVERRIDABLE,
     )
     stiffness: FloatProperty(

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bone may do: read from Blender's own IK settings or from the extension's, with locked channels honoured."""
+"""What a bone may do: read from Blender's own IK settings, a Limit Rotation constraint or the extension's settings.
 
-from math import inf
+Locked channels are honoured whatever the source.
+"""
+
+from math import inf, pi
 
 from bpy.types import PoseBone
 from mathutils import Vector
 
 from ..errors import ChainError
-from ..kinematics import EulerLimits, Free, Freedom, Hinge, Locked
-from ..kinematics.euler import to_euler
+from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
+from ..kinematics.euler import EULER_ORDERS, to_euler
 from .rotation import channel, limit_order, rotation_of
 
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
@@ -17,12 +20,15 @@ _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0
 def freedom_of(bone: PoseBone) -> Freedom:
     """What the bone may do, in its rest frame; locked rotation channels are frozen where they are now.
 
-    Raises FreedomError for settings that describe no rotation, ChainError for locks that cannot be combined with them.
+    Raises FreedomError for settings that describe no rotation, ChainError for locks that cannot be combined with them
+    and for a Limit Rotation constraint that is missing or cannot be held.
     """
     settings = getattr(bone, "ik_triangulation_joint", None)
-    freedom = (
-        _blender_freedom(bone) if settings is None or settings.source == "BLENDER" else _own_freedom(bone, settings)
-    )
+    source = settings.source if settings else "BLENDER"
+    if source == "OWN":
+        freedom = _own_freedom(bone, settings)
+    else:
+        freedom = _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
     locks = locked_axes(bone)
     return _with_locks(bone, freedom, locks) if any(locks) else freedom
 
@@ -41,7 +47,7 @@ def keyed(bone: PoseBone) -> tuple[int, ...]:
 def stiffness_of(bone: PoseBone) -> float:
     """How reluctant the bone is to turn, 0..1."""
     settings = getattr(bone, "ik_triangulation_joint", None)
-    if settings is not None and settings.source != "BLENDER":
+    if settings is not None and settings.source == "OWN":
         return float(settings.stiffness)
     return float(max(bone.ik_stiffness_x, bone.ik_stiffness_y, bone.ik_stiffness_z))
 
@@ -75,16 +81,50 @@ def _blender_freedom(bone: PoseBone) -> Freedom:
     return EulerLimits(limit_order(bone), tuple(low for low, _ in ends), tuple(high for _, high in ends))
 
 
+def _constrained_freedom(bone: PoseBone) -> Freedom:
+    """The limits of the bone's Limit Rotation constraint.
+
+    What lies within them it leaves alone: it asks for the Euler angles whose middle one is within 90 degrees.
+    """
+    limits = [c for c in bone.constraints if c.type == "LIMIT_ROTATION" and c.enabled and c.influence > 0.0]
+    if len(limits) != 1:
+        number = f"{len(limits)} active Limit Rotation constraints" if limits else "no active Limit Rotation constraint"
+        raise ChainError(
+            f"'{bone.name}' takes its limits from a constraint, but has {number}. Leave one, or choose Own."
+        )
+    limit = limits[0]
+    if limit.owner_space != "LOCAL":
+        raise ChainError(f"'{limit.name}' on '{bone.name}' is not in Local Space. Set it so, or choose other limits.")
+    if limit.influence < 1.0:
+        raise ChainError(
+            f"'{limit.name}' on '{bone.name}' has an influence below 1. Set it to 1, or choose other limits."
+        )
+    order = limit.euler_order
+    if order == "AUTO":
+        order = bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"
+    lower, upper = [], []
+    for letter in "XYZ":
+        wide = pi / 2.0 if letter == order[1] else inf
+        limited = getattr(limit, f"use_limit_{letter.lower()}")
+        ends = [getattr(limit, f"{end}_{letter.lower()}") for end in ("min", "max")] if limited else [-wide, wide]
+        if limit.use_legacy_behavior and limited:  # it knows no angles beyond half a turn
+            wide = min(wide, pi)
+        lower.append(max(ends[0], -wide))
+        upper.append(min(ends[1], wide))
+    return EulerLimits(order, tuple(lower), tuple(upper))
+
+
 def _own_freedom(bone: PoseBone, settings) -> Freedom:
     """The values of the extension's own joint settings."""
     if settings.kind == "HINGE":
-        return (
-            Hinge(Vector(settings.axis), settings.lower, settings.upper)
-            if settings.use_limits
-            else Hinge(settings.axis)
-        )
+        ends = (settings.lower, settings.upper) if settings.use_limits else (-inf, inf)
+        return Hinge(Vector(settings.axis), *ends)
     if settings.kind == "EULER":
-        return EulerLimits(limit_order(bone), tuple(settings.minimum), tuple(settings.maximum))
+        order = limit_order(bone) if settings.order == "AUTO" else settings.order
+        return EulerLimits(order, tuple(settings.minimum), tuple(settings.maximum))
+    if settings.kind == "CONE":
+        twists = (settings.twist_lower, settings.twist_upper) if settings.use_limits else (-inf, inf)
+        return Cone(settings.swing, *twists)
     return Locked() if settings.kind == "LOCKED" else Free()
 
 
@@ -96,10 +136,10 @@ def _with_locks(bone: PoseBone, freedom: Freedom, locks: tuple[bool, bool, bool]
     in_euler_mode = order == bone.rotation_mode
     now = tuple(bone.rotation_euler) if in_euler_mode else to_euler(rotation_of(bone), order)
     limits = freedom.in_euler(order)
-    if limits is None and isinstance(freedom, Hinge):
+    if limits is None and not isinstance(freedom, Free):
         raise ChainError(
-            f"'{bone.name}' has locked rotation channels and a hinge that lies on none of its axes. "
-            "Unlock the channels or choose the X, Y or Z axis."
+            f"'{bone.name}' has locked rotation channels, and limits that are not about its own axes one by one. "
+            "Unlock the channels, or choose a hinge about X, Y or Z, or Euler limits in the bone's own order."
         )
     lower, upper = (limits.lower, limits.upper) if limits else ((-inf,) * 3, (inf,) * 3)
     frozen = EulerLimits(

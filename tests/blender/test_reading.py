@@ -240,7 +240,7 @@ def test_a_locked_channel_across_a_slanted_hinge_is_refused_by_name():
     own = pose_bone.ik_triangulation_joint
     own.source, own.kind, own.axis = "OWN", "HINGE", (1.0, 1.0, 0.0)
     pose_bone.lock_rotation[0] = True
-    with pytest.raises(ChainError, match="'Bone 0' has locked rotation channels and a hinge"):
+    with pytest.raises(ChainError, match="'Bone 0' has locked rotation channels, and limits"):
         freedom_of(pose_bone)
 
 
