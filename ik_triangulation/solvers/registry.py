@@ -19,6 +19,13 @@ SOLVERS = {
         "Mueller-Cajar and Mukundan 2007",
         triangulation.step_2007,
     ),
+    "TRIANGULATION_RIGHT_ANGLE": Solver(
+        14,
+        "Triangulation, Right Angle",
+        "Turn the first links across the way to the target, which spreads the bend over several joints",
+        "Mueller-Cajar and Mukundan 2007, section 7",
+        triangulation.step_right_angle,
+    ),
     "CCD": Solver(
         3,
         "Cyclic Coordinate Descent",
