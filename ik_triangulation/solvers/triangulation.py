@@ -47,9 +47,9 @@ def step(pose: Pose, aim: Vector) -> None:
 
 def step_right_angle(pose: Pose, aim: Vector) -> None:
     """One pass; every link stands at right angles to `aim`, or as near to that as the rest of the chain reaches it."""
-    for i, (shortest, longest) in enumerate(pose.spans):
+    for i, span in enumerate(pose.spans):
         link, to_aim = pose.link(i), aim - pose.head(i)
-        least, most = (opening(pose, link, to_aim, b) for b in (shortest, longest))
+        least, most = (opening(pose, link.length, to_aim.length, b) for b in span)
         point(pose, i, link, to_aim, min(max(pi / 2.0, least), most))
 
 
@@ -65,32 +65,35 @@ def step_2007(pose: Pose, aim: Vector) -> None:
 
 def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
     """Turn joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
-    angle = opening(pose, link, to_aim, b)
+    angle = opening(pose, link.length, to_aim.length, b)
     point(pose, i, link, to_aim, angle)
     return angle
 
 
-def opening(pose: Pose, link: Vector, to_aim: Vector, b: float) -> float:
-    """Angle [rad] of `link` and aim at which the next joint is `b` from the aim, or as near to that as can be.
+def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
+    """Turn joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
+    nowhere = _NOWHERE * pose.chain.reach
+    if link.length > nowhere and to_aim.length > nowhere:
+        pose.swing(i, link, heading(pose, i, link, to_aim, angle))
+
+
+def heading(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> Vector:
+    """The direction at `angle` [rad] to the aim nearest to that of `link`, which starts at joint `i`."""
+    if angle == 0.0:
+        return to_aim
+    across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
+    return to_aim * (cos(angle) / to_aim.length) + across * sin(angle)
+
+
+def opening(pose: Pose, a: float, c: float, b: float) -> float:
+    """Angle [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly.
 
     A triangle that is flat within rounding counts as flat: single precision can tell no angles in it.
     """
-    a, c, slack = link.length, to_aim.length, _ROUNDING * pose.chain.reach
+    slack = _ROUNDING * pose.chain.reach
     if c > a + b - slack:
         return 0.0
     return pi if b > a + c - slack else corner(a, c, b)
-
-
-def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
-    """Turn joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
-    c, nowhere = to_aim.length, _NOWHERE * pose.chain.reach
-    if link.length <= nowhere or c <= nowhere:
-        return
-    if angle == 0.0:
-        pose.swing(i, link, to_aim)
-    else:
-        across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
-        pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
 
 
 def corner(a: float, c: float, b: float) -> float:
