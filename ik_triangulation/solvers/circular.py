@@ -23,7 +23,7 @@ from math import asin, cos, pi, sin
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .plane import bend_plane
+from .plane import face
 
 _CLOSE = 1e-9  # of the reach: distances that are the same, well below single precision
 _HALVINGS = 60
@@ -31,7 +31,7 @@ _HALVINGS = 60
 
 def step(pose: Pose, aim: Vector) -> None:
     """Bend the chain to the arc of a circle that ends at `aim`."""
-    along, across = bend_plane(pose, aim)
+    along, across = face(pose, aim)
     halves = half_angles(pose.lengths, (aim - pose.head(0)).length)
     angle = sum(halves)  # between the circle's tangent and the chord that runs to the aim
     for i, half in enumerate(halves):
@@ -50,20 +50,20 @@ def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
     m = lengths.index(longest)
     if distance >= reach:
         return [0.0] * len(lengths)
-    low, high = 0.0, pi
     if distance <= 2.0 * longest - reach:
-        low = pi
-    halves = []
+        return [pi if i == m else 0.0 for i in range(len(lengths))]
+    low, high = 0.0, pi
+    halves: list[float] = []
     for _ in range(_HALVINGS):
         t = (low + high) / 2.0
         halves = [asin(min(1.0, length / longest * sin(t))) for length in lengths]
         halves[m] = t
         whole = sum(halves)
-        chord = longest * sin(whole) / sin(t)
-        if abs(chord - distance) <= _CLOSE * reach:
-            break
-        if whole < pi and chord > distance:
+        excess = longest * sin(whole) / sin(t) - distance
+        if whole > pi or excess < -_CLOSE * reach:  # beyond half a circle the chain has passed its root
+            high = t
+        elif excess > _CLOSE * reach:
             low = t
         else:
-            high = t
+            break
     return halves

@@ -22,7 +22,7 @@ from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from .plane import bend_plane, unit
+from .plane import face, unit
 from .triangulation import corner, opening
 
 _ASIDE = radians(20.0)  # added to or taken off the angle at which a link leads neither nearer nor farther
@@ -32,7 +32,7 @@ _EVEN = 1.0 + 1e-9  # ratio of lengths that are the same but for rounding
 
 def step(pose: Pose, aim: Vector) -> None:
     """One pass from the root, in which every joint turns at most once."""
-    along, across = bend_plane(pose, aim)
+    along, across = face(pose, aim)
     normal = along.cross(across)
     lengths, spans, count = pose.lengths, pose.spans, len(pose)
     left = [sum(lengths), *(longest for _, longest in spans)]  # length of the chain from each joint on

@@ -72,17 +72,14 @@ def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
 
 def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
     """Turn joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
-    nowhere = _NOWHERE * pose.chain.reach
-    if link.length > nowhere and to_aim.length > nowhere:
-        pose.swing(i, link, heading(pose, i, link, to_aim, angle))
-
-
-def heading(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> Vector:
-    """The direction at `angle` [rad] to the aim nearest to that of `link`, which starts at joint `i`."""
+    c, nowhere = to_aim.length, _NOWHERE * pose.chain.reach
+    if link.length <= nowhere or c <= nowhere:
+        return
     if angle == 0.0:
-        return to_aim
-    across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
-    return to_aim * (cos(angle) / to_aim.length) + across * sin(angle)
+        pose.swing(i, link, to_aim)
+    else:
+        across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
+        pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
 
 
 def opening(pose: Pose, a: float, c: float, b: float) -> float:
