@@ -70,18 +70,14 @@ def compare_all(
 
 def table(rows: Iterable[Row]) -> str:
     """Rows as text with a line of headings; angles in degrees."""
-    lines = [
-        f"{'solver':<22}{'reached':>11}{'error':>12}{'iterations':>12}{'turns':>8}{'angle':>12}{'travel':>12}{'ms':>10}"
-    ]
+    rows = list(rows)
+    width = max((len(row.solver) for row in rows), default=0)
+    lines = [f"{'solver':<{width}} {'reached':>11} {'error':>9} iterations  turns     angle    travel        ms"]
     for row in rows:
-        if row.refusal:
-            lines.append(f"{row.solver:<22}  {row.refusal}")
-            continue
-        reached, angle, milliseconds = f"{row.reached}/{row.tasks}", degrees(row.total_angle), 1e3 * row.seconds
-        lines.append(
-            f"{row.solver:<22}{reached:>11}{row.error:>12.3g}{row.iterations:>12}{row.turns:>8}{angle:>12.2f}"
-            f"{row.travel:>12.4g}{milliseconds:>10.2f}"
-        )
+        name, reached = f"{row.solver:<{width}}", f"{row.reached}/{row.tasks}"
+        angle, milliseconds = degrees(row.total_angle), 1e3 * row.seconds
+        costs = f"{row.iterations:>10} {row.turns:>6} {angle:>9.2f} {row.travel:>9.4g} {milliseconds:>9.2f}"
+        lines.append(f"{name} {row.refusal or f'{reached:>11} {row.error:>9.3g} {costs}'}")
     return "\n".join(lines)
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..errors import ChainError, SettingError
 from ..kinematics import Pose
-from ..kinematics.rotation import orthogonal
 from ..solvers import solve
+from ..solvers.plane import bend_plane
 from ..targets import Point
 from .colours import SCALES
 from .planar import Flags, Numbers, Places, Solutions, planar_chain, solve_planar
@@ -26,7 +26,6 @@ from .planar_steps import STEPS
 from .png import write_png
 
 METRICS = Solutions._fields
-_NOWHERE = 1e-6  # of the reach: a tip so near the root has no direction from there
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def map_pose(
     """The map of any chain by solve(), for each pixel from the pose `start`.
 
     The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
-    `across` to its top, all in armature space; bend_plane() gives those of the chain's own bend. `tolerance` is a share
+    `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
     of the reach. `progress` is told the share of the rows done and may raise to stop. Raises SettingError for a size
     below one pixel, ChainError for a chain without length, and both as solve() does.
     """
@@ -144,20 +143,12 @@ def map_pose(
     return MetricMap(Solutions(*(_laid_out(values, inside) for values in solutions)), inside, iterations)
 
 
-def bend_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
-    """The plane in which a pose is bent: the root, the direction to the tip, and across it to where it is bent most.
+def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
+    """The plane in which a pose is bent, or its root bends by preference: the origin and two directions for map_pose().
 
-    A straight pose has none: then it is where its root would bend to. Armature space; the directions are unit vectors.
+    They are the root, the way from there to the tip, and across that, to the side on which the chain stands.
     """
-    root, reach = pose.head(0), pose.chain.reach
-    along = pose.tip - root
-    if along.length <= _NOWHERE * reach:
-        along = pose.link(0)
-    along = along.normalized()
-    knees = (pose.head(i) - root for i in range(1, len(pose)))
-    off = max((knee - along * knee.dot(along) for knee in knees), key=lambda off: off.length, default=Vector())
-    bent = off.length > _NOWHERE * reach
-    return root, along, (orthogonal(off, along) if bent else None) or pose.bend(0, along)
+    return pose.head(0), *bend_plane(pose, pose.tip)
 
 
 def _pixels(size: int) -> tuple[Places, Flags]:

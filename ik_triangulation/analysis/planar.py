@@ -88,6 +88,11 @@ class Arms:
         tip: Places = self.places[-1]
         return tip
 
+    def link(self, i: int) -> Places:
+        """From joint `i` to the next one, the last link to the tip."""
+        link: Places = self.places[i + 1] - self.places[i]
+        return link
+
     def turn(self, i: int, rotation: Places, where: Flags | None = None) -> None:
         """Turn joint `i` of each arm by `rotation`, a complex number of length 1; with `where` only of those arms."""
         if where is not None:

@@ -25,8 +25,8 @@ from ..kinematics.rotation import orthogonal
 from .plane import face, unit
 from .triangulation import corner, opening
 
-_ASIDE = radians(20.0)  # added to or taken off the angle at which a link leads neither nearer nor farther
-_MUCH = radians(130.0)  # bend of the middle joint from which the chain first moves away from the aim
+ASIDE = radians(20.0)  # added to or taken off the angle at which a link leads neither nearer nor farther
+MUCH = radians(130.0)  # bend of the middle joint from which the chain first moves away from the aim
 _EVEN = 1.0 + 1e-9  # ratio of lengths that are the same but for rounding
 
 
@@ -41,7 +41,7 @@ def step(pose: Pose, aim: Vector) -> None:
         a, b, c = left[i] - left[k], left[k], (aim - pose.head(i)).length
         if a * a + b * b <= c * c or i >= count - 2:
             break
-        angle = corner(lengths[i], c, c) + (_ASIDE if pi - corner(a, b, c) > _MUCH else -_ASIDE)
+        angle = corner(lengths[i], c, c) + (ASIDE if pi - corner(a, b, c) > MUCH else -ASIDE)
         least, most = (opening(pose, lengths[i], c, distance) for distance in spans[i])
         pose.swing(i, pose.link(i), _beside(pose, i, aim, normal, min(max(angle, least), most)))
     towards = _beside(pose, i, aim, normal, opening(pose, a, c, b))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.analysis.maps import METRICS, bend_plane, map_planar, map_pose
+from ik_triangulation.analysis.maps import METRICS, map_planar, map_plane, map_pose
 from ik_triangulation.analysis.planar import planar_chain
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
@@ -16,7 +16,7 @@ from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import solve
 from ik_triangulation.targets import Point
 
-from ..chains import random_base, random_chain, random_pose, straight
+from ..chains import random_base, straight
 
 EQUAL = (1.0,) * 5
 ORIGIN, X, Y, Z = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
@@ -38,8 +38,10 @@ def test_links_as_long_as_all_beyond_them_keep_the_coverage():
     assert coverage == pytest.approx([49.0, 73.0, 78.0, 77.0, 79.0, 80.0, 81.0, 81.0, 81.0], abs=1.0)
 
 
-@pytest.mark.parametrize("solver", ["TRIANGULATION", "TRIANGULATION_2007"])
-def test_a_pass_of_triangulation_covers_the_disc(solver):
+@pytest.mark.parametrize(
+    "solver", ["TRIANGULATION", "TRIANGULATION_2007", "TRIANGULATION_RIGHT_ANGLE", "SINGLE_PASS", "CIRCULAR"]
+)
+def test_one_pass_of_a_direct_method_covers_the_disc(solver):
     found = map_planar(EQUAL, solver, SIZE)
     assert found.coverage == 100.0
     assert found.metrics.iterations.max() == 1
@@ -81,7 +83,7 @@ def test_a_chain_with_limits_is_mapped_in_its_bend_plane():
     chain = straight((3.0, 2.5, 1.0), [shoulder, elbow, wrist])
     start = chain.rest_pose()
     start.put(1, about(X, 0.6))
-    plane = bend_plane(start)
+    plane = map_plane(start)
     origin, along, across = plane
     bare = map_pose(start, *plane, "CCD", 10, 0.01, 6)
     finished = map_pose(start, *plane, "CCD", 10, 0.01, 6, finish=True)
@@ -96,34 +98,27 @@ def test_a_chain_with_limits_is_mapped_in_its_bend_plane():
         assert bare.metrics.total_angle[row, column] == pytest.approx(solution.cost.total_angle, abs=1e-6)
 
 
-def test_the_bend_plane_holds_the_root_the_tip_and_the_joint_that_stands_out_most():
+def test_the_plane_of_a_bent_pose_holds_all_its_joints():
     random = Random(4)
-    for seed in range(50):
-        chain = random_chain(seed, random.randint(1, 6), 5.0)
-        pose = random_pose(chain, random, random_base(random, 3.0))
-        origin, along, across = bend_plane(pose)
+    for _ in range(50):
+        chain = planar_chain([random.uniform(0.5, 3.0) for _ in range(random.randint(2, 6))])
+        turns = [about(Z, random.uniform(0.2, 0.9)) for _ in chain.joints]
+        pose = Pose(chain, random_base(random, 3.0), turns)
+        origin, along, across = map_plane(pose)
         assert (origin - pose.head(0)).length == 0.0
         assert (along.length, across.length) == pytest.approx((1.0, 1.0), abs=1e-6)
         assert along.dot(across) == pytest.approx(0.0, abs=1e-5)
-        assert along.dot((pose.tip - origin).normalized()) == pytest.approx(1.0, abs=1e-5)
-        heights = [(pose.head(i) - origin).dot(across) for i in range(len(pose))]
-        off = [(part - along * part.dot(along)).length for part in (pose.head(i) - origin for i in range(len(pose)))]
-        assert max(heights) == pytest.approx(max(off), abs=1e-5 * chain.reach)
+        normal = along.cross(across)
+        assert [(pose.end(i) - origin).dot(normal) for i in range(len(pose))] == pytest.approx(
+            [0.0] * len(pose), abs=1e-5 * chain.reach
+        )
 
 
-def test_a_straight_chain_is_mapped_where_it_would_bend_to():
-    origin, along, across = bend_plane(straight((2.0, 1.0), [Hinge(Z), Hinge(Z)]).rest_pose())
+def test_the_plane_of_a_straight_pose_is_where_it_would_bend_to():
+    origin, along, across = map_plane(straight((2.0, 1.0), [Hinge(Z), Hinge(Z)]).rest_pose())
     assert (origin - ORIGIN).length == 0.0
     assert (along - Y).length == 0.0
     assert (across - X).length == 0.0  # so that the next joint bends positively about z
-
-
-def test_a_chain_folded_onto_its_root_has_a_plane_too():
-    pose = straight((1.0, 1.0), [Hinge(Z), Hinge(Z)]).rest_pose()
-    pose.put(1, about(Z, radians(180.0)))
-    _, along, across = bend_plane(pose)
-    assert (along - Y).length < 1e-6
-    assert abs(across.dot(Z)) < 1e-6
 
 
 def test_progress_is_told_row_by_row_and_may_stop():
