@@ -24,7 +24,7 @@ def benchmark_map(arguments):
 
     size, most = arguments.size, arguments.iterations
     print(f"Blender {bpy.app.version_string}, {size}x{size} pixels, n={arguments.links}, i={most}, epsilon {TOLERANCE}")
-    print(f"{'method':<20} {'coverage':>9} {'vectorised':>11} {'scalar':>9} {'ratio':>6} {'equal':>9} {'apart':>6}")
+    print(f"{'method':<26} {'coverage':>9} {'vectorised':>11} {'scalar':>9} {'ratio':>6} {'equal':>9} {'apart':>6}")
     lengths = (1.0,) * arguments.links
     start = planar_chain(lengths).rest_pose()
     plane = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
@@ -36,7 +36,7 @@ def benchmark_map(arguments):
         vectorised, scalar = halfway - started, perf_counter() - halfway
         apart = abs(fast.metrics.iterations - slow.metrics.iterations)[fast.inside]
         print(
-            f"{solver:<20} {fast.coverage:8.2f}% {vectorised:9.3f} s {scalar:7.2f} s {scalar / vectorised:6.1f}"
+            f"{solver:<26} {fast.coverage:8.2f}% {vectorised:9.3f} s {scalar:7.2f} s {scalar / vectorised:6.1f}"
             f" {(apart == 0).mean():9.3%} {apart.max():6}",
             flush=True,
         )

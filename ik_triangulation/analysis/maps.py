@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..errors import ChainError, SettingError
 from ..kinematics import Pose
+from ..kinematics.rotation import orthogonal
 from ..solvers import solve
-from ..solvers.plane import bend_plane
 from ..targets import Point
 from .colours import SCALES
 from .planar import Flags, Numbers, Places, Solutions, planar_chain, solve_planar
@@ -26,14 +26,16 @@ from .planar_steps import STEPS
 from .png import write_png
 
 METRICS = Solutions._fields
+_NOWHERE = 1e-6  # of the reach: what is so near has no direction in single precision
 
 
 @dataclass(frozen=True)
 class MetricMap:
     """What each pixel's target took to solve.
 
-    `metrics` are square arrays, the top row first: iterations out of at most `attempts`, error and travel as shares of
-    the reach, the total angle in radians. Outside the disc, where `inside` is False, all are 0.
+    `metrics` are square arrays, the top row first: iterations out of `attempts` (and those of finish=True, if any, on
+    top), error and travel as shares of the reach, the total angle in radians. Outside the disc, where `inside` is
+    False, all are 0.
     """
 
     metrics: Solutions
@@ -65,7 +67,8 @@ class MetricMap:
         least = 1.0 if metric in ("iterations", "reached") else 0.0
         if greatest is None:
             greatest = float(self.attempts) if metric == "iterations" else values.max(where=shown, initial=0.0)
-        shares = np.clip((values - least) / max(greatest - least, np.finfo(float).tiny), 0.0, 1.0)
+        span = greatest - least
+        shares = np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape)
         colours = np.where(shown[..., None], SCALES[scale](shares), 0.0)
         return np.rint(255.0 * np.dstack((colours, self.inside))).astype(np.uint8)
 
@@ -103,7 +106,7 @@ def map_planar(
     reach = sum(lengths)
     solutions = solve_planar(lengths, places[inside] * reach, STEPS[solver], tolerance * reach, iterations)
     solutions = solutions._replace(error=solutions.error / reach, travel=solutions.travel / reach)
-    return MetricMap(Solutions(*(_laid_out(values, inside) for values in solutions)), inside, iterations)
+    return _laid_out(solutions, inside, iterations)
 
 
 def map_pose(
@@ -140,15 +143,22 @@ def map_pose(
         if progress:
             progress((number + 1) / size)
     solutions = Solutions(*map(np.array, zip(*rows, strict=True)))
-    return MetricMap(Solutions(*(_laid_out(values, inside) for values in solutions)), inside, iterations)
+    return _laid_out(solutions, inside, iterations)
 
 
 def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
-    """The plane in which a pose is bent, or its root bends by preference: the origin and two directions for map_pose().
+    """The plane in which a pose is bent: the root, the way from there to the tip, and across to where it is bent most.
 
-    They are the root, the way from there to the tip, and across that, to the side on which the chain stands.
+    A straight pose has none: then it is where its root bends to by preference. Armature space; the ways are unit
+    vectors, as map_pose() wants them.
     """
-    return pose.head(0), *bend_plane(pose, pose.tip)
+    root, nowhere = pose.head(0), _NOWHERE * pose.chain.reach
+    to_tip = pose.tip - root
+    along = (to_tip if to_tip.length > nowhere else pose.link(0)).normalized()
+    knees = (pose.head(i) - root for i in range(1, len(pose)))
+    bend = max((knee - along * knee.dot(along) for knee in knees), key=lambda part: part.length, default=Vector())
+    across = orthogonal(bend, along) if bend.length > nowhere else None
+    return root, along, across or pose.bend(0, along)
 
 
 def _pixels(size: int) -> tuple[Places, Flags]:
@@ -160,8 +170,12 @@ def _pixels(size: int) -> tuple[Places, Flags]:
     return places, abs(places) <= 1.0
 
 
-def _laid_out(values: NDArray[Any], inside: Flags) -> NDArray[Any]:
-    """What is known of the pixels inside the disc as a square array, 0 outside."""
-    array = np.zeros(inside.shape, dtype=values.dtype)
-    array[inside] = values
-    return array
+def _laid_out(solutions: Solutions, inside: Flags, attempts: int) -> MetricMap:
+    """The map of what is known of the pixels inside the disc, row by row."""
+
+    def square(values: NDArray[Any]) -> NDArray[Any]:
+        array = np.zeros(inside.shape, dtype=values.dtype)
+        array[inside] = values
+        return array
+
+    return MetricMap(Solutions(*map(square, solutions)), inside, attempts)

@@ -51,7 +51,7 @@ def triangulation_right_angle(arms: Arms, aims: Places) -> None:
 
 def single_pass(arms: Arms, aims: Places) -> None:
     """One pass that goes round an aim that is near; see solvers/single_pass.py."""
-    side = _bent_to(arms, aims)
+    side = _face(arms, aims)
     lengths, spans, count = arms.lengths, arms.spans, len(arms)
     left = [sum(lengths), *(longest for _, longest in spans)]  # length of the chain from each joint on
     going = np.ones(aims.size, dtype=bool)
@@ -74,7 +74,7 @@ def single_pass(arms: Arms, aims: Places) -> None:
 
 def circular(arms: Arms, aims: Places) -> None:
     """Bend the chain to the arc of a circle; see solvers/circular.py."""
-    side = _bent_to(arms, aims)
+    side = _face(arms, aims)
     halves = _half_angles(arms.lengths, np.abs(aims))
     angle = halves.sum(axis=0)
     for i, half in enumerate(halves):
@@ -106,8 +106,11 @@ def _side(vector: Places, direction: Places) -> Numbers:
     return np.where(across > _PARALLEL * abs(vector) * abs(direction), 1.0, -1.0)
 
 
-def _bent_to(arms: Arms, aims: Places) -> Numbers:
-    """On which side of the way to the aim the joints are: where to bend; see solvers/plane.py."""
+def _face(arms: Arms, aims: Places) -> Numbers:
+    """Point the tips at the aims; returns the side on which to bend, where the joints stand. See solvers/plane.py."""
+    tip, stands = arms.tip, arms.places[1:-1].sum(axis=0)
+    bent = abs((stands * tip.conj()).imag) > _PARALLEL * abs(stands) * abs(tip)
+    arms.turn(0, _rotation(tip, aims), bent)
     return _side(arms.places[1:-1].sum(axis=0), aims)
 
 

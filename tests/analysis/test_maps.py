@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Metric maps cover what the paper's do, and any chain can be mapped."""
 
-from math import radians
+from math import pi, radians
 from random import Random
 
 import numpy as np
@@ -114,6 +114,14 @@ def test_the_plane_of_a_bent_pose_holds_all_its_joints():
         )
 
 
+def test_the_plane_of_a_pose_folded_onto_its_root_runs_along_its_first_link():
+    pose = straight((1.0, 1.0), [Hinge(Z), Hinge(Z)]).rest_pose()
+    pose.put(1, about(Z, pi))
+    _, along, across = map_plane(pose)
+    assert (along - Y).length < 1e-6
+    assert (across - X).length < 1e-6
+
+
 def test_the_plane_of_a_straight_pose_is_where_it_would_bend_to():
     origin, along, across = map_plane(straight((2.0, 1.0), [Hinge(Z), Hinge(Z)]).rest_pose())
     assert (origin - ORIGIN).length == 0.0
@@ -154,6 +162,13 @@ def test_every_metric_has_a_picture_and_the_error_one_also_where_nothing_was_rea
     # Ended at the same value, two maps can be read side by side.
     half = found.metrics.travel.max() / 2.0
     assert (found.image("travel", greatest=half)[found.metrics.reached & (found.metrics.travel > half), 0] == 255).all()
+
+
+@pytest.mark.parametrize("iterations", [0, 1])
+def test_a_map_of_one_attempt_or_none_has_a_picture(iterations):
+    found = map_planar(EQUAL, "CCD", 60, iterations=iterations)
+    assert (found.image()[found.metrics.reached] == (0, 0, 255, 255)).all()
+    assert found.metrics.reached.any() == (iterations == 1)
 
 
 def test_a_saved_array_is_read_back(tmp_path):
