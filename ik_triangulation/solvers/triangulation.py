@@ -6,13 +6,16 @@ Algorithm 1.
 
 With link length a, distance c to the aim and the next joint at distance b from it, the law of cosines (eq. 4) gives the
 angle between link and aim: b^2 = a^2 + c^2 - 2 a c cos(angle). The paper sets b to the length of the remaining chain
-held straight. But any b will do that the remaining chain can span, so `step` turns a joint only where the next one
-stands outside that span, and then just to its edge; that is the smallest rotation of all. `step_2007` keeps to the
-paper.
+held straight. But any b will do that the remaining chain can span, and so any angle of an interval. `step` turns a
+joint only where the next one stands outside that span, and then just to its edge: the smallest rotation of all.
+`step_right_angle` is the paper's future work (section 7): 90 degrees, or as near to it as the interval allows.
+`step_2007` keeps to the paper.
 
 Deviations of `step_2007` from the printed algorithm: a link longer than the rest of the chain plus the distance points
 at the aim, not away from it; the last link always points at it (printed, rounding turns it away); where link and aim
-are parallel the joint bends about its own axis, as the printed (0, 1, 0) runs along every Blender bone.
+are parallel the joint bends about its own axis, as the printed (0, 1, 0) runs along every Blender bone; where a link
+turns away from the aim the next one turns back, which is how Mukundan 2009 counts the turns of this method in its
+tables, and so the plane of the bend is not lost.
 """
 
 from math import atan2, cos, pi, sin, sqrt
@@ -42,25 +45,52 @@ def step(pose: Pose, aim: Vector) -> None:
         head = end
 
 
+def step_right_angle(pose: Pose, aim: Vector) -> None:
+    """One pass; every link stands at right angles to `aim`, or as near to that as the rest of the chain reaches it."""
+    for i, span in enumerate(pose.spans):
+        link, to_aim = pose.link(i), aim - pose.head(i)
+        least, most = (opening(pose, link.length, to_aim.length, b) for b in span)
+        point(pose, i, link, to_aim, min(max(pi / 2.0, least), most))
+
+
 def step_2007(pose: Pose, aim: Vector) -> None:
     """One pass of the published method, in which the links after the present one are taken as straight."""
+    last = len(pose) - 1
     for i, (_, longest) in enumerate(pose.spans):
-        head = pose.head(i)
-        place(pose, i, pose.end(i) - head, aim - head, longest)
+        head, end = pose.head(i), pose.end(i)
+        after = pose.end(min(i + 1, last)) - end
+        if place(pose, i, end - head, aim - head, longest) == pi and i < last:
+            pose.swing(i + 1, pose.link(i + 1), after)
 
 
-def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> None:
-    """Turn joint `i`, in the plane of its link and the aim, until the next joint is `b` from the aim, or nearly."""
-    a, c = link.length, to_aim.length
-    nowhere = _NOWHERE * pose.chain.reach
-    if a <= nowhere or c <= nowhere:
+def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
+    """Turn joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
+    angle = opening(pose, link.length, to_aim.length, b)
+    point(pose, i, link, to_aim, angle)
+    return angle
+
+
+def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
+    """Turn joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
+    c, nowhere = to_aim.length, _NOWHERE * pose.chain.reach
+    if link.length <= nowhere or c <= nowhere:
         return
-    angle = corner(a, c, b)
     if angle == 0.0:
         pose.swing(i, link, to_aim)
     else:
         across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
         pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
+
+
+def opening(pose: Pose, a: float, c: float, b: float) -> float:
+    """Angle [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly.
+
+    A triangle that is flat within rounding counts as flat: single precision can tell no angles in it.
+    """
+    slack = _ROUNDING * pose.chain.reach
+    if c > a + b - slack:
+        return 0.0
+    return pi if b > a + c - slack else corner(a, c, b)
 
 
 def corner(a: float, c: float, b: float) -> float:

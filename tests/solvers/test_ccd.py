@@ -14,6 +14,7 @@ from ik_triangulation.solvers import ccd, solve
 from ik_triangulation.targets import Point
 
 from ..chains import PAPER, bits, forward, hinged, limited, random_chain, random_direction, random_pose, straight
+from . import tables_2009
 
 TARGETS = 20_000
 X = Vector((1.0, 0.0, 0.0))
@@ -49,6 +50,20 @@ def test_the_papers_experiment_takes_the_papers_number_of_sweeps():
     assert len(reached) > 0.99 * TARGETS
     assert sum(reached) / len(reached) == pytest.approx(8.351, rel=0.05)
     assert sum(count <= 20 for count in reached) / TARGETS == pytest.approx(0.9212, abs=0.005)
+
+
+@pytest.mark.parametrize("row", range(10))
+def test_the_sweeps_cost_what_the_tables_of_2009_print(row):
+    """The paper's loop tests the error from before the last sweep, so it does one more than it needs."""
+    pose, aim = tables_2009.CHAIN.rest_pose(), tables_2009.aim(row)
+    sweeps, error = 0, (aim - pose.tip).length
+    while error > 0.1 and sweeps < 100:
+        error = (aim - pose.tip).length
+        ccd.step(pose, aim)
+        sweeps += 1
+    turns, angle, travel = tables_2009.cells(pose)
+    assert turns == tables_2009.CCD[row][0]
+    assert (angle, travel) == pytest.approx(tables_2009.CCD[row][1:], rel=0.005)
 
 
 def test_every_sweep_is_that_of_plain_vectors_in_double_precision():

@@ -165,7 +165,17 @@ def test_locked_joints_keep_their_rotation(solver):
                 assert tuple(after) == tuple(before)
 
 
-@pytest.mark.parametrize("solver", ["TRIANGULATION", "TRIANGULATION_2007"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "TRIANGULATION",
+        "TRIANGULATION_2007",
+        "TRIANGULATION_RIGHT_ANGLE",
+        "TRIANGULATION_CHEAPEST",
+        "SINGLE_PASS",
+        "CIRCULAR",
+    ],
+)
 def test_an_unreachable_target_is_pointed_at_without_burning_the_budget(solver):
     random = Random(11)
     for seed in range(30):
@@ -361,8 +371,12 @@ def test_the_numbers_that_files_store_are_pinned():
     assert {key: solver.number for key, solver in SOLVERS.items()} == {
         "TRIANGULATION": 0,
         "TRIANGULATION_2007": 1,
+        "SINGLE_PASS": 2,
         "CCD": 3,
+        "CIRCULAR": 4,
         "GAUSS_NEWTON": 8,
+        "TRIANGULATION_RIGHT_ANGLE": 14,
+        "TRIANGULATION_CHEAPEST": 15,
     }
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Circular alignment: all joints, the end effector and the aim on one circle.
+
+Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
+Maps", section 3; their future work, links of unequal lengths, and space are included.
+
+A link of length l is a chord of the circle and turns by its segment angle, half of which, h, satisfies l = 2 r sin(h)
+(eq. 3). The whole chain is a chord too, d = 2 r sin(sum of all h). With t the half angle of the longest link m that is
+
+    d(t) = l_m sin(sum) / sin(t),    h_i = asin(l_i sin(t) / l_m),    h_m = t
+
+which falls strictly from the full reach at t = 0 to 0 or, where one link is longer than all others together, to the
+least distance at t = pi. So one equation covers every reachable distance; for equal lengths it is eq. 4, with
+t = theta / 2.
+
+Deviations: the root is found by bisection, not by Newton's method, which for a target at full reach meets a triple root
+there; an aim out of reach is pointed at or away from; in space the circle lies in the plane in which the chain stands.
+"""
+
+from collections.abc import Sequence
+from math import asin, cos, pi, sin
+
+from mathutils import Vector
+
+from ..kinematics import Pose
+from .plane import face
+
+_CLOSE = 1e-9  # of the reach: distances that are the same, well below single precision
+_HALVINGS = 60
+
+
+def step(pose: Pose, aim: Vector) -> None:
+    """Bend the chain to the arc of a circle that ends at `aim`."""
+    along, across = face(pose, aim)
+    halves = half_angles(pose.lengths, (aim - pose.head(0)).length)
+    angle = sum(halves)  # between the circle's tangent and the chord that runs to the aim
+    for i, half in enumerate(halves):
+        angle -= half
+        pose.swing(i, pose.link(i), along * cos(angle) + across * sin(angle))
+        angle -= half
+
+
+def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
+    """Half the segment angle [rad] of each link on the circle on which the chain ends `distance` from its root.
+
+    Straight where the chain is too short for that, and folded, the longest link pointing back, where it cannot come so
+    near.
+    """
+    reach, longest = sum(lengths), max(lengths)
+    m = lengths.index(longest)
+    if distance >= reach:
+        return [0.0] * len(lengths)
+    if distance <= 2.0 * longest - reach:
+        return [pi if i == m else 0.0 for i in range(len(lengths))]
+    low, high = 0.0, pi
+    halves: list[float] = []
+    for _ in range(_HALVINGS):
+        t = (low + high) / 2.0
+        halves = [asin(min(1.0, length / longest * sin(t))) for length in lengths]
+        halves[m] = t
+        whole = sum(halves)
+        excess = longest * sin(whole) / sin(t) - distance
+        if whole > pi or excess < -_CLOSE * reach:  # beyond half a circle the chain has passed its root
+            high = t
+        elif excess > _CLOSE * reach:
+            low = t
+        else:
+            break
+    return halves

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The vectorised planar engine beside the scalar solver, on the same map in one run: read the ratio, not the seconds.
+
+python scripts/map_benchmark.py [--size N] [--links N] [--iterations N] [--solvers NAME ...]
+"""
+
+import sys
+from argparse import ArgumentParser
+from time import perf_counter
+
+from environment import enter
+
+TOLERANCE = 0.01  # of the reach, as in the paper
+
+
+def benchmark_map(arguments):
+    """A map of each method by both; also how many pixels took as many iterations, and the largest difference."""
+    import bpy
+    from mathutils import Vector
+
+    from ik_triangulation.analysis.maps import map_planar, map_pose
+    from ik_triangulation.analysis.planar import planar_chain
+    from ik_triangulation.analysis.planar_steps import STEPS
+
+    size, most = arguments.size, arguments.iterations
+    print(f"Blender {bpy.app.version_string}, {size}x{size} pixels, n={arguments.links}, i={most}, epsilon {TOLERANCE}")
+    print(f"{'method':<26} {'coverage':>9} {'vectorised':>11} {'scalar':>9} {'ratio':>6} {'equal':>9} {'apart':>6}")
+    lengths = (1.0,) * arguments.links
+    start = planar_chain(lengths).rest_pose()
+    plane = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
+    for solver in arguments.solvers or STEPS:
+        started = perf_counter()
+        fast = map_planar(lengths, solver, size, TOLERANCE, most)
+        halfway = perf_counter()
+        slow = map_pose(start, *plane, solver, size, TOLERANCE, most)
+        vectorised, scalar = halfway - started, perf_counter() - halfway
+        apart = abs(fast.metrics.iterations - slow.metrics.iterations)[fast.inside]
+        print(
+            f"{solver:<26} {fast.coverage:8.2f}% {vectorised:9.3f} s {scalar:7.2f} s {scalar / vectorised:6.1f}"
+            f" {(apart == 0).mean():9.3%} {apart.max():6}",
+            flush=True,
+        )
+
+
+def main():
+    enter("test")
+    parser = ArgumentParser(description="The vectorised planar engine beside the scalar solver, in one run.")
+    parser.add_argument("--size", type=int, default=300)
+    parser.add_argument("--links", type=int, default=5)
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--solvers", nargs="+")
+    arguments = parser.parse_args()
+    import bpy  # noqa: F401  # first: mathutils is not found before it
+
+    benchmark_map(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
