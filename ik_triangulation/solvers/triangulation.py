@@ -57,9 +57,8 @@ def step_2007(pose: Pose, aim: Vector) -> None:
     """One pass of the published method, in which the links after the present one are taken as straight."""
     last = len(pose) - 1
     for i, (_, longest) in enumerate(pose.spans):
-        head, end = pose.head(i), pose.end(i)
-        after = pose.end(min(i + 1, last)) - end
-        if place(pose, i, end - head, aim - head, longest) == pi and i < last:
+        after = pose.link(min(i + 1, last))
+        if place(pose, i, pose.link(i), aim - pose.head(i), longest) == pi and i < last:
             pose.swing(i + 1, pose.link(i + 1), after)
 
 
@@ -88,7 +87,7 @@ def opening(pose: Pose, a: float, c: float, b: float) -> float:
     A triangle that is flat within rounding counts as flat: single precision can tell no angles in it.
     """
     slack = _ROUNDING * pose.chain.reach
-    if c > a + b - slack:
+    if c > a + b - slack or a > b + c - slack:
         return 0.0
     return pi if b > a + c - slack else corner(a, c, b)
 
