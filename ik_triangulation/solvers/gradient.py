@@ -11,7 +11,7 @@ divided by the most that it can change with the angles (`_steepest`), so that ev
 Joints stay within their bounds, and a deadlock is broken (deadlock.py).
 """
 
-from math import radians
+from math import hypot, radians
 
 from mathutils import Quaternion, Vector
 
@@ -87,7 +87,7 @@ def measured(pose: Pose, aim: Vector, joints: list[Turning], columns: list[Colum
             sides, distances = (max(-TRIAL, column.least), min(TRIAL, column.most)), []
             for side in sides:
                 change(pose, [joint], [side if k == n else 0.0 for k in range(len(joint.values))])
-                distances.append((aim - pose.tip).length)
+                distances.append(hypot(*(aim - pose.tip)))  # in double precision
                 pose.restore(start, turns)
             width, (low, high) = sides[1] - sides[0], distances
             slopes.append((high - low) * (high + low) / 2.0 / width if width > 0.0 else 0.0)
