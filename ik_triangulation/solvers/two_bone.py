@@ -19,6 +19,7 @@ from ..kinematics.rotation import about, orthogonal, wrap
 
 _STRAIGHT = 1e-5  # sine of a bend whose plane is rounding
 _ROUNDING = 1e-5  # of the reach: distances that are the same
+_NOWHERE = 1e-7  # of the reach: a shorter bone has no direction to bend from
 
 
 def step(pose: Pose, aim: Vector) -> None:
@@ -39,6 +40,8 @@ def bend(pose: Pose, root: int, elbow: int, distance: float) -> None:
     """Turn the joint `elbow` until the tip is at `distance` from the joint `root`, or nearly."""
     head, middle = pose.head(root), pose.head(elbow)
     upper, lower = middle - head, pose.tip - middle
+    if min(upper.length, lower.length) <= _NOWHERE * pose.chain.reach:
+        return
     axis = elbow_axis(pose, elbow, upper, lower)
     start, turns = pose.rotations[:], len(pose.turns)
 
