@@ -30,7 +30,7 @@ X = Vector((1.0, 0.0, 0.0))
 ARM = [Free(), Hinge(X, 0.0, 2.8)]
 
 
-@pytest.mark.parametrize("size", [2.0**-40, 1.0, 2.0**50])
+@pytest.mark.parametrize("size", [2.0**-40, 1.0, 2.0**40])
 def test_a_free_pair_reaches_what_its_lengths_reach_in_one_step(size):
     random = Random(1)
     for seed in range(100):
