@@ -7,13 +7,15 @@ height of the centre of gravity, and comfort. Deviation: a link weighs as much a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 
 from mathutils import Quaternion, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
 from .soft import Row, Turn, check_weight, rotation_vector
+
+_HANGING = 1e-6  # height below which a chain hangs at full length
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Effort:
 
     down: Vector
     weight: float = 1.0
+    can_be_met = False
 
     def __post_init__(self) -> None:
         check_weight("Effort", self.weight)
@@ -33,16 +36,15 @@ class Effort:
         masses, reach = pose.lengths, sum(pose.lengths)
         middles = [(pose.head(i) + pose.end(i)) / 2.0 for i in range(len(pose))]
         centre = sum((middle * mass for middle, mass in zip(middles, masses, strict=True)), Vector()) / reach
-        # As a share of the reach, from 0 for a chain that hangs at full length.
-        height = (centre - pose.head(0)).dot(up) / reach + 1.0
-        scale = self.weight / (reach * reach)
-        yield (
-            self.weight * height,
-            [
-                scale * sum(masses[i] * turn.moves(middles[i]).dot(up) for i in range(turn.joint, len(pose)))
-                for turn in turns
-            ],
+        # As a share of the reach, from 0 for a chain that hangs at full length to 2; for a single link 1 - cos(angle),
+        # whose double has the root 2 sin(angle / 2): nearly linear, as least squares like it.
+        height = (centre - pose.head(0)).dot(up) / reach * 2.0 + 1.0
+        number = sqrt(2.0 * max(height, _HANGING))
+        scale = 2.0 * self.weight / (number * reach * reach)
+        changes = (
+            sum(masses[i] * turn.moves(middles[i]).dot(up) for i in range(turn.joint, len(pose))) for turn in turns
         )
+        yield self.weight * number, [scale * change for change in changes]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Near:
 
     rotations: Sequence[Quaternion]
     weight: float = 1.0
+    can_be_met = False
 
     def __post_init__(self) -> None:
         check_weight("Near", self.weight)

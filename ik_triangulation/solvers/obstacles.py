@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A soft constraint that keeps the chain out of obstacles: balls and boxes.
 
-Source: "Inverse Kinematics - Improved Methods" (seed document gradient-methods), soft constraints. Deviation: the source
-tests joints only; here points all along the links are pushed out, each by how deep it is inside.
+Source: obstacles that push away, Khatib 1986, as a soft constraint of "Inverse Kinematics - Improved Methods" (seed
+document gradient-methods). Points all along the links are pushed out, each by how deep it is inside.
 """
 
 from collections.abc import Iterator, Sequence
@@ -76,6 +76,7 @@ class Avoid:
 
     obstacles: Sequence[Obstacle]
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         check_weight("Avoid", self.weight)

@@ -24,7 +24,7 @@ from .soft import Soft, Turn, cost_of
 
 STEPS = 60
 DAMPING, HARDER, SOFTER, ATTEMPTS = 1e-3, 8.0, 0.25, 6
-ENOUGH = 1e-4  # share of the cost that a step must take off to be followed by another
+ENOUGH = 1e-3  # share of the cost that a step must take off to be followed by another
 NOTHING = 1e-12  # cost below which there is nothing left [rad^2]
 LARGEST = 0.7  # [rad] a coordinate may change in a step
 CORRECTIONS = 4  # steps of Gauss-Newton that bring the tip back
@@ -65,13 +65,14 @@ def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> i
 
 
 def settle_elsewhere(pose: Pose, target: Target, soft: Sequence[Soft], enough: float, random: Random) -> int:
-    """Try other poses that reach the target, if the soft constraints are not met; leaves the best one."""
+    """Try other poses that reach the target, if soft constraints that can be met are not; leaves the best one."""
     count, cost = 0, cost_of(pose, soft)
+    firm = [each for each in soft if each.can_be_met]
     if _error(pose, target) > enough:
         return count
     best, recorded = pose.rotations[:], len(pose.turns)
     for _ in range(RESTARTS):
-        if cost <= MET:
+        if cost_of(pose, firm) <= MET:
             break
         stray(pose, random, 1.0)
         error, more = repeat(gauss_newton.step, pose, target, CLOSE * pose.chain.reach, STEPS)

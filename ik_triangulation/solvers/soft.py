@@ -46,7 +46,12 @@ Row = tuple[float, list[float]]  # a number that shall be 0, and how it changes 
 
 
 class Soft(Protocol):
-    """Something to come near to; the cost is half the sum of the squares of its numbers."""
+    """Something to come near to; the cost is half the sum of the squares of its numbers.
+
+    `can_be_met` says whether those can all be 0, so that it is worth looking for another pose where they are not.
+    """
+
+    can_be_met: bool
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         """The numbers that shall be 0, weighted [rad, or lengths as shares of the reach], and their derivatives."""
@@ -58,6 +63,7 @@ class Orientation:
 
     rotation: Quaternion
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
@@ -67,7 +73,7 @@ class Orientation:
         return rotation_angle(pose.tip_rotation, self.rotation)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
-        missing = _vector(self.rotation @ pose.tip_rotation.conjugated())
+        missing = rotation_vector(self.rotation @ pose.tip_rotation.conjugated())
         for n in range(3):
             yield self.weight * missing[n], [-self.weight * turn.turns[n] for turn in turns]
 
@@ -79,6 +85,7 @@ class Direction:
     direction: Vector
     axis: Vector = _BONE
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Direction", self.weight, self.direction)
@@ -91,7 +98,7 @@ class Direction:
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis
-        missing = _vector(rotation_between(now, self.direction))
+        missing = rotation_vector(rotation_between(now, self.direction))
         across = [_beside(turn.turns, now) for turn in turns]  # turning about itself changes nothing
         for n in range(3):
             yield self.weight * missing[n], [-self.weight * axis[n] for axis in across]
@@ -107,6 +114,7 @@ class Pole:
     location: Vector
     angle: float = 0.0
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Pole", self.weight, (*self.location, self.angle))
@@ -134,8 +142,8 @@ def cost_of(pose: Pose, soft: Sequence[Soft]) -> float:
     return 0.5 * sum(number * number for each in soft for number, _ in each.rows(pose, ()))
 
 
-def _vector(rotation: Quaternion) -> Vector:
-    """Axis times angle [rad] of the shorter way round."""
+def rotation_vector(rotation: Quaternion) -> Vector:
+    """Axis times angle [rad] of a rotation, the shorter way round."""
     vector = Vector((rotation.x, rotation.y, rotation.z))
     sine = vector.length
     if not sine:
@@ -150,5 +158,10 @@ def _beside(vector: Vector, line: Vector) -> Vector:
 def _check(name: str, weight: float, numbers: Sequence[float]) -> None:
     if not all(map(isfinite, numbers)):
         raise SettingError(f"{name} is not finite. Check the object it comes from.")
+    check_weight(name, weight)
+
+
+def check_weight(name: str, weight: float) -> None:
+    """Raise SettingError for a weight that is none."""
     if not (isfinite(weight) and weight >= 0.0):
         raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 up.")
