@@ -24,10 +24,11 @@ STANDS_ON = {
     "follow": ["goal"],
     "bake": ["follow", "report"],
     "reach": ["properties"],
+    "analyse": ["follow"],
     "summary": ["bake", "reach"],
     "results": ["summary"],
-    "operators": ["results"],
-    "cli": ["summary"],
+    "operators": ["results", "analyse"],
+    "cli": ["summary", "analyse"],
     "overlay": ["bake", "reach"],
     "panels": ["operators", "overlay"],
 }
