@@ -4,9 +4,9 @@
 Locked channels are honoured whatever the source.
 """
 
-from math import inf, pi
+from math import inf, isinf, pi
 
-from bpy.types import PoseBone
+from bpy.types import Constraint, PoseBone
 from mathutils import Vector
 
 from ..errors import ChainError
@@ -23,14 +23,46 @@ def freedom_of(bone: PoseBone) -> Freedom:
     Raises FreedomError for settings that describe no rotation, ChainError for locks that cannot be combined with them
     and for a Limit Rotation constraint that is missing or cannot be held.
     """
+    freedom, locks = limits_of(bone), locked_axes(bone)
+    return _with_locks(bone, freedom, locks) if any(locks) else freedom
+
+
+def limits_of(bone: PoseBone) -> Freedom:
+    """What the bone may do by the source of its limits, its locked rotation channels aside.
+
+    Raises FreedomError and ChainError as freedom_of() does.
+    """
     settings = getattr(bone, "ik_triangulation_joint", None)
     source = settings.source if settings else "BLENDER"
     if source == "OWN":
-        freedom = _own_freedom(bone, settings)
+        return _own_freedom(bone, settings)
+    return _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
+
+
+def store(freedom: Freedom, stiffness: float, settings) -> None:
+    """Make a freedom and stiffness the own values of the joint `settings`; limits_of() reads the same from them.
+
+    Values of other kinds of joint stay. No limit is a full turn where it cannot be said otherwise, and an Euler order
+    is always named, so that the limits outlive a change of the rotation mode.
+    """
+    settings.source, settings.stiffness = "OWN", stiffness
+    if isinstance(freedom, Hinge):
+        settings.kind, settings.axis = "HINGE", freedom.axis
+        settings.use_limits = _limited(freedom.lower, freedom.upper)
+        if settings.use_limits:
+            settings.lower, settings.upper = freedom.lower, freedom.upper
+    elif isinstance(freedom, EulerLimits):
+        settings.kind, settings.order = "EULER", freedom.order
+        ranges = list(zip(freedom.lower, freedom.upper, strict=True))
+        ranges = [ends if _limited(*ends) else (-pi, pi) for ends in ranges]
+        settings.minimum, settings.maximum = zip(*ranges, strict=True)
+    elif isinstance(freedom, Cone):
+        settings.kind, settings.swing = "CONE", freedom.swing
+        settings.use_limits = _limited(freedom.twist_lower, freedom.twist_upper)
+        if settings.use_limits:
+            settings.twist_lower, settings.twist_upper = freedom.twist_lower, freedom.twist_upper
     else:
-        freedom = _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
-    locks = locked_axes(bone)
-    return _with_locks(bone, freedom, locks) if any(locks) else freedom
+        settings.kind = "LOCKED" if isinstance(freedom, Locked) else "FREE"
 
 
 def keyed(bone: PoseBone) -> tuple[int, ...]:
@@ -81,10 +113,10 @@ def _blender_freedom(bone: PoseBone) -> Freedom:
     return EulerLimits(limit_order(bone), tuple(low for low, _ in ends), tuple(high for _, high in ends))
 
 
-def _constrained_freedom(bone: PoseBone) -> Freedom:
-    """The limits of the bone's Limit Rotation constraint.
+def limit_rotation(bone: PoseBone) -> Constraint:
+    """The Limit Rotation constraint that limits the bone.
 
-    What lies within them it leaves alone: it asks for the Euler angles whose middle one is within 90 degrees.
+    Raises ChainError if there is not just one that is active, in Local Space and of full influence.
     """
     limits = [c for c in bone.constraints if c.type == "LIMIT_ROTATION" and c.enabled and c.influence > 0.0]
     if len(limits) != 1:
@@ -99,6 +131,20 @@ def _constrained_freedom(bone: PoseBone) -> Freedom:
         raise ChainError(
             f"'{limit.name}' on '{bone.name}' has an influence below 1. Set it to 1, or choose other limits."
         )
+    return limit
+
+
+def _limited(lower: float, upper: float) -> bool:
+    """Whether a range is one: whole turns lead inside one that is open at either end, from everywhere."""
+    return not (isinf(lower) or isinf(upper))
+
+
+def _constrained_freedom(bone: PoseBone) -> Freedom:
+    """The limits of the bone's Limit Rotation constraint.
+
+    What lies within them it leaves alone: it asks for the Euler angles whose middle one is within 90 degrees.
+    """
+    limit = limit_rotation(bone)
     order = limit.euler_order
     if order == "AUTO":
         order = bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"

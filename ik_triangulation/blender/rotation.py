@@ -36,16 +36,20 @@ def limit_order(bone: PoseBone) -> str:
 
 def rotation_of(bone: PoseBone) -> Quaternion:
     """The rotation part of the bone's matrix_basis, a unit quaternion; Blender's own reading of degenerate values."""
-    mode = bone.rotation_mode
+    return rotation_from(getattr(bone, channel(bone)[0]), bone.rotation_mode)
+
+
+def rotation_from(values: Sequence[float], mode: str) -> Quaternion:
+    """The rotation that channel values mean in rotation `mode`, a unit quaternion."""
     if mode == "QUATERNION":
-        rotation = bone.rotation_quaternion.copy()
+        rotation = Quaternion(values)
         rotation.normalize()
         return rotation
     if mode == "AXIS_ANGLE":
-        angle, *axis = bone.rotation_axis_angle
+        angle, *axis = values
         axis = Vector(axis)
         return Quaternion(axis.normalized(), angle) if axis.length > 1e-8 else Quaternion()
-    return from_euler(bone.rotation_euler, mode)
+    return from_euler(values, mode)
 
 
 def run_of(
