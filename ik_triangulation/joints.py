@@ -39,8 +39,8 @@ def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[
     """
     others = [bone for bone in _found(armature, bones) if bone.name != source]
     if not others:
-        raise ChainError(f"No bones but '{source}' are selected. Select those to copy its joint to, it last.")
-    bone = find_bone(armature, source)
+        raise ChainError(f"No bones but '{source}' are selected. Select those to copy its joint to.")
+    (bone,) = _found(armature, [source])
     freedom, stiffness = limits_of(bone), stiffness_of(bone)
     for other in others:
         store(freedom, stiffness, other.ik_triangulation_joint)
@@ -85,7 +85,7 @@ def learn(
 def _found(armature: Object, bones: Sequence[str]) -> list[PoseBone]:
     if not bones:
         raise ChainError("No bones are selected. Select the bones to set up.")
-    return [find_bone(armature, name) for name in bones]
+    return [armature.pose.bones[find_bone(armature, name).name] for name in bones]
 
 
 def _partner(armature: Object, bone: PoseBone, chosen: Sequence[str]) -> PoseBone:

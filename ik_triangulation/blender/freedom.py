@@ -4,7 +4,7 @@
 Locked channels are honoured whatever the source.
 """
 
-from math import inf, isinf, pi
+from math import inf, isinf, pi, tau
 
 from bpy.types import Constraint, PoseBone
 from mathutils import Vector
@@ -12,8 +12,12 @@ from mathutils import Vector
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.euler import EULER_ORDERS, to_euler
+from ..kinematics.ranges import fit
+from ..kinematics.rotation import wrap
 from .rotation import channel, limit_order, rotation_of
 
+_FIRST_TRIPLE = 1.5 * pi - 1e-5  # [rad] sum of Euler angles up to which the other triple's is surely greater
+_SAME = 1e-6  # [rad]
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
 
@@ -140,24 +144,42 @@ def _limited(lower: float, upper: float) -> bool:
 
 
 def _constrained_freedom(bone: PoseBone) -> Freedom:
-    """The limits of the bone's Limit Rotation constraint.
+    """Rotations that the bone's Limit Rotation constraint leaves alone.
 
-    What lies within them it leaves alone: it asks for the Euler angles whose middle one is within 90 degrees.
+    Of the two Euler triples of a rotation Blender limits the one whose angles add up to less, regardless of sign: at
+    most 270 degrees. The angles that limits allow add up to no more here, and where they would do so, axes without
+    limits share alike what the others leave.
     """
     limit = limit_rotation(bone)
     order = limit.euler_order
     if order == "AUTO":
         order = bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"
-    lower, upper = [], []
-    for letter in "XYZ":
-        wide = pi / 2.0 if letter == order[1] else inf
-        limited = getattr(limit, f"use_limit_{letter.lower()}")
-        ends = [getattr(limit, f"{end}_{letter.lower()}") for end in ("min", "max")] if limited else [-wide, wide]
-        if limit.use_legacy_behavior and limited:  # it knows no angles beyond half a turn
-            wide = min(wide, pi)
-        lower.append(max(ends[0], -wide))
-        upper.append(min(ends[1], wide))
-    return EulerLimits(order, tuple(lower), tuple(upper))
+    ranges = [_constrained_range(limit, letter) for letter in "xyz"]
+    open_axes = sum(ends is None for ends in ranges)
+    if open_axes == 3:
+        return Free()
+    room = _FIRST_TRIPLE - sum(_farthest(*ends) for ends in ranges if ends)
+    if room < 0.0:
+        raise ChainError(
+            f"'{limit.name}' on '{bone.name}' is too wide to be held: Blender tells Euler angles apart only up to 270 "
+            "degrees in all. Narrow it, or choose other limits."
+        )
+    share = min(room / open_axes, pi) if open_axes else 0.0
+    lower, upper = zip(*(ends or (-share, share) for ends in ranges), strict=True)
+    return EulerLimits(order, lower, upper)
+
+
+def _constrained_range(limit: Constraint, axis: str) -> tuple[float, float] | None:
+    """The angles [rad] about an axis that a Limit Rotation constraint allows; None if all."""
+    lower, upper = getattr(limit, f"min_{axis}"), getattr(limit, f"max_{axis}")
+    if limit.use_legacy_behavior:  # it knows no angles beyond half a turn
+        lower, upper = max(lower, -pi), min(upper, pi)
+    return (lower, upper) if getattr(limit, f"use_limit_{axis}") and upper - lower < tau else None
+
+
+def _farthest(lower: float, upper: float) -> float:
+    """The greatest angle [rad] of a range from 0 on the circle."""
+    return pi if abs(wrap(fit(pi, lower, upper) - pi)) < _SAME else max(abs(wrap(lower)), abs(wrap(upper)))
 
 
 def _own_freedom(bone: PoseBone, settings) -> Freedom:
