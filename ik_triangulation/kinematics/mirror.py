@@ -15,7 +15,7 @@ from .euler_limits import EulerLimits
 from .freedom import Freedom
 from .hinge import Hinge
 
-_ALONG = 1e-3  # what an axis may lie off the mirrored one and still count as the same
+_ALONG = 0.01  # [rad] what an axis may lie off the mirrored one and still count as the same; Rigify's feet do by 0.002
 
 
 def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
@@ -27,10 +27,10 @@ def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
 
 
 def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
-    """What the other joint may do: exactly the mirror images, by mirror_between(), of what `freedom` allows.
+    """What the other joint may do: the mirror images, by mirror_between(), of what `freedom` allows.
 
     Raises FreedomError for Euler limits and cones where the axes of one joint are not those of the other, either way
-    round, to 1e-3.
+    round, to 0.01 rad.
     """
     if isinstance(freedom, Hinge):
         return Hinge(mirror @ freedom.axis, freedom.lower, freedom.upper)
