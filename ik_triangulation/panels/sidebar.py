@@ -16,7 +16,9 @@ from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_mirror,
     POSE_OT_ik_triangulation_joint_own,
 )
+from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.solve import POSE_OT_ik_triangulation_solve
+from ..results import latest
 
 _LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
 _NARROW = 200.0  # pixels of a narrow sidebar
@@ -68,6 +70,51 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         column.prop(limb, "use_selected")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
+
+
+class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
+    bl_label = "Goal"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "influence", slider=True)
+        column.prop(limb, "shape")
+        offset = column.row(align=True, heading="Offset")
+        offset.prop(limb, "use_offset", text="")
+        offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
+        column.separator()
+        column.prop(limb, "orientation")
+        weight = column.column()
+        weight.active = limb.orientation != "NONE"
+        weight.prop(limb, "orient_weight", slider=True)
+        column.separator()
+        column.prop(limb, "pole_target")
+        if limb.pole_target is not None:
+            if limb.pole_target.type == "ARMATURE":
+                column.prop_search(limb, "pole_subtarget", limb.pole_target.data, "bones")
+            column.prop(limb, "pole_angle")
+            column.prop(limb, "pole_weight", slider=True)
+
+
+class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
+    bl_label = "Last Result"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        bone = active_bone(context)
+        return bone is not None and latest(bone.id_data, bone.name) is not None
+
+    def draw(self, context: Context) -> None:
+        column = self.layout.column()
+        bone = active_bone(context)
+        result = latest(bone.id_data, bone.name)
+        column.label(text=result.line, icon="CHECKMARK" if result.reached else "ERROR")
+        column.label(text=result.cost(context.scene), icon="DRIVER_ROTATIONAL_DIFFERENCE")
+        for line in result.limits or ["No bone stands on a limit"]:
+            column.label(text=line, icon="CON_ROTLIMIT")
 
 
 class VIEW3D_PT_ik_triangulation_solver(LimbPanel, Panel):
@@ -184,8 +231,10 @@ def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
 register, unregister = bpy.utils.register_classes_factory(
     (
         VIEW3D_PT_ik_triangulation,
+        VIEW3D_PT_ik_triangulation_goal,
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
+        VIEW3D_PT_ik_triangulation_result,
     )
 )

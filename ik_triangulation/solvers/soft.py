@@ -15,25 +15,34 @@ from mathutils import Quaternion, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from ..kinematics.rotation import rotation_between
+from ..kinematics.rotation import angle_between, rotation_angle, rotation_between
 
 _STRAIGHT = 1e-4  # of the reach: a chain that bends less points nowhere
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
 
 
 class Turn(NamedTuple):
-    """One way in which a joint can turn: about `axis` through `head` (armature space), what comes after it follows."""
+    """One way in which a joint can turn: about `axis` through `head` (armature space), what comes after it follows.
+
+    `weight` is how willing it is, and scales what it does.
+    """
 
     joint: int
     axis: Vector
     head: Vector
+    weight: float
+
+    @property
+    def turns(self) -> Vector:
+        """How what comes after the joint turns with it [rad]."""
+        return self.axis * self.weight
 
     def moves(self, point: Vector) -> Vector:
-        """How a point beyond the joint moves with it, per radian."""
-        return Vector(self.axis.cross(point - self.head))
+        """How a point beyond the joint moves with it [Blender units]."""
+        return Vector(self.turns.cross(point - self.head))
 
 
-Row = tuple[float, list[float]]  # a number that shall be 0, and how it changes with each turn, per radian
+Row = tuple[float, list[float]]  # a number that shall be 0, and how it changes with each turn
 
 
 class Soft(Protocol):
@@ -53,10 +62,14 @@ class Orientation:
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
 
+    def missing(self, pose: Pose) -> float:
+        """Angle [rad] between the end effector's orientation and this."""
+        return rotation_angle(pose.tip_rotation, self.rotation)
+
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         missing = _vector(self.rotation @ pose.tip_rotation.conjugated())
         for n in range(3):
-            yield self.weight * missing[n], [-self.weight * turn.axis[n] for turn in turns]
+            yield self.weight * missing[n], [-self.weight * turn.turns[n] for turn in turns]
 
 
 @dataclass(frozen=True)
@@ -72,10 +85,14 @@ class Direction:
         if not self.direction.length:
             raise SettingError("The direction to point along has no length. Give it one.")
 
+    def missing(self, pose: Pose) -> float:
+        """Angle [rad] between where the end effector points and this."""
+        return angle_between(pose.tip_rotation @ self.axis, self.direction)
+
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis
         missing = _vector(rotation_between(now, self.direction))
-        across = [turn.axis - now * turn.axis.dot(now) for turn in turns]  # turning about itself changes nothing
+        across = [_beside(turn.turns, now) for turn in turns]  # turning about itself changes nothing
         for n in range(3):
             yield self.weight * missing[n], [-self.weight * axis[n] for axis in across]
 
