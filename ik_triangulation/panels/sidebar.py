@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limb that ends in the active bone, in the sidebar's Animation tab."""
 
+from textwrap import wrap
+
 import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ..blender.context import active_armature, active_bone
+from ..blender.freedom import limit_rotation
+from ..errors import ChainError
 from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.joints import (
+    POSE_OT_ik_triangulation_joint_copy,
+    POSE_OT_ik_triangulation_joint_learn,
+    POSE_OT_ik_triangulation_joint_mirror,
+    POSE_OT_ik_triangulation_joint_own,
+)
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from ..results import latest
+
+_LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
+_NARROW = 200.0  # pixels of a narrow sidebar
 
 
 class SidebarPanel:
@@ -131,20 +144,17 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         column.prop(joint, "source")
         if joint.source == "BLENDER":
             _draw_blender_limits(column, bone)
-            return
-        column.prop(joint, "kind")
-        if joint.kind == "HINGE":
-            column.prop(joint, "axis")
-            column.prop(joint, "use_limits")
-            ends = column.column(align=True)
-            ends.active = joint.use_limits
-            ends.prop(joint, "lower")
-            ends.prop(joint, "upper")
-        elif joint.kind == "EULER":
-            column.prop(joint, "minimum")
-            column.prop(joint, "maximum")
-        if joint.kind != "LOCKED":
-            column.prop(joint, "stiffness", slider=True)
+        elif joint.source == "CONSTRAINT":
+            _draw_constraint(column, bone, context)
+        else:
+            _draw_own_limits(column, joint)
+        column.separator()
+        tools = column.column(align=True)
+        if joint.source != "OWN":
+            tools.operator(POSE_OT_ik_triangulation_joint_own.bl_idname, icon="IMPORT")
+        tools.operator(POSE_OT_ik_triangulation_joint_copy.bl_idname, icon="COPYDOWN")
+        tools.operator(POSE_OT_ik_triangulation_joint_mirror.bl_idname, icon="MOD_MIRROR")
+        tools.operator(POSE_OT_ik_triangulation_joint_learn.bl_idname, icon="KEYFRAME")
 
 
 class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
@@ -176,6 +186,46 @@ def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
             ends.active = limits.active
             ends.prop(bone, f"ik_min_{axis}", text="Minimum")
             ends.prop(bone, f"ik_max_{axis}", text="Maximum")
+
+
+def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
+    """The part of the Limit Rotation constraint that counts here, or why it cannot be used."""
+    try:
+        limit = limit_rotation(bone)
+    except ChainError as error:
+        width = context.region.width / context.preferences.system.ui_scale if context.region else _NARROW
+        for number, line in enumerate(wrap(str(error), max(20, int(width / _LETTER)))):
+            column.label(text=line, icon="BLANK1" if number else "ERROR")
+        return
+    column.label(text=limit.name, icon="CON_ROTLIMIT")
+    column.prop(limit, "euler_order", text="Order")
+    for axis in "xyz":
+        column.prop(limit, f"use_limit_{axis}")
+        if getattr(limit, f"use_limit_{axis}"):
+            ends = column.column(align=True)
+            ends.prop(limit, f"min_{axis}", text="Minimum")
+            ends.prop(limit, f"max_{axis}", text="Maximum")
+
+
+def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
+    """The values that count for the kind of joint."""
+    column.prop(joint, "kind")
+    if joint.kind == "HINGE":
+        column.prop(joint, "axis")
+    elif joint.kind == "CONE":
+        column.prop(joint, "swing")
+    elif joint.kind == "EULER":
+        column.prop(joint, "order")
+        column.prop(joint, "minimum")
+        column.prop(joint, "maximum")
+    if joint.kind in {"HINGE", "CONE"}:
+        column.prop(joint, "use_limits", text="Limit Twist" if joint.kind == "CONE" else "Limit")
+        ends = column.column(align=True)
+        ends.active = joint.use_limits
+        for end in ("lower", "upper"):
+            ends.prop(joint, f"twist_{end}" if joint.kind == "CONE" else end)
+    if joint.kind != "LOCKED":
+        column.prop(joint, "stiffness", slider=True)
 
 
 register, unregister = bpy.utils.register_classes_factory(
