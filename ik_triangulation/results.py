@@ -8,14 +8,14 @@ from bpy.types import Object, Scene
 
 from .blender.units import distance_text
 from .report import Report
-from .summary import on_limits, summary
+from .summary import lines, on_limits
 
 
 class Result:
-    """A report in words: whether all was `reached`, in one `line`; the rest is worked out when it is shown."""
+    """A report in words: whether all was `reached`, in short `lines`; the rest is worked out when it is shown."""
 
-    def __init__(self, report: Report, line: str) -> None:
-        self.reached, self.line = report.all_reached, line
+    def __init__(self, report: Report, scene: Scene) -> None:
+        self.reached, self.lines = report.all_reached, lines(report, scene)
         self._report = report
 
     @cached_property
@@ -39,7 +39,7 @@ _latest: dict[tuple[int, str], Result] = {}  # by the armature's session uid and
 
 def remember(report: Report, armature: Object, scene: Scene) -> None:
     """Keep what the panel says of a report."""
-    _latest[armature.session_uid, report.tip] = Result(report, summary(report, scene))
+    _latest[armature.session_uid, report.tip] = Result(report, scene)
 
 
 def latest(armature: Object, tip: str) -> Result | None:

@@ -111,7 +111,9 @@ class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
         column = self.layout.column()
         bone = active_bone(context)
         result = latest(bone.id_data, bone.name)
-        column.label(text=result.line, icon="CHECKMARK" if result.reached else "ERROR")
+        for number, line in enumerate(result.lines):
+            icon = "CHECKMARK" if result.reached else "ERROR"
+            column.label(text=line, icon="BLANK1" if number else icon)
         column.label(text=result.cost(context.scene), icon="DRIVER_ROTATIONAL_DIFFERENCE")
         for line in result.limits or ["No bone stands on a limit"]:
             column.label(text=line, icon="CON_ROTLIMIT")
@@ -231,10 +233,10 @@ def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
 register, unregister = bpy.utils.register_classes_factory(
     (
         VIEW3D_PT_ik_triangulation,
+        VIEW3D_PT_ik_triangulation_result,
         VIEW3D_PT_ik_triangulation_goal,
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
-        VIEW3D_PT_ik_triangulation_result,
     )
 )
