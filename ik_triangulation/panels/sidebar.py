@@ -178,16 +178,16 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
 def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
     """The part of Blender's own Inverse Kinematics panel that counts here."""
     for axis in "xyz":
-        row = column.row(align=True, heading=axis.upper())
-        row.prop(bone, f"lock_ik_{axis}", text="", toggle=True)
+        row = column.row(align=True)
+        row.use_property_split = False
+        row.label(text=axis.upper())
+        row.prop(bone, f"lock_ik_{axis}", text="")
         limits = row.row(align=True)
         limits.active = not getattr(bone, f"lock_ik_{axis}")
         limits.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
         if getattr(bone, f"use_ik_limit_{axis}"):
-            ends = column.column(align=True)
-            ends.active = limits.active
-            ends.prop(bone, f"ik_min_{axis}", text="Minimum")
-            ends.prop(bone, f"ik_max_{axis}", text="Maximum")
+            limits.prop(bone, f"ik_min_{axis}", text="")
+            limits.prop(bone, f"ik_max_{axis}", text="")
 
 
 def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
