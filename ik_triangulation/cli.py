@@ -14,7 +14,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from math import radians
+from math import isfinite, radians
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +79,11 @@ def _add_common(command: ArgumentParser) -> None:
     limb.add_argument("--subtarget", help="bone of the target whose head is reached for")
     limb.add_argument("--shape", type=str.upper, choices=choices("shape"), help="what of the target is to be reached")
     limb.add_argument("--orientation", type=str.upper, choices=choices("orientation"), help="how the tip is turned")
-    limb.add_argument("--orient-weight", type=float, help="how much the orientation counts beside the pole")
-    limb.add_argument("--pole-target", help="object that the limb bends towards")
+    limb.add_argument("--orient-weight", type=_weight, help="how much the orientation counts beside the pole")
+    limb.add_argument("--pole-target", help="object that the limb bends towards, '' for none")
     limb.add_argument("--pole-subtarget", help="bone of the pole target whose head counts")
     limb.add_argument("--pole-angle", type=_angle, metavar="DEGREES", help="turn of the bend away from the pole")
-    limb.add_argument("--pole-weight", type=float, help="how much the pole counts beside the orientation")
+    limb.add_argument("--pole-weight", type=_weight, help="how much the pole counts beside the orientation")
     limb.add_argument("--influence", type=_share, help="0 to 1: how far to go from the animated pose to the solution")
     solver = command.add_argument_group("solver")
     solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
@@ -103,19 +103,36 @@ def _add_common(command: ArgumentParser) -> None:
     )
 
 
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"'{text}' is not a number") from None
+    if not isfinite(value):
+        raise ArgumentTypeError(f"{text} is not finite")
+    return value
+
+
 def _distance(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < float("inf"):
+    value = _number(text)
+    if not value > 0.0:
         raise ArgumentTypeError(f"{text} is not a distance above zero")
     return value
 
 
 def _angle(text: str) -> float:
-    return radians(float(text))
+    return radians(_number(text))
+
+
+def _weight(text: str) -> float:
+    value = _number(text)
+    if not value >= 0.0:
+        raise ArgumentTypeError(f"{text} is not a weight from 0 up")
+    return value
 
 
 def _share(text: str) -> float:
-    value = float(text)
+    value = _number(text)
     if not 0.0 <= value <= 1.0:
         raise ArgumentTypeError(f"{text} is not from 0 to 1")
     return value
@@ -192,8 +209,9 @@ def _limb(arguments: Namespace, scene: Scene) -> Limb:
     target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target
     if arguments.target and arguments.subtarget is None:
         settings["subtarget"] = ""
-    if arguments.pole_target:
-        settings["pole_target"] = _named(scene.objects, arguments.pole_target, "Pole target", TargetError)
+    if arguments.pole_target is not None:  # none at all if it is empty
+        name = arguments.pole_target
+        settings["pole_target"] = _named(scene.objects, name, "Pole target", TargetError) if name else None
         settings["pole_subtarget"] = arguments.pole_subtarget or ""
     if arguments.bones:
         del settings["chain_count"]

@@ -45,8 +45,8 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
         goal = aim.at(now)
-        anywhere = first and goal.soft  # the first frame may look for a pose far away
-        solution = solve(pose, goal.target, *settings, goal.soft, follow=not anywhere)
+        # Where there are soft constraints the first frame may look for a pose far away.
+        solution = solve(pose, goal.target, *settings, goal.soft, follow=not (first and goal.soft))
         pose = solution.pose
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .blender.armature import find_bone
+from .blender.armature import find_bone, is_flat
 from .blender.limb import Limb
 from .blender.sampling import Sample
 from .errors import TargetError
+from .kinematics.rotation import orientation
 from .solvers import Direction, Orientation, Pole
 from .targets import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target, Transformed
 
@@ -71,13 +72,21 @@ class Aim:
     def _soft(self, now: Sample, frame: Matrix) -> list[Orientation | Direction | Pole]:
         limb = self._limb
         soft: list[Orientation | Direction | Pole] = []
-        turned = Quaternion(limb.offset_rotation) if limb.use_offset else None
-        if self._orientation == "FULL":
-            rotation = frame.to_3x3().normalized().to_quaternion()
-            soft.append(Orientation(rotation @ turned if turned else rotation, limb.orient_weight))
+        if self._orientation == "FULL" or (self._orientation == "DIRECTION" and limb.use_offset):
+            if is_flat(frame):
+                raise TargetError(
+                    f"Target '{limb.target_name}' is scaled to zero at frame {now.frame:g}; it has no orientation. "
+                    "Give it a non-zero scale."
+                )
+            rotation = orientation(frame.to_3x3())
+            if limb.use_offset:
+                rotation = rotation @ Quaternion(limb.offset_rotation)
+            if self._orientation == "FULL":
+                soft.append(Orientation(rotation, limb.orient_weight))
+            else:
+                soft.append(Direction(rotation @ _Y, weight=limb.orient_weight))
         elif self._orientation == "DIRECTION":
-            along = turned @ _Y if turned else self._along
-            soft.append(Direction(frame.to_3x3() @ along, weight=limb.orient_weight))
+            soft.append(Direction(frame.to_3x3() @ self._along, weight=limb.orient_weight))
         if now.pole is not None:
             soft.append(Pole(now.rig.into @ now.pole, limb.pole_angle, limb.pole_weight))
         return soft

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from math import dist, inf, tau
+from math import atan2, dist, hypot, inf, tau
 from typing import Any
 
 import numpy as np
@@ -109,9 +109,13 @@ def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequenc
 
 
 def _axis_angle(rotation: Quaternion, previous: Sequence[float]) -> tuple[float, ...]:
-    axis, angle = rotation.to_axis_angle()
+    w, x, y, z = rotation if rotation.w >= 0.0 else -rotation
+    sine = hypot(x, y, z)
+    angle = 2.0 * atan2(sine, w)  # mathutils takes the arc cosine, which is off by up to 1e-3 rad near rest
     before = Vector(previous[1:])
-    if angle < 1e-6 or not axis.length:  # no axis of its own: keep the one there was, if there was one
+    if angle >= 1e-6:
+        axis = Vector((x / sine, y / sine, z / sine))
+    else:  # no axis of its own: keep the one there was, if there was one
         axis = before.normalized() if before.length else Vector((0.0, 1.0, 0.0))
     if axis.dot(before) < 0.0:
         axis, angle = -axis, -angle

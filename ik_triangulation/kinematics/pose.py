@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .cost import Cost, cost_of
 from .reach import reaches
-from .rotation import orthogonal
+from .rotation import orientation, orthogonal
 
 if TYPE_CHECKING:
     from .chain import Chain
@@ -114,8 +114,9 @@ class Pose:
 
     @property
     def tip_rotation(self) -> Quaternion:
-        """Orientation of the end effector."""
-        return self.frame(len(self) - 1).to_quaternion() @ self.chain.tip_rest
+        """Orientation of the end effector; that of a mirrored bone has its X axis turned back."""
+        frame = self.frame(len(self) - 1)
+        return (frame.to_quaternion() if self.chain.plain else orientation(frame)) @ self.chain.tip_rest
 
     @property
     def lengths(self) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ end.
 
 from math import atan2, cos, pi, remainder, sin, sqrt, tau
 
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 _NEARLY_OPPOSITE = 0.05  # cosine of half the angle, below which rotation_difference() loses more than 1e-6 rad
 _OBLIQUE = 0.3  # sine below which what rounding left along the direction is taken out a second time
@@ -45,6 +45,19 @@ def orthogonal(vector: Vector, direction: Vector) -> Vector | None:
 def angle_between(start: Vector, end: Vector) -> float:
     """Angle [rad] in 0..pi between two vectors, exact near both ends where acos of a dot product is not."""
     return atan2(start.cross(end).length, start.dot(end))
+
+
+def orientation(frame: Matrix) -> Quaternion:
+    """Orientation of a frame (3x3) that may be scaled, sheared or mirrored: its Y axis, a bone's, stays where it is.
+
+    Z stays in the plane of both, and X is where a frame that is not mirrored has it. The frame may not be flat.
+    """
+    _, y, z = frame.col
+    y = y.normalized()
+    z = orthogonal(z, y) or y.orthogonal().normalized()
+    turned = Matrix((y.cross(z), y, z)).transposed().to_quaternion()
+    turned.normalize()
+    return turned
 
 
 def rotation_angle(start: Quaternion, end: Quaternion) -> float:

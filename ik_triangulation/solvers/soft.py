@@ -67,6 +67,8 @@ class Orientation:
 
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
+        if not self.rotation.magnitude:
+            raise SettingError("The orientation to turn to is no rotation. Give it a quaternion that is not zero.")
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between the end effector's orientation and this."""
@@ -88,8 +90,8 @@ class Direction:
     can_be_met = True
 
     def __post_init__(self) -> None:
-        _check("Direction", self.weight, self.direction)
-        if not self.direction.length:
+        _check("Direction", self.weight, (*self.direction, *self.axis))
+        if not (self.direction.length and self.axis.length):
             raise SettingError("The direction to point along has no length. Give it one.")
 
     def missing(self, pose: Pose) -> float:
