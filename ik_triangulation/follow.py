@@ -36,15 +36,17 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
     aim = Aim(limb)
     rig: Rig | None = None
     pose: Pose | None = None
+    began: Pose | None = None
     for now in moments:
         first = pose is None
         if pose is None or now.rig is not rig:
             rig = now.rig
             start = _at_frame(now, bones)
             pose = start if pose is None else _turned_like(pose, start)
+            began = began or start
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
-        goal = aim.at(now)
+        goal = aim.at(now, began or start)
         # Where there are soft constraints the first frame may look for a pose far away.
         solution = solve(pose, goal.target, *settings, goal.soft, follow=not (first and goal.soft))
         pose = solution.pose
@@ -55,7 +57,8 @@ def tasks(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[tuple
     """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does."""
     aim = Aim(limb)
     for now in moments:
-        yield _at_frame(now, bones), aim.at(now).target
+        start = _at_frame(now, bones)
+        yield start, aim.at(now, start).target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:

@@ -14,7 +14,7 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Object, PoseBone, PropertyGroup
+from bpy.types import Collection, Object, PoseBone, PropertyGroup
 
 from .kinematics.euler import EULER_ORDERS
 from .solvers import SOLVERS
@@ -96,6 +96,51 @@ class IKT_PG_limb(PropertyGroup):
     pole_weight: FloatProperty(
         name="Weight",
         description="How much the pole counts beside the orientation",
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        override=OVERRIDABLE,
+    )
+    effort_weight: FloatProperty(
+        name="Low Effort",
+        description="How much it counts that the limb's centre of gravity hangs low",
+        min=0.0,
+        soft_max=1.0,
+        override=OVERRIDABLE,
+    )
+    rest_weight: FloatProperty(
+        name="Comfort",
+        description="How much it counts that the joints are near the pose chosen below",
+        min=0.0,
+        soft_max=1.0,
+        override=OVERRIDABLE,
+    )
+    rest_pose: EnumProperty(
+        name="Near",
+        description="The pose to stay near to",
+        items=[
+            ("REST", "Rest Pose", "That of the armature at rest", 0),
+            ("START", "Present Pose", "That which the limb has when it is solved, or at the first frame of a bake", 1),
+        ],
+        override=OVERRIDABLE,
+    )
+    obstacles: PointerProperty(
+        name="Obstacles",
+        description="Collection whose objects the limb shall stay out of: boxes round meshes, empties as displayed",
+        type=Collection,
+        override=OVERRIDABLE,
+    )
+    obstacle_margin: FloatProperty(
+        name="Margin",
+        description="Distance to keep from them",
+        min=0.0,
+        soft_max=1.0,
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
+    )
+    obstacle_weight: FloatProperty(
+        name="Weight",
+        description="How much staying out of them counts beside the other wishes",
         default=1.0,
         min=0.0,
         soft_max=1.0,

@@ -19,6 +19,8 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
         find_bone(limb.armature, name)
     for target, bone in limb.targets:
         _check_target(limb, target, bone, scene, view_layer)
+    for ob in limb.in_the_way:
+        _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
 
 
@@ -78,9 +80,21 @@ def _check_target(limb: Limb, target: Object, bone: str, scene: Scene, view_laye
         )
 
 
+def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer) -> None:
+    if scene not in ob.users_scene or not is_evaluated(ob, view_layer):
+        raise TargetError(
+            f"Obstacle '{ob.name}' is disabled in this view layer, its place cannot be read. "
+            "Enable it in viewports or take it out of the collection."
+        )
+    followed = follows(Node(ob), limb.armature, limb.solved)
+    if followed:
+        raise TargetError(f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection.")
+
+
 def check_apart(limb: Limb) -> None:
     """Raise TargetError if rig or targets move in a way that can only be seen by stepping the user's scene."""
-    for node in (Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)):
+    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.in_the_way)]
+    for node in (Node(*each) for each in moving):
         reason = needs_scene(node)
         if reason:
             raise TargetError(

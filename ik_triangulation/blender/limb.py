@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from bpy.types import Object, PoseBone, PropertyGroup, Scene
+from bpy.types import Collection, Object, PoseBone, PropertyGroup, Scene
 
 from ..errors import TargetError
 from .armature import bones_from_tip, bones_in_line
@@ -25,6 +26,12 @@ SETTINGS = (
     "pole_subtarget",
     "pole_angle",
     "pole_weight",
+    "effort_weight",
+    "rest_weight",
+    "rest_pose",
+    "obstacles",
+    "obstacle_margin",
+    "obstacle_weight",
     "influence",
     "solver",
     "tolerance",
@@ -42,7 +49,9 @@ class Limb:
     bone goes to `target`, or to the head of its bone `subtarget`, or to the nearest place of the `shape` that these
     stand for. `orientation` says whether that bone shall point or be turned as the target is; the chain shall bend
     towards `pole_target`, turned by `pole_angle` [rad]; both as far as reaching leaves room, against each other by
-    their weights. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
+    their weights, and against what makes a pose comfortable: little effort, nearness to a `rest_pose` ("REST", or
+    "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
+    collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
     distance in world space [Blender units]. Made for one call and not to be kept: it holds objects, which an undo
     replaces.
@@ -63,6 +72,12 @@ class Limb:
     pole_subtarget: str = ""
     pole_angle: float = 0.0
     pole_weight: float = 1.0
+    effort_weight: float = 0.0
+    rest_weight: float = 0.0
+    rest_pose: str = "REST"
+    obstacles: Collection | None = None
+    obstacle_margin: float = 0.0
+    obstacle_weight: float = 1.0
     influence: float = 1.0
     solver: str = "TRIANGULATION"
     tolerance: float = 1e-3
@@ -90,6 +105,14 @@ class Limb:
         """The target and, if there is one, the pole target; each with the name of its bone, or nothing."""
         pole = [(self.pole_target, self.pole_subtarget)] if self.pole_target else []
         return [(self.target, self.subtarget), *pole]
+
+    @cached_property
+    def in_the_way(self) -> list[Object]:
+        """The objects of the obstacles' collection that have a volume: what can be seen, and empties drawn as such."""
+        if self.obstacles is None or not self.obstacle_weight:
+            return []
+        others = {target for target, _ in self.targets} | {self.armature}
+        return [ob for ob in self.obstacles.all_objects if ob not in others and _has_volume(ob)]
 
     @staticmethod
     def from_tip(armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Any) -> Limb:
@@ -120,6 +143,10 @@ class Limb:
         if stored.use_selected:
             return Limb.from_bones(armature, selected, stored.target, **settings)
         return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def _has_volume(ob: Object) -> bool:
+    return ob.empty_display_type in {"SPHERE", "CUBE"} if ob.type == "EMPTY" else any(ob.dimensions)
 
 
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:

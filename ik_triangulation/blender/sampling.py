@@ -37,13 +37,15 @@ class Rig(NamedTuple):
 class Sample(NamedTuple):
     """The rig and its target at one frame; as long as the rig stands still it is the same object.
 
-    `target` is the frame of the target (4x4), `pole` the place of the pole target if there is one; world space.
+    `target` is the frame of the target (4x4), `pole` the place of the pole target if there is one, `obstacles` the
+    frames (4x4) of what is in the way; world space.
     """
 
     frame: float
     rig: Rig
     target: Matrix
     pole: Vector | None = None
+    obstacles: Sequence[Matrix] = ()
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
@@ -74,13 +76,17 @@ def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
     return [bone for bone in bones if any(locked_axes(bone))]
 
 
-def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vector | None]:
-    """Frame of the target and place of the pole target, world space. Raises TargetError if one of them is nowhere."""
+def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vector | None, list[Matrix]]:
+    """Frame of the target, place of the pole target, frames of the obstacles, world space.
+
+    Raises TargetError if one of them is nowhere.
+    """
     target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), limb.target_name, frame)
-    if limb.pole_target is None:
-        return target, None
-    pole = frame_of(limb.pole_target, limb.pole_subtarget, depsgraph)
-    return target, _valid(pole, limb.pole_target.name, frame).to_translation()
+    pole = None
+    if limb.pole_target is not None:
+        pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), limb.pole_target.name, frame)
+    obstacles = [_valid(frame_of(ob, "", depsgraph), ob.name, frame) for ob in limb.in_the_way]
+    return target, pole.to_translation() if pole else None, obstacles
 
 
 def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
@@ -124,7 +130,7 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
         own.unit_settings.scale_length = scene.unit_settings.scale_length
-        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets))):
+        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.in_the_way)):
             own.collection.objects.link(ob)
         yield own
     finally:
@@ -137,7 +143,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
     yield first
     still = limb.influence == 1.0 and stands_still(limb)
     locations = None
-    if still and not limb.subtarget and limb.pole_target is None:
+    if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
         locations = plain_locations(limb.target, frames)
     for number, frame in enumerate(frames[1:], 1):
         if locations:

@@ -98,6 +98,25 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
             column.prop(limb, "pole_weight", slider=True)
 
 
+class VIEW3D_PT_ik_triangulation_comfort(LimbPanel, Panel):
+    bl_label = "Comfort"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "effort_weight", slider=True)
+        column.prop(limb, "rest_weight", slider=True)
+        near = column.column()
+        near.active = limb.rest_weight > 0.0
+        near.prop(limb, "rest_pose")
+        column.separator()
+        column.prop(limb, "obstacles")
+        if limb.obstacles is not None:
+            column.prop(limb, "obstacle_margin")
+            column.prop(limb, "obstacle_weight", slider=True)
+
+
 class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
     bl_label = "Last Result"
     bl_options = {"DEFAULT_CLOSED"}
@@ -235,6 +254,7 @@ register, unregister = bpy.utils.register_classes_factory(
         VIEW3D_PT_ik_triangulation,
         VIEW3D_PT_ik_triangulation_result,
         VIEW3D_PT_ik_triangulation_goal,
+        VIEW3D_PT_ik_triangulation_comfort,
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
