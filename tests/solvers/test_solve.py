@@ -32,7 +32,8 @@ from ..chains import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-every_solver = pytest.mark.parametrize("solver", SOLVERS)
+GENERAL = [solver for solver in SOLVERS if solver != "TWO_BONE"]  # which refuses most chains: test_two_bone.py
+every_solver = pytest.mark.parametrize("solver", GENERAL)
 every_finish = pytest.mark.parametrize("finish", [False, True])
 CASES = 25
 X = Vector((1.0, 0.0, 0.0))
@@ -98,10 +99,10 @@ def test_the_same_arguments_give_the_same_bits(solver):
 def test_another_process_gives_the_same_bits():
     script = (
         "import bpy, hashlib\n"
-        "from ik_triangulation.solvers import SOLVERS, solve\n"
+        "from ik_triangulation.solvers import solve\n"
         "from ik_triangulation.targets import Point\n"
-        "from tests.solvers.test_solve import cases\n"
-        "found = [tuple(q) for name in SOLVERS for pose, target in cases(6)\n"
+        "from tests.solvers.test_solve import GENERAL, cases\n"
+        "found = [tuple(q) for name in GENERAL for pose, target in cases(6)\n"
         "         for q in solve(pose, Point(target), name, iterations=5).pose.rotations]\n"
         "print(hashlib.sha256(repr(found).encode()).hexdigest())\n"
     )
@@ -374,7 +375,15 @@ def test_the_numbers_that_files_store_are_pinned():
         "SINGLE_PASS": 2,
         "CCD": 3,
         "CIRCULAR": 4,
+        "GRADIENT": 5,
+        "GRADIENT_MEASURED": 6,
+        "GRADIENT_ACCELERATED": 7,
         "GAUSS_NEWTON": 8,
+        "JACOBIAN_TRANSPOSE": 9,
+        "FABRIK": 10,
+        "TWO_BONE": 11,
+        "SIMPLEX": 12,
+        "ROSENBROCK": 13,
         "TRIANGULATION_RIGHT_ANGLE": 14,
         "TRIANGULATION_CHEAPEST": 15,
     }
