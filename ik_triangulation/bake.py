@@ -7,27 +7,25 @@ Both plan and solve everything before the first write, and leave the file as it 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
-from typing import NamedTuple
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
-from mathutils import Quaternion, Vector
+from mathutils import Vector
 
 from .blender.armature import Bones
 from .blender.checks import check_apart, check_limb, check_range
 from .blender.freedom import keyed
+from .blender.gate import within_limits
 from .blender.keyframes import Channel, check_keys, curves_of, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
-from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
-from .errors import RigError
-from .kinematics import Chain, Locked, Pose
+from .blender.sampling import go_to, sample, samples, stage, tip_location
+from .follow import Solved, follow, outside
+from .kinematics import Locked
 from .report import FrameResult, Report
-from .solvers import solve
-from .targets import Point
 
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
 
@@ -48,7 +46,8 @@ def solve_pose(
     warnings = check_keys(limb.armature, limb.in_order) if key else []
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
-    solved = list(_follow(limb, bones, [now]))
+    warnings += _moved_inside(outside(limb, bones, now), now.frame)
+    solved = list(follow(limb, bones, [now]))
     runs = _runs(limb, solved, {})
     with ExitStack() as undo:
         keys = write_keys(limb.armature, runs, [now.frame], now.frame, now.frame, view_layer, undo) if key else 0
@@ -86,10 +85,11 @@ def bake(
     bones = Bones(limb.armature, limb.bones, limb.solved)
     solved: list[Solved] = []
     with stage(limb, scene) as staged, ExitStack() as undo, _no_garbage_collection():
-        for result in _follow(limb, bones, samples(limb, staged, frames)):
+        for result in follow(limb, bones, samples(limb, staged, frames)):
             solved.append(result)
             if progress:
                 progress(len(solved), len(frames))
+        warnings += _moved_inside(outside(limb, bones, solved[0].now), frame_start)
         before = {name: _before(limb.armature, name, frame_start) for name in limb.in_order}
         runs = _runs(limb, solved, before)
         keys = write_keys(limb.armature, runs, frames, frame_start, frame_end, view_layer, undo)
@@ -113,60 +113,18 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-class Solved(NamedTuple):
-    """One frame: the chain it was solved on, the rotations found and where they put the tip (armature space)."""
-
-    now: Sample
-    chain: Chain
-    rotations: list[Quaternion]
-    tip: Vector
-    iterations: int
-
-
-def _follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solved]:
-    """Solve one sample after the other, each from the solution before; bones that are not solved are as sampled."""
-    rig, pose = None, None
-    for now in moments:
-        if now.rig is not rig:
-            rig = now.rig
-            start = _at_frame(now, bones)
-            pose = _turned_like(pose, start) if pose else start
-            # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-            tolerance = limb.tolerance / rig.stretch
-        goal = Point(rig.into @ now.target)
-        solution = solve(pose, goal, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, follow=True)
-        pose = solution.pose
-        yield Solved(now, pose.chain, pose.rotations, pose.tip, solution.iterations)
-
-
-def _at_frame(now: Sample, bones: Bones) -> Pose:
-    """The pose that was sampled. Raises RigError, naming the frame, for a bone scaled to zero."""
-    try:
-        return bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
-    except RigError as error:
-        raise RigError(f"Frame {now.frame:g}: {error}") from error
-
-
-def _turned_like(before: Pose, start: Pose) -> Pose:
-    """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn."""
-    rotations = [
-        sampled if isinstance(joint.freedom, Locked) else previous
-        for joint, previous, sampled in zip(start.chain.joints, before.rotations, start.rotations, strict=True)
-    ]
-    return Pose(start.chain, start.base, rotations)
-
-
 def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
     """Channel values of every solved bone over all frames, each running on from the ones before."""
     runs = []
-    for i, joint in enumerate(solved[0].chain.joints):
+    for i, joint in enumerate(solved[0].pose.chain.joints):
         if isinstance(joint.freedom, Locked):
             continue
         bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
-        rotations = [result.rotations[i] for result in solved]
-        freedoms = (result.chain.joints[i].freedom for result in solved)
+        rotations = [result.pose.rotations[i] for result in solved]
+        freedoms = [result.pose.chain.joints[i].freedom for result in solved]
         values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
+        values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
 
@@ -200,8 +158,8 @@ def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStac
 
 def _disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
     """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
-    apart = (result.now.rig.into @ evaluated - result.tip).length
-    if apart <= AGREES * result.chain.reach:
+    apart = (result.now.rig.into @ evaluated - result.pose.tip).length
+    if apart <= AGREES * result.pose.chain.reach:
         return []
     for name in limb.bones:
         for constraint in limb.armature.pose.bones[name].constraints:
@@ -215,9 +173,20 @@ def _disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
 
 def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, warnings: Sequence[str]) -> Report:
     results = []
-    for now, _, _, tip, iterations in solved:
-        error = (now.rig.world @ tip - now.target).length
-        results.append(FrameResult(now.frame, error, error <= limb.tolerance, iterations))
+    for now, goal, solution, _ in solved:
+        world, tip = now.rig.world, solution.pose.tip
+        error = (world @ tip - world @ goal.target.closest(tip)).length
+        results.append(
+            FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
+        )
     return Report(
         limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, warnings
     )
+
+
+def _moved_inside(names: Sequence[str], frame: float) -> list[str]:
+    """A warning about bones that stood outside their limits."""
+    if not names:
+        return []
+    bones = ", ".join(f"'{name}'" for name in names)
+    return [f"{bones} stood outside the limits at frame {frame:g} and had to be moved inside."]

@@ -14,6 +14,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import radians
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,15 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from .bake import bake, solve_pose
-from .blender.limb import SETTINGS, Limb, saved_range
-from .blender.units import summary
+from .blender.limb import Limb, saved_range, saved_settings
 from .errors import ChainError, IKError, RigError, TargetError
+from .properties import choices
 from .report import Report
 from .solvers import SOLVERS
+from .summary import summary
 
 COMMAND = "ik_triangulation"
 DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3
-
-_SETTINGS = (*SETTINGS, "chain_count")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -77,6 +77,14 @@ def _add_common(command: ArgumentParser) -> None:
     limb.add_argument("--bones", nargs="+", metavar="BONE", help="the bones to turn, instead of tip and chain length")
     limb.add_argument("--target", help="object to reach for")
     limb.add_argument("--subtarget", help="bone of the target whose head is reached for")
+    limb.add_argument("--shape", type=str.upper, choices=choices("shape"), help="what of the target is to be reached")
+    limb.add_argument("--orientation", type=str.upper, choices=choices("orientation"), help="how the tip is turned")
+    limb.add_argument("--orient-weight", type=float, help="how much the orientation counts beside the pole")
+    limb.add_argument("--pole-target", help="object that the limb bends towards")
+    limb.add_argument("--pole-subtarget", help="bone of the pole target whose head counts")
+    limb.add_argument("--pole-angle", type=_angle, metavar="DEGREES", help="turn of the bend away from the pole")
+    limb.add_argument("--pole-weight", type=float, help="how much the pole counts beside the orientation")
+    limb.add_argument("--influence", type=_share, help="0 to 1: how far to go from the animated pose to the solution")
     solver = command.add_argument_group("solver")
     solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
     solver.add_argument("--tolerance", type=_distance, help="distance that counts as reached, in Blender units")
@@ -99,6 +107,17 @@ def _distance(text: str) -> float:
     value = float(text)
     if not 0.0 < value < float("inf"):
         raise ArgumentTypeError(f"{text} is not a distance above zero")
+    return value
+
+
+def _angle(text: str) -> float:
+    return radians(float(text))
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0.0 <= value <= 1.0:
+        raise ArgumentTypeError(f"{text} is not from 0 to 1")
     return value
 
 
@@ -168,11 +187,14 @@ def _limb(arguments: Namespace, scene: Scene) -> Limb:
         raise ChainError(f"'{arguments.tip}' is not the lowest of the bones named. Say either --tip or --bones.")
     bone: PoseBone = _named(armature.pose.bones, tip, "Bone", ChainError)
     stored = bone.ik_triangulation
-    settings = {name: getattr(stored, name) for name in _SETTINGS}
-    settings.update({name: value for name in _SETTINGS if (value := getattr(arguments, name)) is not None})
+    settings = saved_settings(stored) | {"chain_count": stored.chain_count}
+    settings |= {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}
     target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target
     if arguments.target and arguments.subtarget is None:
         settings["subtarget"] = ""
+    if arguments.pole_target:
+        settings["pole_target"] = _named(scene.objects, arguments.pole_target, "Pole target", TargetError)
+        settings["pole_subtarget"] = arguments.pole_subtarget or ""
     if arguments.bones:
         del settings["chain_count"]
         return Limb.from_bones(armature, arguments.bones, target, **settings)

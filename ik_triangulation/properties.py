@@ -31,6 +31,85 @@ class IKT_PG_limb(PropertyGroup):
     subtarget: StringProperty(
         name="Bone", description="Bone of the target whose head is reached for", override=OVERRIDABLE
     )
+    shape: EnumProperty(
+        name="Shape",
+        description="What of the target shall be reached: the nearest place of this",
+        items=[
+            ("AUTO", "As Displayed", "What the empty looks like: circle, sphere, cube, cone, image; else a point", 0),
+            ("POINT", "Point", "Its origin, or the head of the bone", 1),
+            ("PLANE", "Plane", "The endless plane across its Z axis", 2),
+            ("LINE", "Line", "The endless line along its Z axis; of a bone along it", 3),
+            ("RAY", "Ray", "The same line, but only from the origin onwards", 4),
+            ("SEGMENT", "Segment", "The same line, but only as long as the empty or the bone", 5),
+            ("SPHERE", "Sphere", "A sphere as large as the empty", 6),
+            ("CYLINDER", "Cylinder", "An endless pole along its Y axis, as wide as the empty", 7),
+            ("RING", "Ring", "A circle about its Y axis, as large as the empty", 8),
+            ("BOX", "Box", "A box as large as the empty; inside is reached", 9),
+            ("FIELD", "Force Field", "Where its force field leads to", 10),
+        ],
+        override=OVERRIDABLE,
+    )
+    orientation: EnumProperty(
+        name="Orientation",
+        description="How the tip shall be turned, as far as reaching and the limits leave room",
+        items=[
+            ("AUTO", "As Displayed", "Along the arrow if the target is a single arrow, else as it comes", 0),
+            ("NONE", "Any", "As it comes", 1),
+            ("DIRECTION", "Direction", "Pointing along the target's Z axis, or along its bone", 2),
+            ("FULL", "Full", "Turned exactly as the target is", 3),
+        ],
+        override=OVERRIDABLE,
+    )
+    orient_weight: FloatProperty(
+        name="Weight",
+        description="How much the orientation counts beside the pole",
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        override=OVERRIDABLE,
+    )
+    use_offset: BoolProperty(
+        name="Keep Offset",
+        description="Keep the tip beside the target, where it was when the offset was set",
+        override=OVERRIDABLE,
+    )
+    offset_location: FloatVectorProperty(
+        name="Offset", description="Place of the tip in the target's space", subtype="TRANSLATION", override=OVERRIDABLE
+    )
+    offset_rotation: FloatVectorProperty(
+        name="Rotation",
+        description="Rotation of the tip in the target's space",
+        size=4,
+        subtype="QUATERNION",
+        default=(1.0, 0.0, 0.0, 0.0),
+        override=OVERRIDABLE,
+    )
+    pole_target: PointerProperty(
+        name="Pole", description="Object that the limb shall bend towards", type=Object, override=OVERRIDABLE
+    )
+    pole_subtarget: StringProperty(
+        name="Bone", description="Bone of the pole target whose head counts", override=OVERRIDABLE
+    )
+    pole_angle: FloatProperty(
+        name="Pole Angle", description="Turn of the bend away from the pole", subtype="ANGLE", override=OVERRIDABLE
+    )
+    pole_weight: FloatProperty(
+        name="Weight",
+        description="How much the pole counts beside the orientation",
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        override=OVERRIDABLE,
+    )
+    influence: FloatProperty(
+        name="Influence",
+        description="How far to go from the animated pose to the solution",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
     chain_count: IntProperty(
         name="Chain Length",
         description="How many bones are turned, counted up from this one; 0 for all up to the root",
@@ -190,6 +269,12 @@ class IKT_PG_joint(PropertyGroup):
         subtype="FACTOR",
         override=OVERRIDABLE,
     )
+
+
+def choices(name: str) -> list[str]:
+    """What a setting of a limb can be."""
+    prop = IKT_PG_limb.bl_rna.properties[name]
+    return [item.identifier for item in prop.enum_items]
 
 
 @persistent  # type: ignore[untyped-decorator]

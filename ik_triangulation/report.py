@@ -4,18 +4,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
 
+from .kinematics import Cost, Pose
+from .solvers import Direction, Orientation
+from .solvers.soft import Soft
+
 
 class FrameResult(NamedTuple):
-    """One frame: `error` is the distance from tip to target [Blender units, world space]."""
+    """One frame: `error` is the distance from tip to target [Blender units, world space], `pose` the solution.
+
+    What else there is to say of it is worked out when asked for.
+    """
 
     frame: float
     error: float
     reached: bool
     iterations: int
+    pose: Pose
+    soft: Sequence[Soft] = ()
+
+    @property
+    def angle(self) -> float | None:
+        """Angle [rad] that the tip is turned away from the orientation it should have; None if any will do."""
+        angles = [wish.missing(self.pose) for wish in self.soft if isinstance(wish, Orientation | Direction)]
+        return max(angles, default=None)
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """The ends of their ranges that bones stand on, such as "X maximum", by the bones' names."""
+        pairs = zip(self.pose.chain.joints, self.pose.rotations, strict=True)
+        ends = {joint.name: joint.freedom.on_limits(rotation) for joint, rotation in pairs}
+        return {name: found for name, found in ends.items() if found}
+
+    @property
+    def cost(self) -> Cost:
+        """Turns, total angle and travel that the solver took to this pose; those of a bake add up over its frames."""
+        return self.pose.cost
 
 
 @dataclass(frozen=True)
@@ -48,12 +75,33 @@ class Report:
         return max(self.frames, key=lambda result: result.error)
 
     @property
+    def largest_angle(self) -> float | None:
+        """The most that the tip is turned away from its orientation in any frame [rad]; None if any will do."""
+        return max((result.angle for result in self.frames if result.angle is not None), default=None)
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """The ends of their ranges that bones stand on at some frame, by the bones' names."""
+        ends: dict[str, dict[str, None]] = {}
+        for result in self.frames:
+            for name, found in result.on_limits.items():
+                ends.setdefault(name, {}).update(dict.fromkeys(found))
+        return {name: list(found) for name, found in ends.items()}
+
+    @property
+    def cost(self) -> Cost:
+        """What the turns on the way through all frames cost together."""
+        costs = [result.cost for result in self.frames]
+        turns, angles, ways = zip(*((cost.turns, cost.total_angle, cost.travel) for cost in costs), strict=True)
+        return Cost(sum(turns), sum(angles), sum(ways))
+
+    @property
     def median_error(self) -> float:
         """Median distance from tip to target [Blender units, world space]."""
         return median(result.error for result in self.frames)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; distances in Blender units, world space."""
+        """Plain values for JSON: distances in Blender units, world space (travel in armature space), angles in rad."""
         return {
             "armature": self.armature,
             "tip": self.tip,
@@ -65,11 +113,22 @@ class Report:
             "largest_distance": self.worst.error,
             "largest_distance_frame": self.worst.frame,
             "median_distance": self.median_error,
+            "largest_angle": self.largest_angle,
+            "on_limits": self.on_limits,
+            "cost": asdict(self.cost),
             "keys": self.keys,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
             "per_frame": [
-                {"frame": r.frame, "distance": r.error, "reached": r.reached, "iterations": r.iterations}
-                for r in self.frames
+                {
+                    "frame": result.frame,
+                    "distance": result.error,
+                    "reached": result.reached,
+                    "iterations": result.iterations,
+                    "angle": result.angle,
+                    "on_limits": result.on_limits,
+                    "cost": asdict(result.cost),
+                }
+                for result in self.frames
             ],
         }

@@ -18,7 +18,8 @@ from ..errors import ChainError, SettingError
 from ..kinematics import Chain, Hinge, Joint
 from ..kinematics.cost import SMALLEST_TURN
 from ..kinematics.reach import reaches
-from ..solvers.solve import GAIN, ROUNDING, STALLED
+from ..solvers.repeat import GAIN, STALLED
+from ..solvers.solve import ROUNDING
 
 CHUNK = 8192  # targets solved together: what they need fits the processor's cache
 

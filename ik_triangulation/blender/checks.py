@@ -17,7 +17,8 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     _check_armature(limb.armature, view_layer)
     for name in limb.bones:
         find_bone(limb.armature, name)
-    _check_target(limb, scene, view_layer)
+    for target, bone in limb.targets:
+        _check_target(limb, target, bone, scene, view_layer)
     _check_drivers(limb)
 
 
@@ -56,29 +57,29 @@ def _check_armature(armature: Object, view_layer: ViewLayer) -> None:
         raise RigError(f"'{name}' (or a parent) is scaled flat. Give it a scale that keeps three dimensions.")
 
 
-def _check_target(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
-    target = limb.target
+def _check_target(limb: Limb, target: Object, bone: str, scene: Scene, view_layer: ViewLayer) -> None:
     if scene not in target.users_scene:
         raise TargetError(f"Target '{target.name}' is not in this scene. Choose another target.")
     if not is_evaluated(target, view_layer):
         raise TargetError(
             f"Target '{target.name}' is disabled in this view layer, its motion cannot be read. Enable it in viewports."
         )
-    if limb.subtarget and (target.type != "ARMATURE" or limb.subtarget not in target.pose.bones):
-        raise TargetError(f"Bone '{limb.subtarget}' is not in target '{target.name}'. Choose another bone.")
-    if target == limb.armature and not limb.subtarget:
+    if bone and (target.type != "ARMATURE" or bone not in target.pose.bones):
+        raise TargetError(f"Bone '{bone}' is not in target '{target.name}'. Choose another bone.")
+    if target == limb.armature and not bone:
         raise TargetError(f"Target '{target.name}' is the armature itself. Choose one of its bones, or another object.")
-    followed = follows(Node(target, limb.subtarget), limb.armature, limb.solved)
+    followed = follows(Node(target, bone), limb.armature, limb.solved)
     if followed:
+        name = f"{target.name}: {bone}" if bone else target.name
         raise TargetError(
-            f"Target '{limb.target_name}' follows chain bone '{followed}'; it would move while being reached. "
+            f"Target '{name}' follows chain bone '{followed}'; it would move while being reached. "
             "Unparent it or choose another."
         )
 
 
 def check_apart(limb: Limb) -> None:
-    """Raise TargetError if rig or target move in a way that can only be seen by stepping the user's scene."""
-    for node in (Node(limb.target, limb.subtarget), Node(limb.armature, limb.bones[0])):
+    """Raise TargetError if rig or targets move in a way that can only be seen by stepping the user's scene."""
+    for node in (Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)):
         reason = needs_scene(node)
         if reason:
             raise TargetError(

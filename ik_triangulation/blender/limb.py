@@ -12,7 +12,26 @@ from bpy.types import Object, PoseBone, PropertyGroup, Scene
 from ..errors import TargetError
 from .armature import bones_from_tip, bones_in_line
 
-SETTINGS = ("subtarget", "solver", "tolerance", "iterations", "finish", "seed")  # alike on a Limb and on the tip bone
+# Alike on a Limb and on the tip bone.
+SETTINGS = (
+    "subtarget",
+    "shape",
+    "orientation",
+    "orient_weight",
+    "use_offset",
+    "offset_location",
+    "offset_rotation",
+    "pole_target",
+    "pole_subtarget",
+    "pole_angle",
+    "pole_weight",
+    "influence",
+    "solver",
+    "tolerance",
+    "iterations",
+    "finish",
+    "seed",
+)
 
 
 @dataclass(frozen=True)
@@ -20,8 +39,13 @@ class Limb:
     """A chain of bones, its target, and the settings of the solver.
 
     `bones` run from root to tip; of these the `solved` ones turn and the others keep their pose. The tail of the last
-    bone goes to `target`, or to the head of its bone `subtarget`. `tolerance` is a distance in world space [Blender
-    units]. Made for one call and not to be kept: it holds objects, which an undo replaces.
+    bone goes to `target`, or to the head of its bone `subtarget`, or to the nearest place of the `shape` that these
+    stand for. `orientation` says whether that bone shall point or be turned as the target is; the chain shall bend
+    towards `pole_target`, turned by `pole_angle` [rad]; both as far as reaching leaves room, against each other by
+    their weights. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
+    the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
+    distance in world space [Blender units]. Made for one call and not to be kept: it holds objects, which an undo
+    replaces.
     """
 
     armature: Object
@@ -29,6 +53,17 @@ class Limb:
     solved: frozenset[str]
     target: Object
     subtarget: str = ""
+    shape: str = "AUTO"
+    orientation: str = "AUTO"
+    orient_weight: float = 1.0
+    use_offset: bool = False
+    offset_location: Sequence[float] = (0.0, 0.0, 0.0)
+    offset_rotation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
+    pole_target: Object | None = None
+    pole_subtarget: str = ""
+    pole_angle: float = 0.0
+    pole_weight: float = 1.0
+    influence: float = 1.0
     solver: str = "TRIANGULATION"
     tolerance: float = 1e-3
     iterations: int = 100
@@ -48,7 +83,13 @@ class Limb:
     @property
     def target_name(self) -> str:
         """How messages call the target."""
-        return f"{self.target.name}: {self.subtarget}" if self.subtarget else self.target.name
+        return f"{self.target.name}: {self.subtarget}" if self.subtarget else str(self.target.name)
+
+    @property
+    def targets(self) -> list[tuple[Object, str]]:
+        """The target and, if there is one, the pole target; each with the name of its bone, or nothing."""
+        pole = [(self.pole_target, self.pole_subtarget)] if self.pole_target else []
+        return [(self.target, self.subtarget), *pole]
 
     @staticmethod
     def from_tip(armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Any) -> Limb:
@@ -74,11 +115,17 @@ class Limb:
         Raises what from_tip() and from_bones() do.
         """
         stored = bone.ik_triangulation
-        settings = {name: getattr(stored, name) for name in SETTINGS}
+        settings = saved_settings(stored)
         armature = bone.id_data
         if stored.use_selected:
             return Limb.from_bones(armature, selected, stored.target, **settings)
         return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
+    """The settings saved on a tip bone, as Limb takes them."""
+    values = {name: getattr(stored, name) for name in SETTINGS}
+    return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
 
 
 def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int, int, int]:

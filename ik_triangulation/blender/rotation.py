@@ -36,16 +36,32 @@ def limit_order(bone: PoseBone) -> str:
 
 def rotation_of(bone: PoseBone) -> Quaternion:
     """The rotation part of the bone's matrix_basis, a unit quaternion; Blender's own reading of degenerate values."""
-    mode = bone.rotation_mode
+    return rotation_from(getattr(bone, channel(bone)[0]), bone.rotation_mode)
+
+
+def rotation_from(values: Sequence[float], mode: str) -> Quaternion:
+    """The rotation that channel values stand for in rotation `mode`, a unit quaternion."""
     if mode == "QUATERNION":
-        rotation = bone.rotation_quaternion.copy()
+        rotation = Quaternion(values)
         rotation.normalize()
         return rotation
     if mode == "AXIS_ANGLE":
-        angle, *axis = bone.rotation_axis_angle
+        angle, *axis = values
         axis = Vector(axis)
         return Quaternion(axis.normalized(), angle) if axis.length > 1e-8 else Quaternion()
-    return from_euler(bone.rotation_euler, mode)
+    return from_euler(values, mode)
+
+
+def values_for(rotation: Quaternion, mode: str, freedom: Freedom, previous: Sequence[float]) -> Sequence[float]:
+    """Channel values for a rotation: of all that show it those nearest to `previous`.
+
+    Euler angles with limits in the order of the mode stay inside them.
+    """
+    if mode == "QUATERNION":
+        return rotation if rotation.dot(Quaternion(previous)) >= 0.0 else -rotation
+    if mode == "AXIS_ANGLE":
+        return _axis_angle(rotation, previous)
+    return _euler(rotation, mode, freedom, previous)
 
 
 def run_of(
@@ -61,9 +77,7 @@ def run_of(
         return _quaternion_run(rotations, previous)
     rows = []
     for rotation, freedom in zip(rotations, freedoms, strict=True):
-        previous = (
-            _axis_angle(rotation, previous) if mode == "AXIS_ANGLE" else _euler(rotation, mode, freedom, previous)
-        )
+        previous = values_for(rotation, mode, freedom, previous)
         rows.append(previous)
     return np.array(rows)
 

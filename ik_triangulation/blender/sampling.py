@@ -35,11 +35,15 @@ class Rig(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The rig and its target at one frame; as long as the rig stands still it is the same object."""
+    """The rig and its target at one frame; as long as the rig stands still it is the same object.
+
+    `target` is the frame of the target (4x4), `pole` the place of the pole target if there is one; world space.
+    """
 
     frame: float
     rig: Rig
-    target: Vector  # world space
+    target: Matrix
+    pole: Vector | None = None
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
@@ -62,7 +66,7 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
         channels_of(armature, limb.bones),
         {bone.name: freedom_of(bone) for bone in _partly_locked(limb, armature)},
     )
-    return Sample(frame, rig, _valid(limb, target_location(limb, depsgraph), frame))
+    return Sample(frame, rig, *_goals(limb, depsgraph, frame))
 
 
 def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
@@ -70,22 +74,30 @@ def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
     return [bone for bone in bones if any(locked_axes(bone))]
 
 
-def _valid(limb: Limb, target: Vector, frame: float) -> Vector:
-    x, y, z = target
-    if not isfinite(x + y + z):
+def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vector | None]:
+    """Frame of the target and place of the pole target, world space. Raises TargetError if one of them is nowhere."""
+    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), limb.target_name, frame)
+    if limb.pole_target is None:
+        return target, None
+    pole = frame_of(limb.pole_target, limb.pole_subtarget, depsgraph)
+    return target, _valid(pole, limb.pole_target.name, frame).to_translation()
+
+
+def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix
+    if not isfinite(a + b + c + d + e + f + g + h + i + x + y + z):
         raise TargetError(
-            f"Target '{limb.target_name}' has an invalid position at frame {frame:g} (NaN or infinite). "
-            "Check its drivers and keys."
+            f"Target '{name}' has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
         )
-    return target
+    return matrix
 
 
-def target_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
-    """Origin of the target object, or head of its bone, in world space."""
-    target = limb.target.evaluated_get(depsgraph)
-    if limb.subtarget:
-        return target.matrix_world @ target.pose.bones[limb.subtarget].head
-    return target.matrix_world.to_translation()
+def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
+    """Where an object is, or a bone of it, in world space (4x4)."""
+    evaluated = ob.evaluated_get(depsgraph)
+    if bone:
+        return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
+    return evaluated.matrix_world.copy()
 
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
@@ -103,7 +115,7 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
         own.unit_settings.scale_length = scene.unit_settings.scale_length
-        for ob in dict.fromkeys((limb.armature, limb.target)):
+        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets))):
             own.collection.objects.link(ob)
         yield own
     finally:
@@ -114,13 +126,17 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
     """The rig and its target at each of the frames; what does not move is read only once."""
     first = sample(limb, go_to(staged, frames[0]), frames[0])
     yield first
-    still = stands_still(limb)
-    locations = plain_locations(limb.target, frames) if still and not limb.subtarget else None
+    still = limb.influence == 1.0 and stands_still(limb)
+    locations = None
+    if still and not limb.subtarget and limb.pole_target is None:
+        locations = plain_locations(limb.target, frames)
     for number, frame in enumerate(frames[1:], 1):
         if locations:
-            yield Sample(frame, first.rig, _valid(limb, locations[number], frame))
+            target = first.target.copy()
+            target.translation = locations[number]
+            yield Sample(frame, first.rig, _valid(target, limb.target_name, frame))
         elif still:
-            yield Sample(frame, first.rig, _valid(limb, target_location(limb, go_to(staged, frame)), frame))
+            yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
         else:
             yield sample(limb, go_to(staged, frame), frame)
 

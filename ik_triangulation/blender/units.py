@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results in words, with the scene's units."""
+"""Lengths in words, with the scene's units."""
 
 import bpy
 from bpy.types import Scene
-
-from ..report import Report
 
 _SHOWN = 1e-6  # metres; Blender writes shorter lengths as 0
 
@@ -18,14 +16,3 @@ def distance_text(length: float, scene: Scene) -> str:
     if 0.0 < length < _SHOWN:
         return "less than 1 µm"
     return bpy.utils.units.to_string(units.system, "LENGTH", length, precision=2, split_unit=False).strip()
-
-
-def summary(report: Report, scene: Scene) -> str:
-    """One line: frames reached, and the largest distance with its frame."""
-    worst = report.worst
-    if len(report.frames) == 1:
-        return f"{'Reached' if report.all_reached else 'Not reached'}, distance {distance_text(worst.error, scene)}"
-    return (
-        f"Reached {report.reached} of {len(report.frames)} frames, "
-        f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}"
-    )

@@ -4,9 +4,9 @@
 from bpy.types import Context, Operator
 
 from ..blender.context import why_not
-from ..blender.units import summary
 from ..errors import IKError
 from ..report import Report
+from ..summary import summary
 
 
 class LimbOperator(Operator):

@@ -31,7 +31,7 @@ _EVEN = 1.0 + 1e-9  # ratio of lengths that are the same but for rounding
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One pass from the root, in which every joint turns at most once."""
+    """One pass from the root, in which every joint turns at most once (the root of a bent chain twice)."""
     along, across = face(pose, aim)
     normal = along.cross(across)
     lengths, spans, count = pose.lengths, pose.spans, len(pose)

@@ -15,7 +15,7 @@ from mathutils import Quaternion, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from ..kinematics.rotation import rotation_between
+from ..kinematics.rotation import angle_between, rotation_angle, rotation_between
 
 _STRAIGHT = 1e-4  # of the reach: a chain that bends less points nowhere
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
@@ -53,6 +53,10 @@ class Orientation:
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
 
+    def missing(self, pose: Pose) -> float:
+        """Angle [rad] between the end effector's orientation and this."""
+        return rotation_angle(pose.tip_rotation, self.rotation)
+
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         missing = _vector(self.rotation @ pose.tip_rotation.conjugated())
         for n in range(3):
@@ -71,6 +75,10 @@ class Direction:
         _check("Direction", self.weight, self.direction)
         if not self.direction.length:
             raise SettingError("The direction to point along has no length. Give it one.")
+
+    def missing(self, pose: Pose) -> float:
+        """Angle [rad] between where the end effector points and this."""
+        return angle_between(pose.tip_rotation @ self.axis, self.direction)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis

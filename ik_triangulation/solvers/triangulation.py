@@ -62,13 +62,12 @@ def step_2007(pose: Pose, aim: Vector) -> None:
     """
     last = len(pose) - 1
     for i, (_, longest) in enumerate(pose.spans):
-        head, end = pose.head(i), pose.end(i)
-        after = pose.end(min(i + 1, last)) - end
+        after = pose.link(min(i + 1, last))
         rotations, turns = pose.rotations[:], len(pose.turns)
-        angle = place(pose, i, end - head, aim - head, longest)
+        angle = place(pose, i, pose.link(i), aim - pose.head(i), longest)
         if pose.chain.limited and 0.0 < angle < pi and i < last and not _can_point(pose, i + 1, aim):
             pose.restore(rotations, turns)
-            angle = place(pose, i, end - head, aim - head, _collapsed(pose, i + 1))
+            angle = place(pose, i, pose.link(i), aim - pose.head(i), _collapsed(pose, i + 1))
         if angle == pi and i < last:
             pose.swing(i + 1, pose.link(i + 1), after)
 
@@ -114,7 +113,7 @@ def opening(pose: Pose, a: float, c: float, b: float) -> float:
     A triangle that is flat within rounding counts as flat: single precision can tell no angles in it.
     """
     slack = _ROUNDING * pose.chain.reach
-    if c > a + b - slack:
+    if c > a + b - slack or a > b + c - slack:
         return 0.0
     return pi if b > a + c - slack else corner(a, c, b)
 

@@ -10,6 +10,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation import bake as baking
+from ik_triangulation import follow as following
 from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender import keyframes
 from ik_triangulation.blender.limb import Limb
@@ -467,7 +468,8 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 
 STEPS = [
     (baking, "_runs"),
-    (baking, "solve"),
+    (following, "solve"),
+    (baking, "within_limits"),
     (baking, "write_keys"),
     (baking, "_show"),
     (baking, "_disagreement"),

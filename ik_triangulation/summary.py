@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of a solve or a bake, in words."""
+
+from math import degrees
+
+from bpy.types import Scene
+
+from .blender.units import distance_text
+from .report import Report
+
+
+def summary(report: Report, scene: Scene) -> str:
+    """One line: frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
+    worst, angle = report.worst, report.largest_angle
+    turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
+    if len(report.frames) == 1:
+        reached = "Reached" if report.all_reached else "Not reached"
+        return f"{reached}, distance {distance_text(worst.error, scene)}{turned}"
+    return (
+        f"Reached {report.reached} of {len(report.frames)} frames, "
+        f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+    )
+
+
+def on_limits(report: Report) -> list[str]:
+    """A line for each bone that stands on its limits at some frame."""
+    return [f"{name}: {', '.join(ends)}" for name, ends in report.on_limits.items()]
