@@ -13,6 +13,7 @@ from .errors import RigError
 from .goal import Aim, Goal
 from .kinematics import Locked, Pose
 from .solvers import Solution, solve
+from .targets import Target
 
 
 class Solved(NamedTuple):
@@ -44,11 +45,17 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
         goal = aim.at(now)
-        if first and goal.soft:  # the first frame may look for a pose far away
-            pose = solve(pose, goal.target, *settings, goal.soft).pose
-        solution = solve(pose, goal.target, *settings, goal.soft, follow=True)
+        anywhere = first and goal.soft  # the first frame may look for a pose far away
+        solution = solve(pose, goal.target, *settings, goal.soft, follow=not anywhere)
         pose = solution.pose
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
+
+
+def tasks(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[tuple[Pose, Target]]:
+    """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does."""
+    aim = Aim(limb)
+    for now in moments:
+        yield _at_frame(now, bones), aim.at(now).target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:

@@ -22,6 +22,19 @@ def summary(report: Report, scene: Scene) -> str:
     )
 
 
+def lines(report: Report, scene: Scene) -> list[str]:
+    """The same in short lines, as they fit in a sidebar."""
+    worst, angle = report.worst, report.largest_angle
+    single = len(report.frames) == 1
+    if single:
+        reached = "Reached" if report.all_reached else "Not reached"
+    else:
+        reached = f"Reached {report.reached} of {len(report.frames)} frames"
+    where = "" if single else f" at frame {worst.frame:g}"
+    distance = f"Distance {distance_text(worst.error, scene)}{where}"
+    return [reached, distance, *([] if angle is None else [f"{degrees(angle):.2g}° off its orientation"])]
+
+
 def on_limits(report: Report) -> list[str]:
     """A line for each bone that stands on its limits at some frame."""
     return [f"{name}: {', '.join(ends)}" for name, ends in report.on_limits.items()]

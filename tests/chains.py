@@ -9,7 +9,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Locked, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
+from ik_triangulation.solvers import SOLVERS
 
+GENERAL = [solver for solver in SOLVERS if solver != "TWO_BONE"]  # which refuses most chains: test_two_bone.py
 PAPER = (9.0, 9.0, 9.0, 9.0, 4.0)  # the chain of the 2007 paper's experiment
 
 
@@ -79,7 +81,7 @@ def random_limits(random, order=None):
 
 def random_cone(random):
     """A swing cone with a twist range anywhere on the circle."""
-    return Cone(random.uniform(0.05, pi), *random_range(random))
+    return Cone(random.uniform(0.4, pi), *random_range(random))
 
 
 def hinged(seed, links, ratio=1.0):

@@ -10,16 +10,23 @@ import sys
 import traceback
 from math import cos, sin
 from pathlib import Path
+from random import Random
 
 import bpy  # isort: skip  # first: addon_utils is not found before it
 import addon_utils
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from mathutils import Matrix
+
+from ik_triangulation import joints
 from ik_triangulation.bake import bake
+from ik_triangulation.blender.freedom import freedom_of
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.kinematics.rotation import rotation_angle
 
 FRAMES = 40
+MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0))
 METARIG = {side: {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")} for side in "LR"}
 
 
@@ -69,11 +76,38 @@ def worst_after_reopening(path, rig_name, targets):
     return worst
 
 
+def mirror_all(rig, suffix):
+    """The left arm's and leg's limits hold on the right side for the mirrored rotations."""
+    left = [f"{bone}{suffix}.L" for bones in METARIG["L"].values() for bone in bones]
+    random = Random(1)
+    for name in left:
+        joint = rig.pose.bones[name].ik_triangulation_joint
+        joint.source, joint.kind, joint.order = "OWN", "EULER", "YXZ"
+        joint.minimum, joint.maximum = (-0.25, -0.5, -1.0), (1.25, 0.75, 0.5)
+    right = joints.mirror(rig, left)
+    assert right == [f"{name[:-1]}R" for name in left]
+    for names in zip(left, right, strict=True):
+        here, there = (freedom_of(rig.pose.bones[name]) for name in names)
+        rest, other = (rig.data.bones[name].matrix_local.to_3x3() for name in names)
+        for _ in range(20):
+            posed = MIRROR @ rest @ here.random(random).to_matrix() @ rest.inverted() @ MIRROR
+            reflected = (other.inverted() @ posed @ other).to_quaternion()
+            # Rigify's feet are 0.002 rad off symmetry.
+            assert rotation_angle(there.nearest(reflected), reflected) < 5e-3, names
+
+
+def clear(rig):
+    for bone in rig.pose.bones:
+        bone.property_unset("ik_triangulation_joint")
+
+
 def metarig(folder):
     bpy.ops.object.armature_human_metarig_add()
     rig = bpy.context.object
     rig.location, rig.rotation_euler, rig.scale = (1.0, -2.0, 0.3), (0.2, -0.1, 0.7), (1.3, 1.3, 1.3)
     bpy.context.view_layer.update()
+    mirror_all(rig, "")
+    clear(rig)
     assert worst_after_reopening(folder / "rig.blend", rig.name, bake_all(rig, "")) < 1e-5
 
 
@@ -81,6 +115,8 @@ def generated(folder):
     bpy.ops.object.armature_basic_human_metarig_add()
     assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
     rig = bpy.context.object
+    mirror_all(rig, "_fk")
+    clear(rig)
     targets = bake_all(rig, "_fk")
     curves = rig.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
     keyed = {f'pose.bones["{name}"].rotation_quaternion' for bones in limbs("_fk") for name in bones}
@@ -91,6 +127,7 @@ def generated(folder):
 def main():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     addon_utils.enable("rigify", default_set=True)
+    addon_utils.enable("ik_triangulation", default_set=True)
     {"metarig": metarig, "generated": generated}[sys.argv[1]](Path(sys.argv[2]))
 
 

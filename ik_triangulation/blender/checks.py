@@ -14,7 +14,7 @@ LONGEST_RANGE = 100_000  # frames
 
 def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     """Raise the IKError that says why this limb cannot be solved now; nothing is changed."""
-    _check_armature(limb.armature, view_layer)
+    check_armature(limb.armature, view_layer)
     for name in limb.bones:
         find_bone(limb.armature, name)
     for target, bone in limb.targets:
@@ -36,7 +36,8 @@ def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> No
         raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
 
 
-def _check_armature(armature: Object, view_layer: ViewLayer) -> None:
+def check_armature(armature: Object, view_layer: ViewLayer) -> None:
+    """Raise RigError if the armature cannot be read or posed now."""
     name = armature.name
     if armature.type != "ARMATURE":
         raise RigError(f"'{name}' is no armature. Choose one.")

@@ -26,18 +26,26 @@ def selected_bones(armature: Object) -> list[str]:
     return [b.name for b in armature.pose.bones if (b if hasattr(b, "select") else b.bone).select]
 
 
-def why_not(context: Context) -> str | None:
-    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
+def why_not_set(context: Context) -> str | None:
+    """What keeps settings of the active armature's bones from being changed; None if nothing does."""
     armature = active_armature(context)
     if armature is None:
         return "Select an armature"
     if context.mode not in {"POSE", "OBJECT"}:
         return "Leave Edit Mode first"
-    bone = active_bone(context)
-    if bone is None:
-        return "Make the bone at the end of the limb active"
     if armature.library is not None:
         return f"'{armature.name}' is linked: create a library override first"
+    return None
+
+
+def why_not(context: Context) -> str | None:
+    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
+    reason = why_not_set(context)
+    if reason:
+        return reason
+    armature, bone = active_armature(context), active_bone(context)
+    if bone is None:
+        return "Make the bone at the end of the limb active"
     if armature.data.pose_position == "REST":
         return f"'{armature.name}' shows its Rest Position: switch to Pose Position"
     if bone.ik_triangulation.target is None:

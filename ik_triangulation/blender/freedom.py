@@ -4,16 +4,20 @@
 Locked channels are honoured whatever the source.
 """
 
-from math import inf, pi
+from math import inf, isinf, pi, tau
 
-from bpy.types import PoseBone
+from bpy.types import Constraint, PoseBone
 from mathutils import Vector
 
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.euler import EULER_ORDERS, to_euler
+from ..kinematics.ranges import fit
+from ..kinematics.rotation import wrap
 from .rotation import channel, limit_order, rotation_of
 
+_FIRST_TRIPLE = 1.5 * pi - 1e-5  # [rad] sum of Euler angles up to which the other triple's is surely greater
+_SAME = 1e-6  # [rad]
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
 
@@ -23,14 +27,46 @@ def freedom_of(bone: PoseBone) -> Freedom:
     Raises FreedomError for settings that describe no rotation, ChainError for locks that cannot be combined with them
     and for a Limit Rotation constraint that is missing or cannot be held.
     """
+    freedom, locks = limits_of(bone), locked_axes(bone)
+    return _with_locks(bone, freedom, locks) if any(locks) else freedom
+
+
+def limits_of(bone: PoseBone) -> Freedom:
+    """What the bone may do by the source of its limits, its locked rotation channels aside.
+
+    Raises FreedomError and ChainError as freedom_of() does.
+    """
     settings = getattr(bone, "ik_triangulation_joint", None)
     source = settings.source if settings else "BLENDER"
     if source == "OWN":
-        freedom = _own_freedom(bone, settings)
+        return _own_freedom(bone, settings)
+    return _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
+
+
+def store(freedom: Freedom, stiffness: float, settings) -> None:
+    """Make a freedom and stiffness the own values of the joint `settings`; limits_of() reads the same from them.
+
+    Values of other kinds of joint stay. No limit is a full turn where it cannot be said otherwise, and an Euler order
+    is always named, so that the limits outlive a change of the rotation mode.
+    """
+    settings.source, settings.stiffness = "OWN", stiffness
+    if isinstance(freedom, Hinge):
+        settings.kind, settings.axis = "HINGE", freedom.axis
+        settings.use_limits = _limited(freedom.lower, freedom.upper)
+        if settings.use_limits:
+            settings.lower, settings.upper = freedom.lower, freedom.upper
+    elif isinstance(freedom, EulerLimits):
+        settings.kind, settings.order = "EULER", freedom.order
+        ranges = list(zip(freedom.lower, freedom.upper, strict=True))
+        ranges = [ends if _limited(*ends) else (-pi, pi) for ends in ranges]
+        settings.minimum, settings.maximum = zip(*ranges, strict=True)
+    elif isinstance(freedom, Cone):
+        settings.kind, settings.swing = "CONE", freedom.swing
+        settings.use_limits = _limited(freedom.twist_lower, freedom.twist_upper)
+        if settings.use_limits:
+            settings.twist_lower, settings.twist_upper = freedom.twist_lower, freedom.twist_upper
     else:
-        freedom = _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
-    locks = locked_axes(bone)
-    return _with_locks(bone, freedom, locks) if any(locks) else freedom
+        settings.kind = "LOCKED" if isinstance(freedom, Locked) else "FREE"
 
 
 def keyed(bone: PoseBone) -> tuple[int, ...]:
@@ -81,10 +117,10 @@ def _blender_freedom(bone: PoseBone) -> Freedom:
     return EulerLimits(limit_order(bone), tuple(low for low, _ in ends), tuple(high for _, high in ends))
 
 
-def _constrained_freedom(bone: PoseBone) -> Freedom:
-    """The limits of the bone's Limit Rotation constraint.
+def limit_rotation(bone: PoseBone) -> Constraint:
+    """The Limit Rotation constraint that limits the bone.
 
-    What lies within them it leaves alone: it asks for the Euler angles whose middle one is within 90 degrees.
+    Raises ChainError if there is not just one that is active, in Local Space and of full influence.
     """
     limits = [c for c in bone.constraints if c.type == "LIMIT_ROTATION" and c.enabled and c.influence > 0.0]
     if len(limits) != 1:
@@ -99,19 +135,51 @@ def _constrained_freedom(bone: PoseBone) -> Freedom:
         raise ChainError(
             f"'{limit.name}' on '{bone.name}' has an influence below 1. Set it to 1, or choose other limits."
         )
+    return limit
+
+
+def _limited(lower: float, upper: float) -> bool:
+    """Whether a range is one: whole turns lead inside one that is open at either end, from everywhere."""
+    return not (isinf(lower) or isinf(upper))
+
+
+def _constrained_freedom(bone: PoseBone) -> Freedom:
+    """Rotations that the bone's Limit Rotation constraint leaves alone.
+
+    Of the two Euler triples of a rotation Blender limits the one whose angles add up to less, regardless of sign: at
+    most 270 degrees. The angles that limits allow add up to no more here, and where they would do so, axes without
+    limits share alike what the others leave.
+    """
+    limit = limit_rotation(bone)
     order = limit.euler_order
     if order == "AUTO":
         order = bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"
-    lower, upper = [], []
-    for letter in "XYZ":
-        wide = pi / 2.0 if letter == order[1] else inf
-        limited = getattr(limit, f"use_limit_{letter.lower()}")
-        ends = [getattr(limit, f"{end}_{letter.lower()}") for end in ("min", "max")] if limited else [-wide, wide]
-        if limit.use_legacy_behavior and limited:  # it knows no angles beyond half a turn
-            wide = min(wide, pi)
-        lower.append(max(ends[0], -wide))
-        upper.append(min(ends[1], wide))
-    return EulerLimits(order, tuple(lower), tuple(upper))
+    ranges = [_constrained_range(limit, letter) for letter in "xyz"]
+    open_axes = sum(ends is None for ends in ranges)
+    if open_axes == 3:
+        return Free()
+    room = _FIRST_TRIPLE - sum(_farthest(*ends) for ends in ranges if ends)
+    if room < 0.0:
+        raise ChainError(
+            f"'{limit.name}' on '{bone.name}' is too wide to be held: Blender tells Euler angles apart only up to 270 "
+            "degrees in all. Narrow it, or choose other limits."
+        )
+    share = min(room / open_axes, pi) if open_axes else 0.0
+    lower, upper = zip(*(ends or (-share, share) for ends in ranges), strict=True)
+    return EulerLimits(order, lower, upper)
+
+
+def _constrained_range(limit: Constraint, axis: str) -> tuple[float, float] | None:
+    """The angles [rad] about an axis that a Limit Rotation constraint allows; None if all."""
+    lower, upper = getattr(limit, f"min_{axis}"), getattr(limit, f"max_{axis}")
+    if limit.use_legacy_behavior:  # it knows no angles beyond half a turn
+        lower, upper = max(lower, -pi), min(upper, pi)
+    return (lower, upper) if getattr(limit, f"use_limit_{axis}") and upper - lower < tau else None
+
+
+def _farthest(lower: float, upper: float) -> float:
+    """The greatest angle [rad] of a range from 0 on the circle."""
+    return pi if abs(wrap(fit(pi, lower, upper) - pi)) < _SAME else max(abs(wrap(lower)), abs(wrap(upper)))
 
 
 def _own_freedom(bone: PoseBone, settings) -> Freedom:

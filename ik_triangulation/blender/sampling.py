@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import bpy
 from bpy.types import Depsgraph, Object, PoseBone, Scene
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import RigError, TargetError
 from ..kinematics import Freedom
@@ -98,6 +98,15 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     if bone:
         return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
     return evaluated.matrix_world.copy()
+
+
+def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
+    """Place and rotation of the tip in the target's space, as evaluated. Raises TargetError for a flat target."""
+    target = frame_of(limb.target, limb.subtarget, depsgraph)
+    if is_flat(target):
+        raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
+    rotation = frame_of(limb.armature, limb.tip, depsgraph).to_quaternion()
+    return target.inverted() @ tip_location(limb, depsgraph), target.to_quaternion().conjugated() @ rotation
 
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:

@@ -25,6 +25,7 @@ def rotation_between(start: Vector, end: Vector) -> Quaternion:
     if not start.length or not end.length:
         return Quaternion()
     # Half round about an axis exactly orthogonal to start, then the small rest, which is well conditioned.
+    start, end = start.normalized(), end.normalized()  # or the product of long vectors overflows
     half = Quaternion(orthogonal(start.cross(end), start) or start.orthogonal().normalized(), pi)
     return (-start).rotation_difference(end) @ half
 

@@ -3,9 +3,10 @@
 
 from bpy.types import Context, Operator
 
-from ..blender.context import why_not
+from ..blender.context import active_armature, why_not
 from ..errors import IKError
 from ..report import Report
+from ..results import remember
 from ..summary import summary
 
 
@@ -27,6 +28,7 @@ class LimbOperator(Operator):
         except IKError as error:
             self.report({"ERROR"}, f"IK Triangulation: {error}")
             return {"CANCELLED"}
+        remember(report, active_armature(context), context.scene)
         for warning in report.warnings:
             self.report({"WARNING"}, warning)
         self.report({"INFO" if report.all_reached else "WARNING"}, summary(report, context.scene))

@@ -1,12 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limb that ends in the active bone, in the sidebar's Animation tab."""
 
+from textwrap import wrap
+
 import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ..blender.context import active_armature, active_bone
+from ..blender.freedom import limit_rotation
+from ..errors import ChainError
 from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.joints import (
+    POSE_OT_ik_triangulation_joint_copy,
+    POSE_OT_ik_triangulation_joint_learn,
+    POSE_OT_ik_triangulation_joint_mirror,
+    POSE_OT_ik_triangulation_joint_own,
+)
+from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.solve import POSE_OT_ik_triangulation_solve
+from ..results import latest
+
+_LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
+_NARROW = 200.0  # pixels of a narrow sidebar
 
 
 class SidebarPanel:
@@ -57,6 +72,53 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
 
 
+class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
+    bl_label = "Goal"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "influence", slider=True)
+        column.prop(limb, "shape")
+        offset = column.row(align=True, heading="Offset")
+        offset.prop(limb, "use_offset", text="")
+        offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
+        column.separator()
+        column.prop(limb, "orientation")
+        weight = column.column()
+        weight.active = limb.orientation != "NONE"
+        weight.prop(limb, "orient_weight", slider=True)
+        column.separator()
+        column.prop(limb, "pole_target")
+        if limb.pole_target is not None:
+            if limb.pole_target.type == "ARMATURE":
+                column.prop_search(limb, "pole_subtarget", limb.pole_target.data, "bones")
+            column.prop(limb, "pole_angle")
+            column.prop(limb, "pole_weight", slider=True)
+
+
+class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
+    bl_label = "Last Result"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        bone = active_bone(context)
+        return bone is not None and latest(bone.id_data, bone.name) is not None
+
+    def draw(self, context: Context) -> None:
+        column = self.layout.column()
+        bone = active_bone(context)
+        result = latest(bone.id_data, bone.name)
+        for number, line in enumerate(result.lines):
+            icon = "CHECKMARK" if result.reached else "ERROR"
+            column.label(text=line, icon="BLANK1" if number else icon)
+        column.label(text=result.cost(context.scene), icon="DRIVER_ROTATIONAL_DIFFERENCE")
+        for line in result.limits or ["No bone stands on a limit"]:
+            column.label(text=line, icon="CON_ROTLIMIT")
+
+
 class VIEW3D_PT_ik_triangulation_solver(LimbPanel, Panel):
     bl_label = "Solver"
 
@@ -84,20 +146,17 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         column.prop(joint, "source")
         if joint.source == "BLENDER":
             _draw_blender_limits(column, bone)
-            return
-        column.prop(joint, "kind")
-        if joint.kind == "HINGE":
-            column.prop(joint, "axis")
-            column.prop(joint, "use_limits")
-            ends = column.column(align=True)
-            ends.active = joint.use_limits
-            ends.prop(joint, "lower")
-            ends.prop(joint, "upper")
-        elif joint.kind == "EULER":
-            column.prop(joint, "minimum")
-            column.prop(joint, "maximum")
-        if joint.kind != "LOCKED":
-            column.prop(joint, "stiffness", slider=True)
+        elif joint.source == "CONSTRAINT":
+            _draw_constraint(column, bone, context)
+        else:
+            _draw_own_limits(column, joint)
+        column.separator()
+        tools = column.column(align=True)
+        if joint.source != "OWN":
+            tools.operator(POSE_OT_ik_triangulation_joint_own.bl_idname, icon="IMPORT")
+        tools.operator(POSE_OT_ik_triangulation_joint_copy.bl_idname, icon="COPYDOWN")
+        tools.operator(POSE_OT_ik_triangulation_joint_mirror.bl_idname, icon="MOD_MIRROR")
+        tools.operator(POSE_OT_ik_triangulation_joint_learn.bl_idname, icon="KEYFRAME")
 
 
 class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
@@ -119,21 +178,63 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
 def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
     """The part of Blender's own Inverse Kinematics panel that counts here."""
     for axis in "xyz":
-        row = column.row(align=True, heading=axis.upper())
-        row.prop(bone, f"lock_ik_{axis}", text="", toggle=True)
+        row = column.row(align=True)
+        row.use_property_split = False
+        row.label(text=axis.upper())
+        row.prop(bone, f"lock_ik_{axis}", text="")
         limits = row.row(align=True)
         limits.active = not getattr(bone, f"lock_ik_{axis}")
         limits.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
         if getattr(bone, f"use_ik_limit_{axis}"):
+            limits.prop(bone, f"ik_min_{axis}", text="")
+            limits.prop(bone, f"ik_max_{axis}", text="")
+
+
+def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
+    """The part of the Limit Rotation constraint that counts here, or why it cannot be used."""
+    try:
+        limit = limit_rotation(bone)
+    except ChainError as error:
+        width = context.region.width / context.preferences.system.ui_scale if context.region else _NARROW
+        for number, line in enumerate(wrap(str(error), max(20, int(width / _LETTER)))):
+            column.label(text=line, icon="BLANK1" if number else "ERROR")
+        return
+    column.label(text=limit.name, icon="CON_ROTLIMIT")
+    column.prop(limit, "euler_order", text="Order")
+    for axis in "xyz":
+        column.prop(limit, f"use_limit_{axis}")
+        if getattr(limit, f"use_limit_{axis}"):
             ends = column.column(align=True)
-            ends.active = limits.active
-            ends.prop(bone, f"ik_min_{axis}", text="Minimum")
-            ends.prop(bone, f"ik_max_{axis}", text="Maximum")
+            ends.prop(limit, f"min_{axis}", text="Minimum")
+            ends.prop(limit, f"max_{axis}", text="Maximum")
+
+
+def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
+    """The values that count for the kind of joint."""
+    column.prop(joint, "kind")
+    if joint.kind == "HINGE":
+        column.prop(joint, "axis")
+    elif joint.kind == "CONE":
+        column.prop(joint, "swing")
+    elif joint.kind == "EULER":
+        column.prop(joint, "order")
+        column.prop(joint, "minimum")
+        column.prop(joint, "maximum")
+    if joint.kind in {"HINGE", "CONE"}:
+        column.prop(joint, "use_limits", text="Limit Twist" if joint.kind == "CONE" else "Limit")
+        ends = column.column(align=True)
+        ends.active = joint.use_limits
+        for end in ("lower", "upper"):
+            ends.prop(joint, f"twist_{end}" if joint.kind == "CONE" else end)
+    if joint.kind != "LOCKED":
+        column.prop(joint, "stiffness", slider=True)
 
 
 register, unregister = bpy.utils.register_classes_factory(
     (
         VIEW3D_PT_ik_triangulation,
+        VIEW3D_PT_ik_triangulation_result,
+        VIEW3D_PT_ik_triangulation_goal,
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,

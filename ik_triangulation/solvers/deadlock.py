@@ -27,7 +27,8 @@ def unlock(pose: Pose, aim: Vector, columns: list[Column]) -> bool:
     What moves away or to the side and not nearer is taken back, so the pose stays as it is at a true optimum.
     """
     error = aim - pose.tip
-    distance, moving = error.length, [i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
+    distance = error.length
+    moving = [i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves and joint.stiffness < 1.0]
     if sum(c.along(error) ** 2 for c in columns) > ACROSS**2 * distance**2 * sum(c.squared for c in columns):
         return False
     if not moving or _stretched(pose, moving[0], error):

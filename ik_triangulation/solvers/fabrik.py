@@ -3,14 +3,15 @@
 
 Source: Aristidou and Lasenby 2011, "FABRIK: A fast, iterative solver for the Inverse Kinematics problem", Algorithm 1.
 
-Deviations: on the way back each joint is swung to where its link shall end, as far as its freedom allows, and the next
-one goes on from where that really is, so that hinges and limits hold; the source's own limits move positions. A
-deadlock is broken (deadlock.py).
+Deviations: joints are swung where the source moves positions. On the way to the root each link is swung about its end,
+on the way back about its head, as far as the freedom of the joint between it and the last one allows, and the next one
+goes on from where that really leads: so hinges and limits hold in both directions. A deadlock is broken (deadlock.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
+from ..kinematics.rotation import rotation_between
 from .deadlock import unlock
 from .jacobian import jacobian
 
@@ -28,8 +29,16 @@ def step(pose: Pose, aim: Vector) -> None:
 
 def backward(pose: Pose, aim: Vector) -> list[Vector]:
     """Where each link ends when the last one ends at `aim` and each is pulled after the one beyond it."""
-    ends, lengths = [aim], pose.lengths
-    for i in reversed(range(1, len(pose))):
-        back = pose.head(i) - ends[-1]
-        ends.append(ends[-1] + back.normalized() * lengths[i])
+    chain, lengths = pose.chain, pose.lengths
+    last = len(pose) - 1
+    frame = pose.frame(last).to_quaternion()
+    frame = rotation_between(pose.tip - pose.head(last), aim - pose.head(last)) @ frame
+    ends = [aim]
+    for i in range(last, 0, -1):
+        start = ends[-1] - frame @ chain.offsets[i].normalized() * lengths[i]
+        ends.append(start)
+        joint, rotation = chain.joints[i], pose.rotations[i]
+        pulled = frame.inverted() @ (start - pose.head(i - 1))  # where the link before it shall come from
+        turned = joint.freedom.swung(rotation, rotation @ pulled, joint.rest.inverted() @ joint.offset)
+        frame = frame @ (joint.rest @ turned).inverted()
     return ends[::-1]

@@ -12,51 +12,32 @@ from collections.abc import Sequence
 from mathutils import Vector
 
 from ..kinematics import Pose
+from .deadlock import unlock
+from .jacobian import Column, change, jacobian
 
 DAMPING = 1e-4  # of the trace of J J^T, in a first attempt
 HARDER = 16.0  # times more damping after an attempt that did not bring the tip nearer
 ATTEMPTS = 8
 LARGEST = 1.0  # rad a coordinate may change in one step, beyond which straight lines say nothing
 
-# How the tip moves with a coordinate (x, y, z), weighted by how willing its joint is, and how far it may change [rad].
-Column = tuple[float, float, float, float, float]
-
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One step, with as much damping as it takes to come nearer to `aim`; if none does, the pose stays as it is."""
+    """One step, with as much damping as it takes to come nearer to `aim`; if none does, the pose stays as it is.
+
+    A chain that lies on one line with the aim is bent first.
+    """
     error = aim - pose.tip
     start, turns = pose.rotations[:], len(pose.turns)
-    joints, columns = _columns(pose)
+    joints, columns = jacobian(pose, LARGEST)
     damping = DAMPING
     for _ in range(ATTEMPTS):
-        changes = iter(_changes(columns, error, damping))
-        for i, weight, values in joints:
-            values = [value + weight * next(changes) for value in values]
-            pose.put(i, pose.chain.joints[i].freedom.at(start[i], values))
+        change(pose, joints, _changes(columns, error, damping))
         pose.head(len(pose) - 1)  # the next step needs every head
         if (aim - pose.tip).length < error.length:
             return
         pose.restore(start, turns)
         damping *= HARDER
-
-
-def _columns(pose: Pose) -> tuple[list[tuple[int, float, list[float]]], list[Column]]:
-    """For each joint that moves its index, weight and coordinates; and the columns of all coordinates in that order."""
-    tip, rotations = pose.tip, pose.rotations
-    joints, columns = [], []
-    for i, joint in enumerate(pose.chain.joints):
-        coordinates = joint.freedom.coordinates(rotations[i])
-        if not coordinates:
-            continue
-        socket, weight = pose.socket(i), 1.0 - joint.stiffness
-        lever = socket.inverted() @ (tip - pose.head(i))
-        values = []
-        for axis, value, lower, upper in coordinates:
-            x, y, z = socket @ axis.cross(lever) * weight
-            columns.append((x, y, z, max((lower - value) / weight, -LARGEST), min((upper - value) / weight, LARGEST)))
-            values.append(value)
-        joints.append((i, weight, values))
-    return joints, columns
+    unlock(pose, aim, columns)
 
 
 def _changes(columns: Sequence[Column], error: Vector, damping: float) -> list[float]:

@@ -105,7 +105,8 @@ def _steepest(pose: Pose, joints: list[Turning], distance: float) -> float:
 
     The second derivative of half the squared distance is J^T J and the error times the second derivative of the tip.
     With S the length of the chain from a joint on, their norms are at most the sum of S^2 and `distance` times that
-    of S. Following the slope divided by this never leads uphill.
+    of S. Going by the slope divided by this never leads uphill, also where Euler axes fall together, which at most
+    doubles it.
     """
     lengths, spans = pose.lengths, pose.spans
     beyond = (lengths[i] + spans[i][1] for i, *_ in joints)

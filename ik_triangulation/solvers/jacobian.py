@@ -63,11 +63,14 @@ def jacobian(pose: Pose, largest: float = inf) -> tuple[list[Turning], list[Colu
             continue
         socket = pose.socket(i)
         lever = socket.inverted() @ (tip - pose.head(i))
+        values = []
         for axis, value, lower, upper in coordinates:
             x, y, z = socket @ axis.cross(lever) * weight
-            least, most = max((lower - value) / weight, -largest), min((upper - value) / weight, largest)
+            least, most = (lower - value) / weight, (upper - value) / weight
+            least, most = max(-largest, least), min(largest, most)
             columns.append(Column(x, y, z, least, most))
-        joints.append(Turning(i, weight, rotation, [coordinate.value for coordinate in coordinates]))
+            values.append(value)
+        joints.append(Turning(i, weight, rotation, values))
     return joints, columns
 
 

@@ -7,23 +7,24 @@ derivatives and values of the soft constraints and T those of the tip, a step d 
 among those with T d = 0, so the tip stays but for the curvature of its path, which Gauss-Newton takes back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
 import numpy as np
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from ..kinematics import Pose
 from ..targets import Target
 from . import gauss_newton
 from .finish import stray
+from .jacobian import change, jacobian
 from .repeat import repeat
 from .soft import Soft, Turn, cost_of
 
 STEPS = 60
 DAMPING, HARDER, SOFTER, ATTEMPTS = 1e-3, 8.0, 0.25, 6
-ENOUGH = 1e-4  # share of the cost that a step must take off to be followed by another
+ENOUGH = 1e-3  # share of the cost that a step must take off to be followed by another
 NOTHING = 1e-12  # cost below which there is nothing left [rad^2]
 LARGEST = 0.7  # [rad] a coordinate may change in a step
 CORRECTIONS = 4  # steps of Gauss-Newton that bring the tip back
@@ -47,7 +48,7 @@ def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> i
         if not task.joints:
             return count
         for _ in range(ATTEMPTS):
-            task.apply(pose, start, damping)
+            task.apply(pose, damping)
             repeat(gauss_newton.step, pose, target, close, CORRECTIONS)
             found = cost_of(pose, soft)
             if found < cost and _error(pose, target) <= allowed:
@@ -64,13 +65,14 @@ def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> i
 
 
 def settle_elsewhere(pose: Pose, target: Target, soft: Sequence[Soft], enough: float, random: Random) -> int:
-    """Try other poses that reach the target, if the soft constraints are not met; leaves the best one."""
+    """Try other poses that reach the target, if soft constraints that can be met are not; leaves the best one."""
     count, cost = 0, cost_of(pose, soft)
+    firm = [each for each in soft if each.can_be_met]
     if _error(pose, target) > enough:
         return count
     best, recorded = pose.rotations[:], len(pose.turns)
     for _ in range(RESTARTS):
-        if cost <= MET:
+        if cost_of(pose, firm) <= MET:
             break
         stray(pose, random, 1.0)
         error, more = repeat(gauss_newton.step, pose, target, CLOSE * pose.chain.reach, STEPS)
@@ -92,33 +94,21 @@ class _Task:
     """The tip and the soft constraints in terms of the joints' coordinates at a pose, in double precision."""
 
     def __init__(self, pose: Pose, soft: Sequence[Soft]) -> None:
-        self.joints: list[tuple[int, float, list[float]]] = []  # index, willingness and coordinates
-        turns: list[Turn] = []
-        least, most, willing = [], [], []
-        for i, joint in enumerate(pose.chain.joints):
-            coordinates = joint.freedom.coordinates(pose.rotations[i])
-            if not coordinates:
-                continue
-            socket, weight = pose.socket(i), 1.0 - joint.stiffness
-            hand = -1.0 if socket.is_negative else 1.0  # a mirrored frame turns the other way round
-            for axis, value, lower, upper in coordinates:
-                turns.append(Turn(i, (socket @ axis).normalized() * hand, pose.head(i)))
-                least.append(max((lower - value) / weight, -LARGEST))
-                most.append(min((upper - value) / weight, LARGEST))
-                willing.append(weight)
-            self.joints.append((i, weight, [coordinate.value for coordinate in coordinates]))
+        self.joints, columns = jacobian(pose, LARGEST)
+        turns = [
+            Turn(i, axis, pose.head(i), weight)
+            for i, weight, rotation, _ in self.joints
+            for axis in _axes(pose, i, rotation)
+        ]
         rows = [row for each in soft for row in each.rows(pose, turns)]
-        self.least, self.most = np.array(least), np.array(most)
-        self.tip = np.array([turn.moves(pose.tip) for turn in turns]).reshape(-1, 3).T * willing / pose.chain.reach
+        table = np.array(columns).reshape(-1, 5)
+        self.tip, self.least, self.most = table[:, :3].T / pose.chain.reach, table[:, 3], table[:, 4]
         self.values = np.array([value for value, _ in rows])
-        self.changes = np.array([change for _, change in rows]).reshape(len(rows), len(turns)) * willing
+        self.changes = np.array([row for _, row in rows]).reshape(len(rows), len(turns))
 
-    def apply(self, pose: Pose, start: Sequence[Quaternion], damping: float) -> None:
-        """Take a step from the pose at which this was made, whose rotations are `start`."""
-        changes = iter(self._step(damping).tolist())
-        for i, weight, values in self.joints:
-            values = [value + weight * next(changes) for value in values]
-            pose.put(i, pose.chain.joints[i].freedom.at(start[i], values))
+    def apply(self, pose: Pose, damping: float) -> None:
+        """Take a step from the pose at which this was made."""
+        change(pose, self.joints, self._step(damping).tolist())
 
     def _step(self, damping: float) -> np.ndarray[Any, Any]:
         """The best change of every coordinate within its bounds that keeps the tip, bounds met one after the other."""
@@ -143,3 +133,11 @@ class _Task:
             step[n] = min(max(found[worst], self.least[n]), self.most[n])
             free[n] = False
         return step
+
+
+def _axes(pose: Pose, i: int, rotation: Quaternion) -> Iterator[Vector]:
+    """Unit axis in armature space of each coordinate of joint `i`."""
+    socket = pose.socket(i)
+    hand = -1.0 if socket.is_negative else 1.0  # a mirrored frame turns the other way round
+    for coordinate in pose.chain.joints[i].freedom.coordinates(rotation):
+        yield (socket @ coordinate.axis).normalized() * hand

@@ -22,22 +22,36 @@ _BONE = Vector((0.0, 1.0, 0.0)).freeze()
 
 
 class Turn(NamedTuple):
-    """One way in which a joint can turn: about `axis` through `head` (armature space), what comes after it follows."""
+    """One way in which a joint can turn: about `axis` through `head` (armature space), what comes after it follows.
+
+    `weight` is how willing it is, and scales what it does.
+    """
 
     joint: int
     axis: Vector
     head: Vector
+    weight: float
+
+    @property
+    def turns(self) -> Vector:
+        """How what comes after the joint turns with it [rad]."""
+        return self.axis * self.weight
 
     def moves(self, point: Vector) -> Vector:
-        """How a point beyond the joint moves with it, per radian."""
-        return Vector(self.axis.cross(point - self.head))
+        """How a point beyond the joint moves with it [Blender units]."""
+        return Vector(self.turns.cross(point - self.head))
 
 
-Row = tuple[float, list[float]]  # a number that shall be 0, and how it changes with each turn, per radian
+Row = tuple[float, list[float]]  # a number that shall be 0, and how it changes with each turn
 
 
 class Soft(Protocol):
-    """Something to come near to; the cost is half the sum of the squares of its numbers."""
+    """Something to come near to; the cost is half the sum of the squares of its numbers.
+
+    `can_be_met` says whether those can all be 0, so that it is worth looking for another pose where they are not.
+    """
+
+    can_be_met: bool
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         """The numbers that shall be 0, weighted [rad, or lengths as shares of the reach], and their derivatives."""
@@ -49,6 +63,7 @@ class Orientation:
 
     rotation: Quaternion
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
@@ -58,9 +73,9 @@ class Orientation:
         return rotation_angle(pose.tip_rotation, self.rotation)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
-        missing = _vector(self.rotation @ pose.tip_rotation.conjugated())
+        missing = rotation_vector(self.rotation @ pose.tip_rotation.conjugated())
         for n in range(3):
-            yield self.weight * missing[n], [-self.weight * turn.axis[n] for turn in turns]
+            yield self.weight * missing[n], [-self.weight * turn.turns[n] for turn in turns]
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,7 @@ class Direction:
     direction: Vector
     axis: Vector = _BONE
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Direction", self.weight, self.direction)
@@ -82,8 +98,8 @@ class Direction:
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis
-        missing = _vector(rotation_between(now, self.direction))
-        across = [turn.axis - now * turn.axis.dot(now) for turn in turns]  # turning about itself changes nothing
+        missing = rotation_vector(rotation_between(now, self.direction))
+        across = [_beside(turn.turns, now) for turn in turns]  # turning about itself changes nothing
         for n in range(3):
             yield self.weight * missing[n], [-self.weight * axis[n] for axis in across]
 
@@ -98,6 +114,7 @@ class Pole:
     location: Vector
     angle: float = 0.0
     weight: float = 1.0
+    can_be_met = True
 
     def __post_init__(self) -> None:
         _check("Pole", self.weight, (*self.location, self.angle))
@@ -125,8 +142,8 @@ def cost_of(pose: Pose, soft: Sequence[Soft]) -> float:
     return 0.5 * sum(number * number for each in soft for number, _ in each.rows(pose, ()))
 
 
-def _vector(rotation: Quaternion) -> Vector:
-    """Axis times angle [rad] of the shorter way round."""
+def rotation_vector(rotation: Quaternion) -> Vector:
+    """Axis times angle [rad] of a rotation, the shorter way round."""
     vector = Vector((rotation.x, rotation.y, rotation.z))
     sine = vector.length
     if not sine:
@@ -141,5 +158,10 @@ def _beside(vector: Vector, line: Vector) -> Vector:
 def _check(name: str, weight: float, numbers: Sequence[float]) -> None:
     if not all(map(isfinite, numbers)):
         raise SettingError(f"{name} is not finite. Check the object it comes from.")
+    check_weight(name, weight)
+
+
+def check_weight(name: str, weight: float) -> None:
+    """Raise SettingError for a weight that is none."""
     if not (isfinite(weight) and weight >= 0.0):
         raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 up.")

@@ -13,7 +13,7 @@ from ik_triangulation.kinematics import Locked
 from ik_triangulation.solvers import SOLVERS, Solver, solve
 from ik_triangulation.targets import Point
 
-from ..chains import PAPER, bits, hinged, random_direction, random_pose, straight
+from ..chains import GENERAL, PAPER, bits, hinged, random_direction, random_pose, straight
 
 START = straight(PAPER).rest_pose()
 TARGET = Point(Vector((10.0, 12.0, 3.0)))
@@ -32,8 +32,10 @@ def refusing(monkeypatch):
 
 def test_each_row_is_what_the_solver_does_alone():
     before = bits(START.rotations)
-    rows = compare(START, TARGET, tolerance=0.01, iterations=30, finish=False)
-    assert {row.solver for row in rows} == set(SOLVERS)
+    *rows, two_bone = compare(START, TARGET, tolerance=0.01, iterations=30, finish=False)
+    assert {row.solver for row in rows} == set(GENERAL)
+    assert two_bone.solver == "TWO_BONE"
+    assert two_bone.refusal
     for row in rows:
         solution = solve(START, TARGET, row.solver, 0.01, 30, finish=False)
         cost = solution.cost
@@ -52,7 +54,7 @@ def test_the_cheapest_comes_first_and_what_did_not_reach_after(by):
     for seed in range(5):
         pose = random_pose(hinged(seed, 5), random)
         target = Point(pose.head(0) + random_direction(random) * 0.6 * pose.chain.reach)
-        rows = compare(pose, target, tolerance=1e-3, iterations=10, finish=False, by=by)
+        rows = compare(pose, target, GENERAL, tolerance=1e-3, iterations=10, finish=False, by=by)
         assert [(row.reached, getattr(row, by)) for row in rows] == sorted(
             ((row.reached, getattr(row, by)) for row in rows), key=lambda pair: (-pair[0], pair[1])
         )
@@ -70,8 +72,8 @@ def test_a_solver_that_cannot_do_the_chain_is_last_with_its_reason(refusing):
 def test_several_tasks_add_up():
     random = Random(2)
     tasks = [(START, Point(random_direction(random) * random.uniform(10.0, 50.0))) for _ in range(6)]
-    summed = {row.solver: row for row in compare_all(iter(tasks), tolerance=0.01)}
-    singles = [{row.solver: row for row in compare(*task, tolerance=0.01)} for task in tasks]
+    summed = {row.solver: row for row in compare_all(iter(tasks), GENERAL, tolerance=0.01)}
+    singles = [{row.solver: row for row in compare(*task, GENERAL, tolerance=0.01)} for task in tasks]
     for solver, row in summed.items():
         rows = [single[solver] for single in singles]
         assert row.tasks == 6
@@ -84,7 +86,7 @@ def test_several_tasks_add_up():
 
 
 def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
-    rows = compare(START, TARGET)
+    rows = compare(START, TARGET, GENERAL)
     heading, *lines = table(rows).splitlines()
     assert heading.split() == ["solver", "reached", "error", "iterations", "turns", "angle", "travel", "ms"]
     assert len(lines) == len(rows)

@@ -69,6 +69,16 @@ def test_opposite_directions_are_turned_half_round_about_an_orthogonal_axis(axis
     assert Vector(rotation[1:]).dot(start.normalized()) == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("size", [1e-15, 1e15])
+def test_nearly_opposite_directions_may_be_of_any_length(size):
+    random = Random(21)
+    for _ in range(200):
+        start = random_direction(random)
+        end = turned(-start, 10.0 ** random.uniform(-7.0, -1.5), random)
+        rotation = rotation_between(start * size, end * size)
+        assert exact_angle(rotation @ start, end) < 1e-6
+
+
 def test_nothing_is_turned_where_a_vector_has_no_length():
     some = Vector((1.0, 2.0, 3.0))
     for start, end in ((Vector(), some), (some, Vector()), (Vector(), Vector())):

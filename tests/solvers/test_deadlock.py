@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.kinematics import Free, Hinge
+from ik_triangulation.kinematics import Chain, Free, Hinge, Joint
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.deadlock import unlock
@@ -93,6 +93,13 @@ def test_a_pose_that_small_turns_bring_nearer_is_left_to_them(make):
         if along > 0.1 * pose.chain.reach:
             assert not unlock(pose, aim, columns)
             assert pose.turns == []
+
+
+def test_joints_that_are_wholly_stiff_stay():
+    joints = [Joint(j.name, j.offset, j.rest, j.freedom, stiffness=1.0) for j in straight((1.0,) * 3).joints]
+    pose = Chain(joints, Vector((0.0, 1.0, 0.0))).rest_pose()
+    assert not unlocked(pose, 1.5)
+    assert pose.turns == []
 
 
 def test_limits_are_kept_and_the_way_out_is_the_same_each_time():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.fabrik import backward, step
@@ -56,6 +57,15 @@ def test_backward_ends_at_the_aim_and_keeps_the_lengths():
         assert ends[-1] == aim
         for i in range(1, len(ends)):
             assert (ends[i] - ends[i - 1]).length == pytest.approx(pose.chain.lengths[i], rel=1e-5)
+
+
+def test_backward_keeps_what_joints_that_are_locked_hold_together():
+    random = Random(6)
+    for seed in range(30):
+        pose = random_pose(random_chain(seed, 5, 3.0, [Free(), Free(), Locked(), Locked(), Free()]), random)
+        ends = backward(pose, random_direction(random) * pose.chain.reach)
+        for i, k in ((0, 2), (0, 3), (1, 3)):
+            assert (ends[k] - ends[i]).length == pytest.approx((pose.head(k + 1) - pose.head(i + 1)).length, rel=1e-4)
 
 
 def test_a_chain_that_cannot_reach_is_straight_after_one_iteration():

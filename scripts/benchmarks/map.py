@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The vectorised planar engine beside the scalar solver, on the same map in one run: read the ratio, not the seconds.
+"""The vectorised planar engine beside the scalar solver, on the same map."""
 
-python scripts/map_benchmark.py [--size N] [--links N] [--iterations N] [--solvers NAME ...]
-"""
-
-import sys
-from argparse import ArgumentParser
 from time import perf_counter
-
-from environment import enter
 
 TOLERANCE = 0.01  # of the reach, as in the paper
 
 
-def benchmark_map(arguments):
+def run(arguments):
     """A map of each method by both; also how many pixels took as many iterations, and the largest difference."""
     import bpy
     from mathutils import Vector
@@ -42,18 +35,9 @@ def benchmark_map(arguments):
         )
 
 
-def main():
-    enter("test")
-    parser = ArgumentParser(description="The vectorised planar engine beside the scalar solver, in one run.")
+def add_arguments(parser):
+    """What the command line takes."""
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--links", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--solvers", nargs="+")
-    arguments = parser.parse_args()
-    import bpy  # noqa: F401  # first: mathutils is not found before it
-
-    benchmark_map(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each solver would make of a limb: compared on its frames, or mapped over all it might have to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import bpy
+from bpy.types import Object, Scene, ViewLayer
+
+from .analysis.compare import Row, compare_all
+from .analysis.maps import MetricMap, map_plane, map_pose
+from .blender.armature import Bones, base_of, channels_of
+from .blender.checks import check_apart, check_armature, check_limb
+from .blender.limb import Limb
+from .blender.sampling import sample, samples, stage
+from .follow import tasks
+from .kinematics import Pose
+from .solvers import SOLVERS
+
+
+def compare(
+    limb: Limb,
+    frames: Sequence[int] | None = None,
+    solvers: Iterable[str] = tuple(SOLVERS),
+    by: str = "total_angle",
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> list[Row]:
+    """A row for each solver, the cheapest by the cost `by` first: each from the pose shown to the limb's target.
+
+    At the present frame, or at each of `frames`, summed up. Nothing is posed or keyed. Errors and travel are in
+    armature space. Raises an IKError that says what is in the way.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    check_limb(limb, scene, view_layer)
+    bones = Bones(limb.armature, limb.bones, limb.solved)
+    if frames is None:
+        pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)]))
+    else:
+        check_apart(limb)
+        with stage(limb, scene) as staged:
+            pairs = list(tasks(limb, bones, samples(limb, staged, frames)))
+    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by)
+
+
+def map_chain(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str = "TRIANGULATION",
+    size: int = 100,
+    tolerance: float = 0.01,
+    iterations: int = 20,
+    finish: bool = True,
+    view_layer: ViewLayer | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> MetricMap:
+    """The metric map of a chain of bones from root to tip, as it is posed, in the plane in which it is bent.
+
+    `tolerance` is a share of its reach; `progress` is told the share done and may raise to stop. Raises an IKError that
+    says what is in the way.
+    """
+    start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
+    return map_pose(start, *map_plane(start), solver, size, tolerance, iterations, finish, progress)
+
+
+def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
+    """A chain of bones from root to tip as it is shown, in armature space."""
+    view_layer.update()
+    check_armature(armature, view_layer)
+    shown = armature.evaluated_get(view_layer.depsgraph)
+    return Bones(armature, bones, bones).pose(base_of(shown, bones[0]), channels_of(shown, bones))

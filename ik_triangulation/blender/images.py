@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arrays of colours as images in Blender."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Image
+
+
+def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
+    """An image with these colours: bytes of shape (height, width, 4), the top row first; replaces one of that name."""
+    height, width, _ = colours.shape
+    image = bpy.data.images.get(name)
+    if image is None or image.source != "GENERATED" or tuple(image.size) != (width, height):
+        image = bpy.data.images.new(name, width, height, alpha=True)
+    image.pixels.foreach_set((colours[::-1] / 255.0).astype(np.float32).ravel())  # Blender has the bottom row first
+    image.pack()
+    return image

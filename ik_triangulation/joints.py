@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The joint settings of many bones at once: taken from other sources, copied, mirrored, learned from keys.
+
+Everything is read before the first setting is written: if one bone is refused, none is changed.
+"""
+
+from collections.abc import Sequence
+from math import ceil, floor
+
+import bpy
+import numpy as np
+from bpy.types import FCurve, Object, PoseBone
+
+from .analysis.learning import OFF_AXIS, SHARE, Learned, learn_freedom
+from .blender.armature import find_bone
+from .blender.freedom import limits_of, stiffness_of, store
+from .blender.keyframes import curves_of
+from .blender.rotation import channel, limit_order, rotation_from
+from .errors import AnimationError, ChainError, FreedomError
+from .kinematics.mirror import mirror_between, mirrored
+
+
+def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:
+    """Make what each bone may do by its Limits setting its own values; names of the bones that had others.
+
+    Raises ChainError or FreedomError where it may do nothing that can be told.
+    """
+    others = [bone for bone in _found(armature, bones) if bone.ik_triangulation_joint.source != "OWN"]
+    read = [(limits_of(bone), stiffness_of(bone)) for bone in others]
+    for bone, values in zip(others, read, strict=True):
+        store(*values, bone.ik_triangulation_joint)
+    return [bone.name for bone in others]
+
+
+def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[str]:
+    """Give the bones what `source` may do as their own values, wherever it has it from; names of the others.
+
+    Raises ChainError or FreedomError where it may do nothing that can be told.
+    """
+    others = [bone for bone in _found(armature, bones) if bone.name != source]
+    if not others:
+        raise ChainError(f"No bones but '{source}' are selected. Select those to copy its joint to.")
+    (bone,) = _found(armature, [source])
+    freedom, stiffness = limits_of(bone), stiffness_of(bone)
+    for other in others:
+        store(freedom, stiffness, other.ik_triangulation_joint)
+    return [other.name for other in others]
+
+
+def mirror(armature: Object, bones: Sequence[str]) -> list[str]:
+    """Give the bones of the mirrored names the mirror image of what these may do, as own values; their names.
+
+    The image is that of the rest pose at the YZ plane of the armature. Raises ChainError for a bone without a side in
+    its name or a partner, and if both sides are given; FreedomError for limits that cannot be mirrored.
+    """
+    images = []
+    for bone in _found(armature, bones):
+        other = _partner(armature, bone, bones)
+        rest, other_rest = (each.bone.matrix_local.to_3x3() for each in (bone, other))
+        try:
+            freedom = mirrored(limits_of(bone), mirror_between(rest, other_rest))
+        except FreedomError as error:
+            raise FreedomError(f"'{bone.name}' to '{other.name}': {error}") from error
+        images.append((freedom, stiffness_of(bone), other))
+    for freedom, stiffness, other in images:
+        store(freedom, stiffness, other.ik_triangulation_joint)
+    return [other.name for _, _, other in images]
+
+
+def learn(
+    armature: Object, bones: Sequence[str], off_axis: float = OFF_AXIS, share: float = SHARE, margin: float = 0.0
+) -> dict[str, Learned]:
+    """Make what the keys of each bone have it do its own values; what was found, by bone.
+
+    The active action is read at every whole frame from the bone's first rotation key to its last. `off_axis` [rad],
+    `share` [%] and `margin` [rad] are those of learn_freedom(). Raises AnimationError for a bone without keys.
+    """
+    found = {bone.name: _learn(bone, off_axis, share, margin) for bone in _found(armature, bones)}
+    for name, learned in found.items():
+        bone = armature.pose.bones[name]
+        store(learned.freedom, stiffness_of(bone), bone.ik_triangulation_joint)
+    return found
+
+
+def _found(armature: Object, bones: Sequence[str]) -> list[PoseBone]:
+    if not bones:
+        raise ChainError("No bones are selected. Select the bones to set up.")
+    return [armature.pose.bones[find_bone(armature, name).name] for name in bones]
+
+
+def _partner(armature: Object, bone: PoseBone, chosen: Sequence[str]) -> PoseBone:
+    name = bpy.utils.flip_name(bone.name)
+    if name == bone.name:
+        raise ChainError(f"'{bone.name}' has no side in its name. Select bones named like 'Arm.L' only.")
+    if name in chosen:
+        raise ChainError(f"'{bone.name}' and '{name}' are both selected. Select one side, the one to mirror.")
+    partner = armature.pose.bones.get(name)
+    if partner is None:
+        raise ChainError(f"'{bone.name}' has no partner: '{armature.name}' has no bone '{name}'. Deselect or name it.")
+    return partner
+
+
+def _learn(bone: PoseBone, off_axis: float, share: float, margin: float) -> Learned:
+    mode, (name, _) = bone.rotation_mode, channel(bone)
+    path = bone.path_from_id(name)
+    heard = [c for c in curves_of(bone.id_data) if c.data_path == path and not c.mute and not c.is_empty]
+    if not heard:
+        raise AnimationError(f"'{bone.name}' has no keys on its {mode} rotation to learn from. Key or deselect it.")
+    rows = _rows(heard, list(getattr(bone, name)))
+    if not np.isfinite(rows).all():
+        raise AnimationError(f"Keys of '{bone.name}' are no numbers. Delete them.")
+    order = limit_order(bone)
+    rotations = np.array([rotation_from(row, mode)[:] for row in rows.tolist()])
+    return learn_freedom(rotations, order, off_axis, share, margin, rows if order == mode else None)
+
+
+def _rows(curves: Sequence[FCurve], values: Sequence[float]) -> np.ndarray:
+    """Channel values at the whole frames from first to last key, a row each; `values` of channels that have none."""
+    ranges = [curve.range() for curve in curves]
+    first, last = min(start for start, _ in ranges), max(end for _, end in ranges)
+    frames = range(ceil(first), floor(last) + 1) or [first]
+    rows = np.tile(np.array(values, float), (len(frames), 1))
+    for curve in curves:
+        rows[:, curve.array_index] = [curve.evaluate(frame) for frame in frames]
+    return rows

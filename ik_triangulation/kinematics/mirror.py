@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the joint on the other side of a symmetric rig may do.
+
+A mirror at the YZ plane takes a rotation vector v to -M v with M = diag(-1, 1, 1): a rotation is an axial vector. From
+the rest frame R of one joint to the rest frame S of the other that is the rotation transpose(S) (-M) R.
+"""
+
+from collections.abc import Sequence
+
+from mathutils import Matrix
+
+from ..errors import FreedomError
+from .cone import Cone
+from .euler_limits import EulerLimits
+from .freedom import Freedom
+from .hinge import Hinge
+
+_ALONG = 0.01  # [rad] what an axis may lie off the mirrored one and still count as the same; Rigify's feet do by 0.002
+
+
+def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
+    """The 3x3 rotation that takes rotation vectors in the rest frame `rest` to their mirror image in `other`.
+
+    Both are 3x3 rotations from the joint's rest frame to armature space.
+    """
+    return other.transposed() @ Matrix.Diagonal((1.0, -1.0, -1.0)) @ rest
+
+
+def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
+    """What the other joint may do: the mirror images, by mirror_between(), of what `freedom` allows.
+
+    Raises FreedomError for Euler limits and cones where the axes of one joint are not those of the other, either way
+    round, to 0.01 rad.
+    """
+    if isinstance(freedom, Hinge):
+        return Hinge(mirror @ freedom.axis, freedom.lower, freedom.upper)
+    if isinstance(freedom, EulerLimits):
+        senses = [_sense(mirror, axis) for axis in range(3)]
+        ends = [_turned(*ends) for ends in zip(senses, freedom.lower, freedom.upper, strict=True)]
+        return EulerLimits(freedom.order, tuple(low for low, _ in ends), tuple(high for _, high in ends))
+    if isinstance(freedom, Cone):
+        return Cone(freedom.swing, *_turned(_sense(mirror, 1), freedom.twist_lower, freedom.twist_upper))
+    return freedom
+
+
+def _sense(mirror: Matrix, axis: int) -> float:
+    """1.0 where an axis is mirrored onto the same axis, -1.0 where onto its opposite."""
+    image: Sequence[float] = mirror.col[axis]
+    sense = 1.0 if image[axis] > 0.0 else -1.0
+    if any(abs(image[i] - (sense if i == axis else 0.0)) > _ALONG for i in range(3)):
+        raise FreedomError(
+            f"Their {'XYZ'[axis]} axes are no mirror images, so these limits cannot be mirrored. "
+            "Symmetrize the bones or their rolls, or use a hinge."
+        )
+    return sense
+
+
+def _turned(sense: float, lower: float, upper: float) -> tuple[float, float]:
+    return (lower, upper) if sense > 0.0 else (-upper, -lower)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set Offset: the tip keeps the place and rotation beside its target that it has now."""
+
+import bpy
+from bpy.types import Context, Operator
+
+from ..blender.context import active_bone, active_limb, why_not
+from ..blender.sampling import offset_of
+from ..errors import IKError
+
+
+class POSE_OT_ik_triangulation_offset_set(Operator):
+    bl_idname = "pose.ik_triangulation_offset_set"
+    bl_label = "Set Offset"
+    bl_description = "Keep the tip where it is now, as seen from the target"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        reason = why_not(context)
+        if reason:
+            cls.poll_message_set(reason)
+        return reason is None
+
+    def execute(self, context: Context) -> set[str]:
+        try:
+            location, rotation = offset_of(active_limb(context), context.evaluated_depsgraph_get())
+        except IKError as error:
+            self.report({"ERROR"}, f"IK Triangulation: {error}")
+            return {"CANCELLED"}
+        stored = active_bone(context).ik_triangulation
+        stored.offset_location, stored.offset_rotation, stored.use_offset = location, rotation, True
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_offset_set,))

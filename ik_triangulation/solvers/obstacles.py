@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A soft constraint that keeps the chain out of obstacles: balls and boxes.
+
+Source: obstacles that push away, Khatib 1986, as a soft constraint of "Inverse Kinematics - Improved Methods" (seed
+document gradient-methods). Points all along the links are pushed out, each by how deep it is inside.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mathutils import Matrix, Vector
+
+from ..errors import SettingError
+from ..kinematics import Pose
+from .soft import Row, Turn, check_weight
+
+POINTS = 4  # on each link, the last one at its end
+
+
+class Obstacle(Protocol):
+    """Something to stay out of."""
+
+    def depth(self, point: Vector) -> tuple[float, Vector]:
+        """How deep a point is inside (armature space; negative outside), and the unit vector that leads out."""
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Everything within `radius` of `centre`. Raises SettingError for a radius that is none."""
+
+    centre: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not self.radius > 0.0:
+            raise SettingError(f"Obstacle radius {self.radius} is not a distance. Give it a length above zero.")
+
+    def depth(self, point: Vector) -> tuple[float, Vector]:
+        offset = point - self.centre
+        distance = offset.length
+        return self.radius - distance, offset / distance if distance else Vector((0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Block:
+    """A box: `frame` (4x4) takes the cube from -1 to 1 on each axis to it, `margin` [Blender units] is put around.
+
+    Its axes should be at right angles. Raises SettingError for a box that is flat.
+    """
+
+    frame: Matrix
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not min(column.length for column in self.frame.to_3x3().col) > 0.0:
+            raise SettingError("Obstacle is a box without volume. Give it a size on every axis.")
+
+    def depth(self, point: Vector) -> tuple[float, Vector]:
+        offset = point - self.frame.to_translation()
+        axes = [column.normalized() for column in self.frame.to_3x3().col]
+        sizes = [column.length for column in self.frame.to_3x3().col]
+        along = [offset.dot(axis) for axis in axes]
+        beyond = [abs(place) - size for place, size in zip(along, sizes, strict=True)]
+        out = [axis if place >= 0.0 else -axis for axis, place in zip(axes, along, strict=True)]
+        nearest = max(range(3), key=beyond.__getitem__)
+        if beyond[nearest] <= 0.0:  # inside: out by the nearest side
+            return self.margin - beyond[nearest], out[nearest]
+        away = sum((axis * max(0.0, most) for axis, most in zip(out, beyond, strict=True)), Vector())
+        return self.margin - away.length, away.normalized()
+
+
+@dataclass(frozen=True)
+class Avoid:
+    """The links shall stay out of the `obstacles` (armature space)."""
+
+    obstacles: Sequence[Obstacle]
+    weight: float = 1.0
+    can_be_met = True
+
+    def __post_init__(self) -> None:
+        check_weight("Avoid", self.weight)
+
+    def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
+        scale = self.weight / pose.chain.reach
+        for i in range(len(pose)):
+            head, link = pose.head(i), pose.end(i) - pose.head(i)
+            for n in range(1, POINTS + 1):
+                point = head + link * (n / POINTS)
+                for obstacle in self.obstacles:
+                    depth, out = obstacle.depth(point)
+                    if depth > 0.0:
+                        row = [-scale * turn.moves(point).dot(out) if turn.joint <= i else 0.0 for turn in turns]
+                        yield scale * depth, row

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whole bakes beside bpy.ops.nla.bake with the IK constraint."""
+
+from math import cos, degrees, sin
+from statistics import median
+from time import perf_counter
+
+REACH = 40.0  # of every benchmark chain [Blender units]
+PAPER = (9.0, 9.0, 9.0, 9.0, 4.0)  # the chain of the 2007 paper
+
+
+def lengths_of(count):
+    """The paper's chain for five bones, else equal ones of the same reach."""
+    return PAPER if count == len(PAPER) else (REACH / count,) * count
+
+
+def make_chain(count, bend=2.0):
+    """An armature of `count` connected bones along +Y, each bent by `bend` degrees, so that Blender's IK can start."""
+    from math import radians
+
+    import bpy
+    from mathutils import Vector
+
+    armature = bpy.data.armatures.new("Chain")
+    ob = bpy.data.objects.new("Chain", armature)
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    ob.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    head, parent = Vector(), None
+    for i, length in enumerate(lengths_of(count)):
+        bone = armature.edit_bones.new(f"bone_{i:02}")
+        angle = radians(bend) * i
+        bone.head, bone.tail = head, head + Vector((0.0, cos(angle), sin(angle))) * length
+        bone.parent, bone.use_connect = parent, parent is not None
+        head, parent = bone.tail.copy(), bone
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in ob.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        (bone if hasattr(bone, "select") else bone.bone).select = True
+    return ob
+
+
+def make_target(frames):
+    """An empty keyed every ten frames along a smooth way at 0.4 to 0.84 of the reach."""
+    import bpy
+
+    empty = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(empty)
+    for frame in range(1, frames + 11, 10):
+        t = frame / 24.0
+        r, a, b = REACH * (0.62 + 0.22 * sin(0.83 * t)), 0.91 * t, 0.55 * sin(0.47 * t)
+        empty.location = r * cos(a) * cos(b), r * sin(a) * cos(b), r * sin(b)
+        empty.keyframe_insert("location", frame=frame)
+    return empty
+
+
+def bake_blender(ob, target, frames):
+    import bpy
+
+    constraint = ob.pose.bones[-1].constraints.new("IK")
+    constraint.target = target
+    started = perf_counter()
+    bpy.ops.nla.bake(
+        frame_start=1,
+        frame_end=frames,
+        step=1,
+        only_selected=True,
+        visual_keying=True,
+        clear_constraints=True,
+        use_current_action=True,
+        bake_types={"POSE"},
+        channel_types={"ROTATION"},
+    )
+    return perf_counter() - started
+
+
+def bake_ours(solver):
+    def run(ob, target, frames):
+        from ik_triangulation.bake import bake
+        from ik_triangulation.blender.limb import Limb
+
+        limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, tolerance=1e-4 * REACH, solver=solver)
+        started = perf_counter()
+        bake(limb, 1, frames)
+        return perf_counter() - started
+
+    return run
+
+
+def quality(ob, target, frames):
+    """Median and largest distance per reach, and the largest turn of a bone in one frame [degrees], by stepping."""
+    import bpy
+
+    from ik_triangulation.kinematics.rotation import rotation_angle
+
+    distances, jump, before = [], 0.0, None
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        distances.append((ob.pose.bones[-1].tail - target.matrix_world.translation).length)
+        now = [bone.rotation_quaternion.copy() for bone in ob.pose.bones]
+        if before:
+            jump = max(jump, *(rotation_angle(a, b) for a, b in zip(before, now, strict=True)))
+        before = now
+    return median(distances) / REACH, max(distances) / REACH, degrees(jump)
+
+
+def run(arguments):
+    """Bones x frames, each method in turn, `rounds` times over; the ratio is of the medians."""
+    import bpy
+
+    from ik_triangulation.solvers import SOLVERS
+
+    methods = {"nla.bake": bake_blender} | {key: bake_ours(key) for key in SOLVERS if key in arguments.solvers}
+    print(
+        f"Blender {bpy.app.version_string}, rotation channels, medians of {arguments.rounds} rounds; distances / reach"
+    )
+    print(f"{'bones x frames':>14}  {'method':<20} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}  {'turn':>6}")
+    for bones, frames in arguments.sizes:
+        times = {name: [] for name in methods}
+        results = {}
+        for _ in range(arguments.rounds):
+            for name, method in methods.items():
+                bpy.ops.wm.read_factory_settings(use_empty=True)
+                target, ob = make_target(frames), make_chain(bones)
+                times[name].append(method(ob, target, frames))
+                if name not in results:
+                    results[name] = quality(ob, target, frames)
+        peer = median(times["nla.bake"])
+        for name in methods:
+            mid, worst, turn = results[name]
+            own = median(times[name])
+            size = f"{bones} x {frames}"
+            print(
+                f"{size:>14}  {name:<20} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}  {turn:5.1f}°",
+                flush=True,
+            )
+
+
+def add_arguments(parser):
+    """What the command line takes."""
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])
+    sizes = {"nargs": "+", "type": lambda text: tuple(map(int, text.split("x")))}
+    parser.add_argument("--sizes", **sizes, default=[(5, 250), (5, 2000)], metavar="BONESxFRAMES")
