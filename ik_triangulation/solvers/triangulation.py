@@ -15,7 +15,8 @@ Deviations of `step_2007` from the printed algorithm: a link longer than the res
 at the aim, not away from it; the last link always points at it (printed, rounding turns it away); where link and aim
 are parallel the joint bends about its own axis, as the printed (0, 1, 0) runs along every Blender bone; where a link
 turns away from the aim the next one turns back, which is how Mukundan 2009 counts the turns of this method in its
-tables, and so the plane of the bend is not lost.
+tables, and so the plane of the bend is not lost; what the paper says of limits (section 3.1.3) is read so that b
+becomes that of the collapsed chain only where the straight one cannot be turned to the aim.
 """
 
 from math import atan2, cos, pi, sin, sqrt
@@ -23,9 +24,10 @@ from math import atan2, cos, pi, sin, sqrt
 from mathutils import Vector
 
 from ..kinematics import Pose
-from ..kinematics.rotation import orthogonal
+from ..kinematics.rotation import angle_between, orthogonal
 
 _ROUNDING = 5e-7  # of the reach: a joint so near its span stands in it (the misses do not add up)
+_POINTED = 1e-4  # rad: a link so near to a direction points there
 _NOWHERE = 1e-7  # of the reach: a shorter link moves nothing, an aim so near a joint has no direction from there
 
 
@@ -54,12 +56,36 @@ def step_right_angle(pose: Pose, aim: Vector) -> None:
 
 
 def step_2007(pose: Pose, aim: Vector) -> None:
-    """One pass of the published method, in which the links after the present one are taken as straight."""
+    """One pass of the published method, in which the links after the present one are taken as straight.
+
+    Where the next joint's limits do not let it point them at the aim, they are taken as collapsed (Figure 4).
+    """
     last = len(pose) - 1
     for i, (_, longest) in enumerate(pose.spans):
         after = pose.link(min(i + 1, last))
-        if place(pose, i, pose.link(i), aim - pose.head(i), longest) == pi and i < last:
+        rotations, turns = pose.rotations[:], len(pose.turns)
+        angle = place(pose, i, pose.link(i), aim - pose.head(i), longest)
+        if pose.chain.limited and 0.0 < angle < pi and i < last and not _can_point(pose, i + 1, aim):
+            pose.restore(rotations, turns)
+            angle = place(pose, i, pose.link(i), aim - pose.head(i), _collapsed(pose, i + 1))
+        if angle == pi and i < last:
             pose.swing(i + 1, pose.link(i + 1), after)
+
+
+def _can_point(pose: Pose, i: int, aim: Vector) -> bool:
+    """Whether joint `i` may turn its link towards the aim."""
+    trial = pose.copy()
+    to_aim = aim - trial.head(i)
+    trial.swing(i, trial.link(i), to_aim)
+    return angle_between(trial.link(i), to_aim) < _POINTED
+
+
+def _collapsed(pose: Pose, i: int) -> float:
+    """Distance from joint `i` to the tip with all joints beyond folded back as far as they may."""
+    trial = pose.copy()
+    for j in range(i + 1, len(trial)):
+        trial.swing(j, trial.link(j), -trial.link(j - 1))
+    return float((trial.tip - trial.head(i)).length)
 
 
 def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Triangulation reaches whatever a free chain reaches in one pass, and costs what was worked out for it."""
 
-from math import acos, atan2, degrees, pi, sqrt
+from math import acos, atan2, degrees, pi, radians, sqrt
 from random import Random
 
 import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.kinematics import Pose
-from ik_triangulation.kinematics.rotation import angle_between, rotation_angle
+from ik_triangulation.kinematics import Cone, Free, Pose
+from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.triangulation import corner, place, step_2007, step_right_angle
 from ik_triangulation.targets import Point
@@ -27,6 +27,7 @@ from ..chains import (
 from . import tables_2009
 from .reaching import CLOSE, one_pass, optimum, some_distance
 
+X = Vector((1.0, 0.0, 0.0))
 every_variant = pytest.mark.parametrize(
     "solver", ["TRIANGULATION", "TRIANGULATION_2007", "TRIANGULATION_RIGHT_ANGLE", "TRIANGULATION_CHEAPEST"]
 )
@@ -154,6 +155,26 @@ def test_the_published_rule_costs_what_the_tables_of_2009_print(row):
     assert turns == tables_2009.TRIANGULATION[row][0]
     assert angle == tables_2009.printed(tables_2009.TRIANGULATION[row][1])
     assert travel == tables_2009.printed(tables_2009.TRIANGULATION[row][2])
+
+
+def test_where_limits_keep_the_rest_from_pointing_at_the_aim_the_published_rule_collapses_it():
+    """The paper's arm: elbow up to 126 degrees, wrist up to 90. It says that every target in reach is reached."""
+    elbow, wrist = radians(126.0), radians(90.0)
+    chain = straight((18.0, 18.0, 4.0), [Free(), Cone(elbow), Cone(wrist)])
+    folded = chain.rest_pose()
+    folded.put(1, about(X, elbow))
+    folded.put(2, about(X, wrist))
+    random, nearest = Random(13), folded.tip.length
+    for _ in range(300):
+        pose = chain.rest_pose()
+        aim = random_direction(random) * random.uniform(nearest * 1.001, chain.reach)
+        step_2007(pose, aim)
+        assert (aim - pose.tip).length < CLOSE * chain.reach
+        bends = [angle_between(pose.link(i), pose.link(i + 1)) for i in range(2)]
+        assert bends[0] < elbow + 1e-5
+        assert bends[1] < wrist + 1e-5
+        if (aim - pose.end(0)).length < 21.9:  # collapsed, not straight
+            assert bends[1] == pytest.approx(wrist, abs=1e-3)
 
 
 def test_a_published_link_that_turns_away_leaves_the_next_one_in_its_direction():

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""scripts/papers.py: what the source papers print comes out, and lands on a page; with few targets and small maps."""
+
+import re
+from importlib.util import find_spec
+from itertools import pairwise
+
+import pytest
+
+from scripts.reproduce import document, metric_maps, paper_2007, paper_2009
+from scripts.reproduce.page import Number
+
+DRAWS = find_spec("matplotlib") is not None  # not in the environment of the tests
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder and what is to hold."""
+    folder = tmp_path_factory.mktemp("docs")
+    return folder, document.write(folder, quick=True, pictures=DRAWS)
+
+
+def test_everything_that_is_to_hold_does(written):
+    _, claims = written
+    assert len(claims) > 10
+    assert [claim.text for claim in claims if not claim.holds] == []
+
+
+def test_the_page_has_every_paper_every_table_and_names_its_command(written):
+    folder, _ = written
+    page = (folder / "papers.md").read_text(encoding="utf-8")
+    assert page.count("\n## ") == len(document.PAPERS)
+    assert "`python scripts/papers.py --quick`" in page
+    for table in (1, 2, 3):
+        assert f"### Table {table}," in page
+    assert "| 1 (15.17, 4.58) | 512.68 | 512.72 | +0.01 % | 355.17 | 355.18 | exact |" in page
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert len(rows) > 80
+    assert not re.search(r"\bnan\b|\binf\b", page)
+
+
+def test_the_headline_numbers_are_those_of_the_papers(written):
+    """Printed by other means than the claims: 159.9 degrees, 67 % and 5 iterations."""
+    page = (written[0] / "papers.md").read_text(encoding="utf-8")
+    cells = {line.split(" | ")[0]: line.split(" | ") for line in page.splitlines() if line.startswith("|")}
+    assert float(cells["| Cost of triangulation, arm, degrees"][2]) == pytest.approx(141.5, rel=0.03)
+    assert float(cells["| Cost of CCD, arm, degrees"][2]) == pytest.approx(173.9, rel=0.03)
+    assert 65.0 <= float(cells["| Figure 12: coverage of CCD, n = 5, i = 10, %"][2]) <= 71.0
+    assert cells["| The same without the outermost 0.01"][2] == "5"
+
+
+def test_a_number_holds_within_three_percent_or_its_spread():
+    assert Number("", 100.0, 103.0).holds
+    assert not Number("", 100.0, 96.9).holds
+    assert Number("", 100.0, 90.0, spread=10.0).holds
+    assert not Number("", 100.0, 89.9, spread=10.0).holds
+
+
+def test_the_arm_folds_to_where_its_limits_say():
+    """Both bends to the full, by forward kinematics of the chain itself."""
+    elbow, wrist = paper_2007.ELBOW, paper_2007.WRIST
+    pose = paper_2007.bones(paper_2007.ARM).rest_pose()
+    for joint, angle in ((1, elbow), (2, wrist)):
+        pose.put(joint, paper_2007.Quaternion((1.0, 0.0, 0.0), angle))
+    assert pose.tip.length == pytest.approx(paper_2007.nearest_by_arm(), abs=1e-5)
+
+
+def test_newtons_method_as_printed_bends_the_chain_to_the_distance():
+    """At the centre the start is the answer; one iteration more with each ring."""
+    counts = metric_maps.newton_iterations(5, metric_maps.np.array([0.0, 0.1, 0.5, 0.9, 0.985, 1.0]))
+    assert counts.tolist() == [0, 1, 2, 4, 5, 6]
+
+
+def test_the_way_of_the_tip_is_as_long_as_the_travel_of_the_table():
+    for solver in paper_2009.PRINTED:
+        x, y = paper_2009.TARGETS[0]
+        pose = paper_2009.solved(solver, x / 12.0, y / 12.0)
+        places = paper_2009.tips(pose)
+        way = sum((after - before).length for before, after in pairwise(places))
+        assert way == pytest.approx(pose.cost.travel, rel=1e-5)
+
+
+@pytest.mark.skipif(not DRAWS, reason="no matplotlib: scripts/papers.py brings its own environment")
+def test_every_picture_of_the_page_is_drawn_and_small(written):
+    folder, _ = written
+    names = re.findall(r"\]\((papers/[\w-]+\.png)\)", (folder / "papers.md").read_text(encoding="utf-8"))
+    assert sorted(f"papers/{path.name}" for path in (folder / "papers").iterdir()) == sorted(names)
+    for name in names:
+        assert 3_000 < (folder / name).stat().st_size < 150_000
