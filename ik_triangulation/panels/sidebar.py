@@ -16,6 +16,7 @@ from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_mirror,
     POSE_OT_ik_triangulation_joint_own,
 )
+from ..operators.map import POSE_OT_ik_triangulation_map
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from ..results import latest
@@ -194,6 +195,14 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
 
 
+class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
+    bl_label = "Analyze"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        self.column().operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
+
+
 def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
     """The part of Blender's own Inverse Kinematics panel that counts here."""
     for axis in "xyz":
@@ -258,5 +267,6 @@ register, unregister = bpy.utils.register_classes_factory(
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
+        VIEW3D_PT_ik_triangulation_analyse,
     )
 )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the command line names: scenes, armatures, bones, targets."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import bpy
+from bpy.types import Object, PoseBone, Scene
+
+from ..blender.armature import bones_from_tip, bones_in_line
+from ..blender.limb import Limb, saved_range, saved_settings
+from ..errors import ChainError, IKError, RigError, TargetError
+
+
+def scene_of(name: str | None) -> Scene:
+    """The scene of that name, by default the active one."""
+    if name is None:
+        return bpy.context.scene
+    return _named(bpy.data.scenes, name, "Scene", RigError)
+
+
+def range_of(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, int]:
+    """First frame, last frame and step: what is given, else what is saved on the tip bone."""
+    stored = limb.armature.pose.bones[limb.tip].ik_triangulation
+    given = arguments.frame_start, arguments.frame_end, arguments.step
+    saved = saved_range(stored, scene, preview=False)
+    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    return start, end, step
+
+
+def bones_of(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...]]:
+    """The armature and the names of the bones from root to tip."""
+    armature, bone = _tip(arguments, scene)
+    if arguments.bones:
+        return armature, bones_in_line(armature, arguments.bones)
+    count = arguments.chain_count
+    return armature, bones_from_tip(armature, bone.name, bone.ik_triangulation.chain_count if count is None else count)
+
+
+def limb_of(arguments: Namespace, scene: Scene) -> Limb:
+    """The limb that is named, with what is saved on its tip bone where nothing else is given."""
+    armature, bone = _tip(arguments, scene)
+    stored = bone.ik_triangulation
+    settings = saved_settings(stored) | {"chain_count": stored.chain_count}
+    settings |= {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}
+    target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target
+    if arguments.target and arguments.subtarget is None:
+        settings["subtarget"] = ""
+    if arguments.pole_target is not None:  # none at all if it is empty
+        name = arguments.pole_target
+        settings["pole_target"] = _named(scene.objects, name, "Pole target", TargetError) if name else None
+        settings["pole_subtarget"] = arguments.pole_subtarget or ""
+    if arguments.obstacles is not None:
+        name = arguments.obstacles
+        settings["obstacles"] = _named(bpy.data.collections, name, "Collection", TargetError) if name else None
+    if arguments.bones:
+        del settings["chain_count"]
+        return Limb.from_bones(armature, arguments.bones, target, **settings)
+    return Limb.from_tip(armature, bone.name, target, **settings)
+
+
+def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:
+    """The armature, and the last of the bones that are named."""
+    armature = _armature(arguments.armature, scene)
+    if arguments.tip is None and arguments.bones is None:
+        raise ChainError("No bones are named. Say --tip BONE, or --bones with all of them.")
+    tip = _lowest(armature, arguments.bones) if arguments.bones else arguments.tip
+    if arguments.tip not in {None, tip}:
+        raise ChainError(f"'{arguments.tip}' is not the lowest of the bones named. Say either --tip or --bones.")
+    return armature, _named(armature.pose.bones, tip, "Bone", ChainError)
+
+
+def _lowest(armature: Object, names: Sequence[str]) -> str:
+    bones = [_named(armature.data.bones, name, "Bone", ChainError) for name in names]
+    return str(max(bones, key=lambda bone: len(bone.parent_recursive)).name)
+
+
+def _armature(name: str | None, scene: Scene) -> Object:
+    armatures = [ob for ob in scene.objects if ob.type == "ARMATURE"]
+    if name is not None:
+        return _named({ob.name: ob for ob in armatures}, name, "Armature", RigError)
+    if len(armatures) != 1:
+        found = ", ".join(f"'{ob.name}'" for ob in armatures) or "none"
+        raise RigError(
+            f"Scene '{scene.name}' has {len(armatures)} armatures ({found}). Say which with --armature NAME."
+        )
+    return armatures[0]
+
+
+def _named(things: Any, name: str, what: str, error: type[IKError]) -> Any:
+    thing = things.get(name)
+    if thing is None:
+        names = list(things.keys())
+        likely = get_close_matches(name, names, n=6, cutoff=0.5) or names[:12]
+        raise error(f"{what} '{name}' is not there. Choose one of {', '.join(map(repr, likely)) or 'none'}.")
+    return thing
