@@ -67,6 +67,13 @@ SOLVERS = {
         "Inverse Kinematics: quaternion CCD",
         ccd.step,
     ),
+    "CCD_STAGES": Solver(
+        16,
+        "CCD in Stages",
+        "As the source has it: each bone turns freely, then comes back to its hinge and its limits",
+        "Inverse Kinematics: quaternion CCD",
+        ccd.step_in_stages,
+    ),
     "GRADIENT": Solver(
         5,
         "Gradient",

@@ -9,7 +9,8 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist
+from ik_triangulation.kinematics.ranges import fit
+from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, rotation_between, twist
 from ik_triangulation.solvers import ccd, solve
 from ik_triangulation.targets import Point
 
@@ -144,3 +145,33 @@ def test_a_straight_chain_aiming_at_itself_is_left_as_it_is():
     before = bits(pose.rotations)
     ccd.step(pose, Vector((0.0, 2.5, 0.0)))
     assert bits(pose.rotations) == before
+
+
+def test_in_stages_a_hinge_turns_freely_is_turned_back_to_its_axis_and_clamped():
+    """The stages of the source, worked out one after the other."""
+    random = Random(31)
+    for seed in range(40):
+        chain = hinged(seed, 4)
+        pose = random_pose(chain, random)
+        pose.project()
+        aim = pose.head(0) + random_direction(random) * 0.7 * chain.reach
+        staged = pose.copy()
+        ccd.step_in_stages(staged, aim)
+        for i in reversed(range(4)):
+            head, hinge = pose.head(i), chain.joints[i].freedom
+            free = pose.into(i, rotation_between(pose.tip - head, aim - head)) @ pose.rotations[i]
+            on_axis = rotation_between(free @ hinge.axis, hinge.axis) @ free
+            pose.put(i, about(hinge.axis, fit(twist(on_axis, hinge.axis), hinge.lower, hinge.upper)))
+            assert rotation_angle(staged.rotations[i], pose.rotations[i]) < 1e-5
+
+
+def test_the_best_turn_about_a_hinge_reaches_more_than_the_stages():
+    random, reached = Random(32), {"CCD": 0, "CCD_STAGES": 0}
+    for seed in range(150):
+        chain = hinged(seed, 5)
+        goal, start = random_pose(chain, random), chain.rest_pose()
+        goal.project()
+        for solver in reached:
+            solution = solve(start, Point(goal.tip), solver, 1e-3 * chain.reach, 50, finish=False)
+            reached[solver] += solution.reached
+    assert reached["CCD"] >= reached["CCD_STAGES"] > 0

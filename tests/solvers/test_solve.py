@@ -387,6 +387,7 @@ def test_the_numbers_that_files_store_are_pinned():
         "ROSENBROCK": 13,
         "TRIANGULATION_RIGHT_ANGLE": 14,
         "TRIANGULATION_CHEAPEST": 15,
+        "CCD_STAGES": 16,
     }
 
 
