@@ -76,18 +76,18 @@ def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
 
 def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vector | None]:
     """Frame of the target and place of the pole target, world space. Raises TargetError if one of them is nowhere."""
-    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), limb.target_name, frame)
+    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
     if limb.pole_target is None:
         return target, None
     pole = frame_of(limb.pole_target, limb.pole_subtarget, depsgraph)
-    return target, _valid(pole, limb.pole_target.name, frame).to_translation()
+    return target, _valid(pole, f"Pole target '{limb.pole_target.name}'", frame).to_translation()
 
 
 def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix
     if not isfinite(a + b + c + d + e + f + g + h + i + x + y + z):
         raise TargetError(
-            f"Target '{name}' has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
+            f"{name} has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
         )
     return matrix
 
@@ -134,7 +134,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
         if locations:
             target = first.target.copy()
             target.translation = locations[number]
-            yield Sample(frame, first.rig, _valid(target, limb.target_name, frame))
+            yield Sample(frame, first.rig, _valid(target, f"Target '{limb.target_name}'", frame))
         elif still:
             yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
         else:
