@@ -17,8 +17,8 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     check_armature(limb.armature, view_layer)
     for name in limb.bones:
         find_bone(limb.armature, name)
-    for target, bone in limb.targets:
-        _check_target(limb, target, bone, scene, view_layer)
+    for what, (target, bone) in zip(("Target", "Pole target"), limb.targets, strict=False):
+        _check_target(what, limb, target, bone, scene, view_layer)
     for ob in limb.in_the_way:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
@@ -60,22 +60,23 @@ def check_armature(armature: Object, view_layer: ViewLayer) -> None:
         raise RigError(f"'{name}' (or a parent) is scaled flat. Give it a scale that keeps three dimensions.")
 
 
-def _check_target(limb: Limb, target: Object, bone: str, scene: Scene, view_layer: ViewLayer) -> None:
+def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene, view_layer: ViewLayer) -> None:
     if scene not in target.users_scene:
-        raise TargetError(f"Target '{target.name}' is not in this scene. Choose another target.")
+        raise TargetError(f"{what} '{target.name}' is not in this scene. Choose another {what.lower()}.")
     if not is_evaluated(target, view_layer):
         raise TargetError(
-            f"Target '{target.name}' is disabled in this view layer, its motion cannot be read. Enable it in viewports."
+            f"{what} '{target.name}' is disabled in this view layer, its motion cannot be read. Enable it in viewports."
         )
     if bone and (target.type != "ARMATURE" or bone not in target.pose.bones):
-        raise TargetError(f"Bone '{bone}' is not in target '{target.name}'. Choose another bone.")
+        raise TargetError(f"Bone '{bone}' is not in {what.lower()} '{target.name}'. Choose another bone.")
     if target == limb.armature and not bone:
-        raise TargetError(f"Target '{target.name}' is the armature itself. Choose one of its bones, or another object.")
+        raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
     followed = follows(Node(target, bone), limb.armature, limb.solved)
     if followed:
         name = f"{target.name}: {bone}" if bone else target.name
         raise TargetError(
-            f"Target '{name}' follows chain bone '{followed}'; it would move while being reached. "
+            f"{what} '{name}' follows chain bone '{followed}'; it would move while being "
+            f"{'reached' if what == 'Target' else 'bent towards'}. "
             "Unparent it or choose another."
         )
 

@@ -81,19 +81,20 @@ def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vect
 
     Raises TargetError if one of them is nowhere.
     """
-    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), limb.target_name, frame)
+    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
     pole = None
     if limb.pole_target is not None:
-        pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), limb.pole_target.name, frame)
-    obstacles = [_valid(frame_of(ob, "", depsgraph), ob.name, frame) for ob in limb.in_the_way]
-    return target, pole.to_translation() if pole else None, obstacles
+        name = f"Pole target '{limb.pole_target.name}'"
+        pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), name, frame).to_translation()
+    obstacles = [_valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame) for ob in limb.in_the_way]
+    return target, pole, obstacles
 
 
 def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
     (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix
     if not isfinite(a + b + c + d + e + f + g + h + i + x + y + z):
         raise TargetError(
-            f"Target '{name}' has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
+            f"{name} has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
         )
     return matrix
 
@@ -149,7 +150,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
         if locations:
             target = first.target.copy()
             target.translation = locations[number]
-            yield Sample(frame, first.rig, _valid(target, limb.target_name, frame))
+            yield Sample(frame, first.rig, _valid(target, f"Target '{limb.target_name}'", frame))
         elif still:
             yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
         else:

@@ -4,7 +4,8 @@
 Source: the soft constraints of "Inverse Kinematics" (seed document gradient-methods); the priority of one task over
 others by Nakamura, Hanafusa and Yoshikawa 1987; steps damped as by Levenberg 1944 and Marquardt 1963. With J and r the
 derivatives and values of the soft constraints and T those of the tip, a step d minimises |r + J d|^2 + damping |d|^2
-among those with T d = 0, so the tip stays but for the curvature of its path, which Gauss-Newton takes back.
+among those with T d = 0, so the tip stays but for the curvature of its path, which Gauss-Newton takes back. On a target
+of more than one place T is only what leads off it: the tip may slide along a line or a plane.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Pose
-from ..targets import Target
+from ..targets import Point, Target
 from . import gauss_newton
 from .finish import stray
 from .jacobian import change, jacobian
@@ -31,6 +32,7 @@ CORRECTIONS = 4  # steps of Gauss-Newton that bring the tip back
 CLOSE = 1e-6  # of the reach: how near they bring it, single precision allows no more
 RESTARTS = 8  # other poses to start from where soft constraints are not met
 MET = 1e-6  # cost up to which they are [rad^2]
+SLIDE = 1e-3  # of the reach: how far the tip is moved to see where it leaves the target
 
 
 def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> int:
@@ -44,7 +46,7 @@ def settle(pose: Pose, target: Target, soft: Sequence[Soft], enough: float) -> i
         if cost < NOTHING:
             return count
         start, recorded = pose.rotations[:], len(pose.turns)
-        task = _Task(pose, soft)
+        task = _Task(pose, soft, _leaving(pose, target, enough))
         if not task.joints:
             return count
         for _ in range(ATTEMPTS):
@@ -90,10 +92,21 @@ def _error(pose: Pose, target: Target) -> float:
     return (target.closest(pose.tip) - pose.tip).length
 
 
+def _leaving(pose: Pose, target: Target, enough: float) -> np.ndarray[Any, Any]:
+    """What of a small way of the tip leads off the target, 3x3: all from a point, only the way across from a plane."""
+    if isinstance(target, Point) or _error(pose, target) > enough:
+        return np.eye(3)
+    tip, size = pose.tip, SLIDE * pose.chain.reach
+    ways = (Vector([size * (i == axis) for i in range(3)]) for axis in range(3))
+    along = [(target.closest(tip + way) - target.closest(tip - way)) / (2.0 * size) for way in ways]
+    leaving: np.ndarray[Any, Any] = np.eye(3) - np.array(along).T
+    return leaving
+
+
 class _Task:
     """The tip and the soft constraints in terms of the joints' coordinates at a pose, in double precision."""
 
-    def __init__(self, pose: Pose, soft: Sequence[Soft]) -> None:
+    def __init__(self, pose: Pose, soft: Sequence[Soft], leaving: np.ndarray[Any, Any]) -> None:
         self.joints, columns = jacobian(pose, LARGEST)
         turns = [
             Turn(i, axis, pose.head(i), weight)
@@ -102,7 +115,8 @@ class _Task:
         ]
         rows = [row for each in soft for row in each.rows(pose, turns)]
         table = np.array(columns).reshape(-1, 5)
-        self.tip, self.least, self.most = table[:, :3].T / pose.chain.reach, table[:, 3], table[:, 4]
+        self.tip = leaving @ table[:, :3].T / pose.chain.reach
+        self.least, self.most = table[:, 3], table[:, 4]
         self.values = np.array([value for value, _ in rows])
         self.changes = np.array([row for _, row in rows]).reshape(len(rows), len(turns))
 

@@ -60,14 +60,16 @@ def step_2007(pose: Pose, aim: Vector) -> None:
 
     Where the next joint's limits do not let it point them at the aim, they are taken as collapsed (Figure 4).
     """
-    last = len(pose) - 1
+    last, folded = len(pose) - 1, None
     for i, (_, longest) in enumerate(pose.spans):
         after = pose.link(min(i + 1, last))
         rotations, turns = pose.rotations[:], len(pose.turns)
         angle = place(pose, i, pose.link(i), aim - pose.head(i), longest)
         if pose.chain.limited and 0.0 < angle < pi and i < last and not _can_point(pose, i + 1, aim):
             pose.restore(rotations, turns)
-            angle = place(pose, i, pose.link(i), aim - pose.head(i), _collapsed(pose, i + 1))
+            folded = folded or _folded(pose)
+            collapsed = (folded.tip - folded.head(i + 1)).length
+            angle = place(pose, i, pose.link(i), aim - pose.head(i), collapsed)
         if angle == pi and i < last:
             pose.swing(i + 1, pose.link(i + 1), after)
 
@@ -80,12 +82,12 @@ def _can_point(pose: Pose, i: int, aim: Vector) -> bool:
     return angle_between(trial.link(i), to_aim) < _POINTED
 
 
-def _collapsed(pose: Pose, i: int) -> float:
-    """Distance from joint `i` to the tip with all joints beyond folded back as far as they may."""
-    trial = pose.copy()
-    for j in range(i + 1, len(trial)):
-        trial.swing(j, trial.link(j), -trial.link(j - 1))
-    return float((trial.tip - trial.head(i)).length)
+def _folded(pose: Pose) -> Pose:
+    """The pose with every joint folded back on the one before as far as it may."""
+    folded = pose.copy()
+    for j in range(1, len(folded)):
+        folded.swing(j, folded.link(j), -folded.link(j - 1))
+    return folded
 
 
 def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
