@@ -60,27 +60,17 @@ class EulerBox:
             if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
                 nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
                 break
-            for value, y, z in self._edges((p, q, r, s), second, third):
-                if value > best:
-                    best, nearest[held], nearest[second], nearest[third] = value, bound, y, z
+            for (n, m), edges in ((second, third), ((p, r), (q, s))), ((third, second), ((p, q), (r, s))):
+                (xc, xs), (yc, ys) = edges
+                for end, cosine, sine in ends[n]:
+                    x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
+                    if hypot(x, y) <= best:  # the most that any third angle can do
+                        continue
+                    angle = fit(2.0 * atan2(y, x), *ranges[m])
+                    value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
+                    if value > best:
+                        best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
         angles = [0.0, 0.0, 0.0]
         for axis, angle in zip(self._axes, nearest, strict=True):
             angles[axis] = min(max(sign * angle, self._lower[axis]), self._upper[axis])  # a mirrored -0.0 is 0.0
         return angles[0], angles[1], angles[2]
-
-    def _edges(self, face: Sequence[float], second: int, third: int) -> list[tuple[float, float, float]]:
-        """For each of the two angles of a face at each of its bounds: the agreement and both angles."""
-        p, q, r, s = face
-        found = []
-        for bound, cosine, sine in self._ends[second]:
-            value, angle = self._best(cosine * p + sine * r, cosine * q + sine * s, third)
-            found.append((value, bound, angle))
-        for bound, cosine, sine in self._ends[third]:
-            value, angle = self._best(cosine * p + sine * q, cosine * r + sine * s, second)
-            found.append((value, angle, bound))
-        return found
-
-    def _best(self, x: float, y: float, n: int) -> tuple[float, float]:
-        """Greatest |x cos + y sin| of half an angle in range `n`, and the angle."""
-        angle = fit(2.0 * atan2(y, x), *self._ranges[n])
-        return abs(x * cos(angle / 2.0) + y * sin(angle / 2.0)), angle
