@@ -1,33 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve a limb at the present frame, or bake it over a range: read, solve, check, write.
+"""Solve a limb at the present frame, or bake limbs over a range: read, solve, check, write.
 
-Both plan and solve everything before the first write, and leave the file as it was if anything fails.
+All is planned and solved before the first write, and the file is left as it was if anything fails.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
 
 import bpy
-from bpy.types import Object, Scene, ViewLayer
-from mathutils import Vector
+from bpy.types import Scene, ViewLayer
 
+from . import commit
 from .blender.armature import Bones
-from .blender.checks import check_apart, check_limb, check_range
-from .blender.freedom import keyed
-from .blender.gate import within_limits
-from .blender.keyframes import Channel, check_keys, curves_of, values_before, write_keys
+from .blender.checks import check_apart, check_limb, check_range, check_separate
+from .blender.dependencies import in_order
+from .blender.keyframes import check_keys
 from .blender.limb import Limb
-from .blender.rotation import channel, run_of, set_rotation
-from .blender.sampling import go_to, sample, samples, stage, tip_location
+from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
 from .follow import Solved, follow, outside
-from .kinematics import Locked
 from .report import FrameResult, Report
-
-AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
 
@@ -47,23 +42,19 @@ def solve_pose(
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
     warnings += _moved_inside(outside(limb, bones, now), now.frame)
-    solved = list(follow(limb, bones, [now]))
-    runs = _runs(limb, solved, {})
+    (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
-        keys = write_keys(limb.armature, runs, [now.frame], now.frame, now.frame, view_layer, undo) if key else 0
-        for run in runs:
-            _put(limb.armature, run, run.values[0], undo)
-        view_layer.update()
-        warnings += _disagreement(limb, solved[0], tip_location(limb, view_layer.depsgraph))
+        keys = commit.pose(limb, solved, key, view_layer, undo)
+        warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
         undo.pop_all()
-    return _report(limb, solved, perf_counter() - started, keys, warnings)
+    return _report(limb, [solved], perf_counter() - started, keys, warnings)
 
 
 def bake(
     limb: Limb,
     frame_start: int,
     frame_end: int,
-    step: int = 1,
+    step: float = 1,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     progress: Progress | None = None,
@@ -74,31 +65,99 @@ def bake(
     and poses that are not keyed. Each frame starts from the solution of the one before. Raises an IKError that says
     what is in the way; then, and if `progress` raises, nothing has changed.
     """
+    return bake_limbs([limb], frame_start, frame_end, step, scene, view_layer, progress)[0]
+
+
+def bake_limbs(
+    limbs: Sequence[Limb],
+    frame_start: int,
+    frame_end: int,
+    step: float = 1,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> list[Report]:
+    """Bake several limbs as one: all of them or, if one fails, none. A report for each, in the order given.
+
+    A limb that stands on another one, or whose target moves with it, is baked after that. The rest is as bake() says;
+    raises ChainError if a bone belongs to two of them, or they move each other.
+    """
+    job = baking(limbs, frame_start, frame_end, step, scene, view_layer)
+    with _no_garbage_collection():
+        try:
+            while True:
+                done = next(job)
+                if progress:
+                    progress(*done)
+        except StopIteration as finished:
+            reports: list[Report] = finished.value
+            return reports
+        finally:
+            job.close()
+
+
+def baking(
+    limbs: Sequence[Limb],
+    frame_start: int,
+    frame_end: int,
+    step: float = 1,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    chunk: int | None = None,
+) -> Generator[tuple[int, int], None, list[Report]]:
+    """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
+
+    Closing it takes back everything. Between two frames nothing of Blender's is open but what has been keyed; with
+    `chunk` no more than that many frames are read at once.
+    """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    started = perf_counter()
     view_layer.update()
     check_range(scene, frame_start, frame_end, step)
-    check_limb(limb, scene, view_layer)
-    check_apart(limb)
-    warnings = check_keys(limb.armature, limb.in_order)
-    frames = range(frame_start, frame_end + 1, step)
-    bones = Bones(limb.armature, limb.bones, limb.solved)
-    solved: list[Solved] = []
-    with stage(limb, scene) as staged, ExitStack() as undo, _no_garbage_collection():
-        for result in follow(limb, bones, samples(limb, staged, frames)):
-            solved.append(result)
-            if progress:
-                progress(len(solved), len(frames))
-        warnings += _moved_inside(outside(limb, bones, solved[0].now), frame_start)
-        before = {name: _before(limb.armature, name, frame_start) for name in limb.in_order}
-        runs = _runs(limb, solved, before)
-        keys = write_keys(limb.armature, runs, frames, frame_start, frame_end, view_layer, undo)
-        for result in (solved[0], solved[len(solved) // 2], solved[-1]):
-            warnings += _disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
-        _show(limb.armature, runs, scene.frame_current_final, undo)
+    check_separate(limbs)
+    warnings: dict[int, list[str]] = {}
+    for limb in limbs:
+        check_limb(limb, scene, view_layer)
+        check_apart(limb)
+        warnings[id(limb)] = check_keys(limb.armature, limb.in_order)
+    frames = frames_from(frame_start, frame_end, step)
+    whole = len(frames) * len(limbs)
+    reports: dict[int, Report] = {}
+    with ExitStack() as undo:
+        for number, limb in enumerate(in_order(limbs)):
+            started = perf_counter()
+            bones = Bones(limb.armature, limb.bones, limb.solved)
+            moments = _sampled(limb, scene, frames, chunk)
+            solved: list[Solved] = []
+            for result in follow(limb, bones, moments):
+                solved.append(result)
+                yield number * len(frames) + len(solved), whole
+            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, solved[0].now), frame_start)
+            shown = scene.frame_current_final
+            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
+            with stage(limb, scene) as staged:
+                for result in (solved[0], solved[len(solved) // 2], solved[-1]):
+                    found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
+            view_layer.update()
+            seconds = perf_counter() - started
+            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)))
         undo.pop_all()
-    view_layer.update()
-    return _report(limb, solved, perf_counter() - started, keys, list(dict.fromkeys(warnings)))
+    return [reports[id(limb)] for limb in limbs]
+
+
+def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+    """The frames of a bake, whole ones if the step is."""
+    if step == int(step):
+        return range(frame_start, frame_end + 1, int(step))
+    count = int((frame_end - frame_start) / step + 1e-6) + 1
+    return [frame_start + number * step for number in range(count)]
+
+
+def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], chunk: int | None) -> Iterator[Sample]:
+    """The limb's samples, read `chunk` frames at a time; the scene that takes is gone before they are given out."""
+    for begin in range(0, len(frames), chunk or len(frames)):
+        with stage(limb, scene) as staged:
+            read = list(samples(limb, staged, frames[begin : begin + (chunk or len(frames))]))
+        yield from read
 
 
 @contextmanager
@@ -111,64 +170,6 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
-    """Channel values of every solved bone over all frames, each running on from the ones before."""
-    runs = []
-    for i, joint in enumerate(solved[0].pose.chain.joints):
-        if isinstance(joint.freedom, Locked):
-            continue
-        bone = limb.armature.pose.bones[joint.name]
-        prop, _ = channel(bone)
-        rotations = [result.pose.rotations[i] for result in solved]
-        freedoms = [result.pose.chain.joints[i].freedom for result in solved]
-        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
-        values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
-        runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
-    return runs
-
-
-def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
-    """Channel values of the last keys before `frame`; where there are none, the present ones."""
-    bone = armature.pose.bones[name]
-    prop, _ = channel(bone)
-    keyed_values = values_before(armature, bone.path_from_id(prop), frame)
-    return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
-
-
-def _show(armature: Object, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
-    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
-    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
-    for run in runs:
-        bone = armature.pose.bones[run.bone]
-        prop, _ = channel(bone)
-        values = list(getattr(bone, prop))
-        for index in run.indices:
-            values[index] = curves[run.path, index].evaluate(frame)
-        _put(armature, run, values, undo)
-
-
-def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
-    """Give a bone these rotation channels; closing `undo` gives it back those it had."""
-    bone = armature.pose.bones[run.bone]
-    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
-    set_rotation(bone, values)
-
-
-def _disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
-    """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
-    apart = (result.now.rig.into @ evaluated - result.pose.tip).length
-    if apart <= AGREES * result.pose.chain.reach:
-        return []
-    for name in limb.bones:
-        for constraint in limb.armature.pose.bones[name].constraints:
-            if constraint.enabled and constraint.influence > 0.0:
-                return [
-                    f"Constraint '{constraint.name}' on '{name}' moves the tip {apart:.3g} away from the solution. "
-                    "Mute it."
-                ]
-    return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
 
 
 def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, warnings: Sequence[str]) -> Report:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that can be known to go wrong before a solve, each with the culprit and the remedy."""
 
+from collections.abc import Sequence
+
 from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 
-from ..errors import AnimationError, RigError, SettingError, TargetError
+from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
 from .dependencies import Node, follows, needs_scene
 from .limb import Limb
 from .rotation import PROPERTIES
 
 LONGEST_RANGE = 100_000  # frames
+SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
 
 
 def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
@@ -24,16 +27,25 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     _check_drivers(limb)
 
 
-def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> None:
+def check_separate(limbs: Sequence[Limb]) -> None:
+    """Raise ChainError if a bone belongs to two of the limbs."""
+    owners: dict[tuple[int, str], str] = {}
+    for limb in limbs:
+        for name in limb.in_order:
+            other = owners.setdefault((limb.armature.session_uid, name), limb.tip)
+            if other != limb.tip:
+                raise ChainError(f"'{name}' belongs to the limbs of '{other}' and '{limb.tip}'. Shorten one of them.")
+
+
+def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> None:
     """Raise SettingError for a frame range that cannot be baked."""
     if frame_start > frame_end:
         raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
-    if step < 1:
-        raise SettingError(f"A step of {step} frames leads nowhere. Use 1 or more.")
+    if not step >= SHORTEST_STEP:
+        raise SettingError(f"A step of {step:g} frames leads nowhere. Use {SHORTEST_STEP} or more.")
     if (frame_end - frame_start) // step >= LONGEST_RANGE:
-        raise SettingError(
-            f"{(frame_end - frame_start) // step + 1} frames are too many. Bake {LONGEST_RANGE} at most."
-        )
+        count = int((frame_end - frame_start) // step) + 1
+        raise SettingError(f"{count} frames are too many. Bake {LONGEST_RANGE} at most.")
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
 

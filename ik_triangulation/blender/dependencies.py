@@ -2,10 +2,14 @@
 """What a target follows: a walk over parents, constraints, drivers and armature deformation."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from bpy.types import Constraint, Object, PoseBone, Scene
+
+from ..errors import ChainError
+from .limb import Limb
 
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
@@ -22,6 +26,25 @@ def follows(target: Node, armature: Object, chain: Collection[str]) -> str | Non
     """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
     movers = _movers(target, armature, chain)
     return next((node.bone for node in movers if node.object == armature and node.bone in chain), None)
+
+
+def in_order(limbs: Sequence[Limb]) -> list[Limb]:
+    """The limbs, each after those that move its root or its targets. Raises ChainError if they move each other."""
+    before = {
+        n: {m for m, other in enumerate(limbs) if m != n and _stands_on(limb, other)} for n, limb in enumerate(limbs)
+    }
+    try:
+        return [limbs[n] for n in TopologicalSorter(before).static_order()]
+    except CycleError as error:
+        first, second, *_ = (limbs[n].tip for n in error.args[1])
+        raise ChainError(f"The limbs of '{first}' and '{second}' move each other. Bake one of them first.") from error
+
+
+def _stands_on(limb: Limb, other: Limb) -> bool:
+    """Whether what another limb does moves this one's root, its targets or what it keeps out of."""
+    nodes = [Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)]
+    nodes += [Node(ob) for ob in limb.in_the_way]
+    return any(follows(node, other.armature, other.solved) for node in nodes)
 
 
 def needs_scene(start: Node) -> str | None:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what was solved to keys and poses, all of which can be taken back until the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from bpy.types import Object, ViewLayer
+from mathutils import Vector
+
+from .blender.freedom import keyed
+from .blender.gate import within_limits
+from .blender.keyframes import Channel, curves_of, values_before, write_keys
+from .blender.limb import Limb
+from .blender.rotation import channel, run_of, set_rotation
+from .follow import Solved
+from .kinematics import Locked
+
+AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
+
+
+def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
+    """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
+    frame, runs = solved.now.frame, _runs(limb, [solved], {})
+    keys = write_keys(limb.armature, runs, [frame], frame, frame, view_layer, undo) if key else 0
+    for run in runs:
+        _put(limb.armature, run, run.values[0], undo)
+    view_layer.update()
+    return keys
+
+
+def key(
+    limb: Limb,
+    solved: Sequence[Solved],
+    first: float,
+    last: float,
+    shown: float,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> int:
+    """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
+
+    Returns the number of keys. Closing `undo` puts everything back as it was.
+    """
+    before = {name: _before(limb.armature, name, first) for name in limb.in_order}
+    runs = _runs(limb, solved, before)
+    keys = write_keys(limb.armature, runs, [each.now.frame for each in solved], first, last, view_layer, undo)
+    _show(limb.armature, runs, shown, undo)
+    return keys
+
+
+def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
+    """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
+    apart = (result.now.rig.into @ evaluated - result.pose.tip).length
+    if apart <= AGREES * result.pose.chain.reach:
+        return []
+    for name in limb.bones:
+        for constraint in limb.armature.pose.bones[name].constraints:
+            if constraint.enabled and constraint.influence > 0.0:
+                return [
+                    f"Constraint '{constraint.name}' on '{name}' moves the tip {apart:.3g} away from the solution. "
+                    "Mute it."
+                ]
+    return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
+
+
+def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
+    """Channel values of every solved bone over all frames, each running on from the ones before."""
+    runs = []
+    for i, joint in enumerate(solved[0].pose.chain.joints):
+        if isinstance(joint.freedom, Locked):
+            continue
+        bone = limb.armature.pose.bones[joint.name]
+        prop, _ = channel(bone)
+        rotations = [result.pose.rotations[i] for result in solved]
+        freedoms = [result.pose.chain.joints[i].freedom for result in solved]
+        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
+        values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
+        runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
+    return runs
+
+
+def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
+    """Channel values of the last keys before `frame`; where there are none, the present ones."""
+    bone = armature.pose.bones[name]
+    prop, _ = channel(bone)
+    keyed_values = values_before(armature, bone.path_from_id(prop), frame)
+    return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
+
+
+def _show(armature: Object, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
+    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
+    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
+    for run in runs:
+        bone = armature.pose.bones[run.bone]
+        prop, _ = channel(bone)
+        values = list(getattr(bone, prop))
+        for index in run.indices:
+            values[index] = curves[run.path, index].evaluate(frame)
+        _put(armature, run, values, undo)
+
+
+def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
+    """Give a bone these rotation channels; closing `undo` gives it back those it had."""
+    bone = armature.pose.bones[run.bone]
+    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
+    set_rotation(bone, values)
