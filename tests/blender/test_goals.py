@@ -431,9 +431,9 @@ def test_an_offset_goes_with_the_shape():
 # Pole
 
 
-def bend_off(rig, pole, angle=0.0):
+def bend_off(rig, pole, angle=0.0, root=0):
     """Angle [rad] in world space from the pole to where the bones bend, about the line from root to tip."""
-    matrix, bones = rig.matrix_world, rig.pose.bones
+    matrix, bones = rig.matrix_world, rig.pose.bones[root:]
     heads = [np.array(matrix @ bone.head) for bone in bones]
     root, tip = heads[0], np.array(matrix @ bones[-1].tail)
     line = (tip - root) / np.linalg.norm(tip - root)
@@ -463,6 +463,10 @@ def test_a_bone_can_be_the_pole_also_one_of_the_same_rig():
     result, _ = solved(rig, target, pole_target=other, pole_subtarget="Bone 1")
     assert result.reached
     assert bend_off(rig, world_of(other, "Bone 1").translation) < radians(0.5)
+    target.location = (0.4, 0.9, 1.9)
+    report = solve_pose(Limb.from_tip(rig, "Bone 2", target, 2, pole_target=rig, pole_subtarget="Bone 0"))
+    assert report.all_reached
+    assert bend_off(rig, world_of(rig, "Bone 0").translation, root=1) < radians(0.5)
 
 
 def test_orientation_and_pole_are_met_together_where_there_is_room():

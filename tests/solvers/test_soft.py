@@ -571,6 +571,27 @@ def test_following_a_goal_does_not_jump_to_another_branch():
             pose = solution.pose
 
 
+def test_a_goal_that_moves_smoothly_within_the_limits_is_followed_smoothly():
+    """Place and orientation of poses between two others, each some hundredths of a radian on."""
+    random = Random(24)
+    for _ in range(4):
+        chain = arm()
+        start, end = allowed(chain, random), allowed(chain, random)
+        pose, steps, missing = start, [], []
+        for number in range(40):
+            between = map(Quaternion.slerp, start.rotations, end.rotations, [number / 39.0] * 3)
+            goal = Pose(chain, start.base, list(between))
+            goal.project()
+            wish = Orientation(goal.tip_rotation)
+            solution = solve(pose, Point(goal.tip), soft=[wish], follow=True)
+            assert solution.reached
+            missing.append(wish.missing(solution.pose))
+            steps.append(max(map(rotation_angle, pose.rotations, solution.pose.rotations)))
+            pose = solution.pose
+        assert max(steps) < 0.2
+        assert sum(angle < radians(0.1) for angle in missing) >= 36  # the way of the elbow may end at a limit
+
+
 def test_a_wish_that_cannot_be_met_from_here_is_looked_for_afar_only_when_not_following():
     """Bent the wrong way: the joint's limits stand between the pose and the other one that reaches."""
     elbow = Hinge(Vector((1.0, 0.0, 0.0)), -2.0, 2.0)
