@@ -7,7 +7,7 @@ rings and cylinders go round Y, as Blender draws circles and cones. A bone runs 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mathutils import Matrix, Quaternion, Vector
@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 from .blender.armature import find_bone, is_flat
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .errors import TargetError
+from .errors import SettingError, TargetError
 from .kinematics.rotation import orientation
 from .solvers import Direction, Orientation, Pole
 from .targets import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target, Transformed
@@ -36,6 +36,7 @@ _SHAPES: dict[str, Callable[[float, Vector], Target]] = {
 _DISPLAYED = {"CIRCLE": "RING", "SPHERE": "SPHERE", "CUBE": "BOX", "CONE": "CYLINDER", "IMAGE": "PLANE"}
 _PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field
 _PULLED_TO = {"POINT", "LINE", "PLANE"}
+_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
 
 
 class Goal(NamedTuple):
@@ -46,9 +47,14 @@ class Goal(NamedTuple):
 
 
 class Aim:
-    """The goal of a limb at any frame. Raises TargetError for a target that does not have the shape asked for."""
+    """The goal of a limb at any frame.
+
+    Raises TargetError for a target that does not have the shape asked for, SettingError for one that is unknown.
+    """
 
     def __init__(self, limb: Limb) -> None:
+        _known("Shape", limb.shape, ("AUTO", "POINT", *_SHAPES, "FIELD"))
+        _known("Orientation", limb.orientation, _ORIENTATIONS)
         self._limb = limb
         self._along = _Y if limb.subtarget else _Z
         self._orientation = orientation_of(limb)
@@ -121,6 +127,11 @@ def orientation_of(limb: Limb) -> str:
         return "NONE"
     arrow = limb.target.type == "EMPTY" and not limb.subtarget and limb.target.empty_display_type == "SINGLE_ARROW"
     return "DIRECTION" if arrow else "NONE"
+
+
+def _known(what: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise SettingError(f"{what} '{name}' is unknown. Choose one of {', '.join(names)}.")
 
 
 def _size(limb: Limb) -> float:

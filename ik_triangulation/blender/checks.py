@@ -20,6 +20,8 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     for what, (target, bone) in zip(("Target", "Pole target"), limb.targets, strict=False):
         _check_target(what, limb, target, bone, scene, view_layer)
     _check_drivers(limb)
+    if not 0.0 <= limb.influence <= 1.0:
+        raise SettingError(f"Influence {limb.influence:g} is no share of the way. Give it a number from 0 to 1.")
 
 
 def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> None:

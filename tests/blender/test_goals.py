@@ -18,6 +18,8 @@ from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import SettingError, TargetError
 from ik_triangulation.goal import orientation_of, shape_of
+from ik_triangulation.properties import choices
+from ik_triangulation.summary import on_limits, summary
 
 from ..rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, place, rotate, rows
 
@@ -286,6 +288,34 @@ def test_an_offset_rotation_of_zero_is_refused():
             solve_pose(
                 limb(rig, target, use_offset=True, orientation=orientation, offset_rotation=(0.0, 0.0, 0.0, 0.0))
             )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"shape": "CUP"}, "Shape 'CUP' is unknown. Choose one of AUTO, POINT, PLANE, LINE, RAY, SEGMENT, SPHERE"),
+        ({"orientation": "UP"}, "Orientation 'UP' is unknown. Choose one of AUTO, NONE, DIRECTION, FULL"),
+        ({"influence": 1.5}, "Influence 1.5 is no share of the way. Give it a number from 0 to 1"),
+        ({"influence": -0.1}, "Influence -0.1 is no share"),
+        ({"influence": nan}, "Influence nan is no share"),
+        ({"orientation": "FULL", "orient_weight": -1.0}, "Orientation weight -1.0 is none"),
+        ({"orientation": "DIRECTION", "orient_weight": nan}, "Direction weight nan is none"),
+    ],
+)
+def test_settings_outside_their_meaning_are_refused(settings, message):
+    rig = standing_rig()
+    target = standing_empty(rig)
+    for call in (solve_pose, lambda limb: bake(limb, 1, 3)):
+        with nothing_lost(), pytest.raises(SettingError, match=message):
+            call(limb(rig, target, **settings))
+
+
+@pytest.mark.parametrize("name", ["shape", "orientation"])
+def test_what_can_be_chosen_in_blender_can_be_aimed_at(name):
+    rig = standing_rig()
+    target = field(standing_empty(rig, display="SPHERE"), "FORCE")
+    for choice in choices(name):
+        assert solved(rig, target, **{name: choice})[0].reached
 
 
 # Orientation
@@ -742,6 +772,10 @@ def test_a_report_says_what_stands_on_its_limits_what_it_cost_and_how_far_it_is_
     assert told["largest_angle"] == pytest.approx(wanted, abs=1e-3)
     assert told["on_limits"] == result.on_limits == told["per_frame"][0]["on_limits"]
     assert told["cost"] == told["per_frame"][0]["cost"]
+    assert on_limits(report) == [f"{name}: {', '.join(ends)}" for name, ends in result.on_limits.items()]
+    line = summary(report, bpy.context.scene)
+    assert line.startswith("Not reached, distance ")
+    assert line.endswith(f", {degrees(wanted):.2g}° off its orientation")
 
 
 @pytest.mark.parametrize("orientation", ["NONE", "FULL"])
