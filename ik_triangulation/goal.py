@@ -24,7 +24,10 @@ class Goal(NamedTuple):
 
 
 class Aim:
-    """The goal of a limb at any frame. Raises TargetError for a target that does not have the shape asked for."""
+    """The goal of a limb at any frame.
+
+    Raises TargetError for a target that does not have the shape asked for, SettingError for one that is unknown.
+    """
 
     def __init__(self, limb: Limb) -> None:
         self._limb = limb

@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from .blender.armature import find_bone
 from .blender.limb import Limb
-from .errors import TargetError
+from .errors import SettingError, TargetError
 from .targets import Box, Cylinder, Line, Plane, Ray, Ring, Segment, Sphere, Target
 
 _ORIGIN, _Y, _Z = Vector(), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
@@ -49,9 +49,12 @@ def shape_of(limb: Limb) -> str:
     """The shape to reach: what was chosen, else what the target looks like.
 
     A force field is the point, line or plane that it pulls to. Raises TargetError where one was chosen that is not
-    there or pulls to none of these.
+    there or pulls to none of these, SettingError for a shape that is unknown.
     """
     target, shape = limb.target, limb.shape
+    known = ("AUTO", "POINT", *_SHAPES, "FIELD")
+    if shape not in known:
+        raise SettingError(f"Shape '{shape}' is unknown. Choose one of {', '.join(known)}.")
     if shape not in {"AUTO", "FIELD"}:
         return shape
     pulled = target.field.shape if target.field and target.field.type in _PULLING else ""

@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 from .blender.armature import is_flat
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .errors import TargetError
+from .errors import SettingError, TargetError
 from .kinematics import Pose
 from .kinematics.rotation import orientation
 from .shape import along
@@ -20,6 +20,7 @@ from .solvers.obstacles import Obstacle
 from .solvers.soft import Soft
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
+_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
 _THIN = 1e-4  # of an obstacle's largest side: as thick as it is at least
 
 
@@ -56,7 +57,10 @@ def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft
 
 
 def orientation_of(limb: Limb) -> str:
-    """How the tip shall be turned: what was chosen, else along a single arrow."""
+    """How the tip shall be turned: what was chosen, else along a single arrow. Raises SettingError for what is none."""
+    if limb.orientation not in _ORIENTATIONS:
+        known = ", ".join(_ORIENTATIONS)
+        raise SettingError(f"Orientation '{limb.orientation}' is unknown. Choose one of {known}.")
     if limb.orientation != "AUTO":
         return limb.orientation
     if limb.use_offset:

@@ -5,11 +5,13 @@ import json
 import re
 import subprocess
 import sys
+from math import pi
 from pathlib import Path
 
 import bpy
 import pytest
 
+from ik_triangulation.bake import solve_pose
 from ik_triangulation.cli import main
 
 from .rigs import all_keys, chain_rig, configure, curves_of, empty, key_frames, key_location
@@ -34,6 +36,7 @@ def rig_file(empty_scene, tmp_path):
     configure(rig, "Bone 3", target=target, chain_count=3)
     far = empty("Far", (0.0, 0.0, 50.0))
     assert far.name == "Far"
+    empty("Pole", (3.0, -1.0, 1.0))
     empty_scene.frame_end = 6
     path = tmp_path / "rig.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -104,6 +107,26 @@ WRONG_USAGE = {
     "a tolerance that is no number": ["bake", "FILE", "--tip", "Bone 3", "--discard", "--tolerance", "nan"],
     "a frame that is no number": ["solve", "FILE", "--tip", "Bone 3", "--discard", "--frame", "one"],
 }
+# A flag, a value that it does not take, and what is said about it.
+WRONG_VALUES = [
+    ("--shape", "cup", "invalid choice: 'CUP'"),
+    ("--orientation", "sideways", "invalid choice: 'SIDEWAYS'"),
+    ("--orient-weight", "-1", "-1 is not a weight from 0 up"),
+    ("--orient-weight", "nan", "nan is not finite"),
+    ("--orient-weight", "much", "'much' is not a number"),
+    ("--pole-weight", "-0.5", "-0.5 is not a weight from 0 up"),
+    ("--pole-weight", "inf", "inf is not finite"),
+    ("--pole-angle", "left", "'left' is not a number"),
+    ("--pole-angle", "nan", "nan is not finite"),
+    ("--influence", "1.01", "1.01 is not from 0 to 1"),
+    ("--influence", "-0.1", "-0.1 is not from 0 to 1"),
+    ("--influence", "nan", "nan is not finite"),
+    ("--influence", "half", "'half' is not a number"),
+    ("--tolerance", "inf", "inf is not finite"),
+    ("--tolerance", "near", "'near' is not a number"),
+    ("--tolerance", "-1", "-1 is not a distance above zero"),
+    ("--pole-target", None, "expected one argument"),
+]
 FAILURES = {
     "a file that is not there": (
         ["bake", "gone.blend", "--tip", "Bone 3", "--discard"],
@@ -128,6 +151,26 @@ FAILURES = {
         "The range ends at frame 6",
     ),
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
+    "an unknown pole": (
+        ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Polo", "--discard"],
+        "Pole target 'Polo' is not there. Choose one of .*'Pole'",
+    ),
+    "a pole without that bone": (
+        ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Pole", "--pole-subtarget", "knee", "--discard"],
+        "Bone 'knee' is not in pole target 'Pole'",
+    ),
+    "a pole that is the armature": (
+        ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Rig", "--discard"],
+        "Pole target 'Rig' is the armature itself",
+    ),
+    "a pole on the chain": (
+        ["bake", "FILE", "--tip", "Bone 3", "--pole-target", "Rig", "--pole-subtarget", "Bone 2", "--discard"],
+        "Pole target 'Rig: Bone 2' follows chain bone 'Bone 2'",
+    ),
+    "no force field": (
+        ["solve", "FILE", "--tip", "Bone 3", "--shape", "field", "--discard"],
+        "'Target' has no force field that pulls to a point, line or plane",
+    ),
 }
 
 
@@ -182,6 +225,100 @@ def test_wrong_usage(what, run):
     code, _, said = run(WRONG_USAGE[what])
     assert code == USAGE
     assert "usage: ik_triangulation" in said
+
+
+@pytest.mark.parametrize(("flag", "value", "message"), WRONG_VALUES)
+def test_wrong_values_are_told_with_the_flag_and_the_reason(flag, value, message, run):
+    words = [word for word in (flag, value) if word is not None]
+    code, _, said = run(["solve", "FILE", "--tip", "Bone 3", "--discard", *words])
+    assert code == USAGE
+    assert f"argument {flag}: " in said
+    assert message in said
+    assert "_" not in said.partition("error: ")[2], "the name of a function is told"
+
+
+GOAL = {
+    "shape": ("--shape", "sphere", "SPHERE"),
+    "orientation": ("--orientation", "full", "FULL"),
+    "orient_weight": ("--orient-weight", "0.25", 0.25),
+    "pole_angle": ("--pole-angle", "-90", -pi / 2.0),
+    "pole_weight": ("--pole-weight", "0", 0.0),
+    "influence": ("--influence", "0.5", 0.5),
+}
+
+
+@pytest.fixture
+def solved_limb(run, monkeypatch):
+    """Run a solve with more words; the limb that came of them."""
+    seen = []
+
+    def watch(limb, *rest, **settings):
+        seen.append({name: getattr(limb, name) for name in (*GOAL, "subtarget", "pole_subtarget")})
+        seen[-1]["pole_target"] = limb.pole_target and limb.pole_target.name
+        return solve_pose(limb, *rest, **settings)
+
+    monkeypatch.setattr("ik_triangulation.cli.solving.solve_pose", watch)
+
+    def solve(*words):
+        code, _, said = run(["solve", "FILE", "--armature", "Rig", "--tip", "Bone 3", "--discard", *words])
+        assert code in {DONE, OUT_OF_TOLERANCE}, said
+        return seen[-1]
+
+    return solve
+
+
+@pytest.mark.parametrize("name", GOAL)
+def test_what_is_aimed_at_can_be_said(name, solved_limb):
+    flag, word, value = GOAL[name]
+    assert solved_limb("--pole-target", "Pole", flag, word)[name] == value
+
+
+def test_a_pole_that_is_given_has_no_bone_of_the_stored_one_and_none_is_a_pole_too(rig_file, solved_limb):
+    rig = opened(rig_file)
+    settings = rig.pose.bones["Bone 3"].ik_triangulation
+    settings.pole_target, settings.pole_subtarget = chain_rig(2, name="Other"), "Bone 1"
+    settings.pole_angle, settings.orientation, settings.influence = 0.5, "DIRECTION", 0.75
+    bpy.ops.wm.save_mainfile()
+    stored = solved_limb()
+    assert (stored["pole_target"], stored["pole_subtarget"]) == ("Other", "Bone 1")
+    assert (stored["pole_angle"], stored["orientation"], stored["influence"]) == (0.5, "DIRECTION", 0.75)
+    for words, pole in {
+        ("--pole-target", "Pole"): ("Pole", ""),
+        ("--pole-target", "Other", "--pole-subtarget", "Bone 0"): ("Other", "Bone 0"),
+        ("--pole-subtarget", "Bone 0"): ("Other", "Bone 0"),
+        ("--pole-target", ""): (None, ""),
+    }.items():
+        found = solved_limb(*words)
+        assert (found["pole_target"], found["pole_subtarget"]) == pole
+
+
+@pytest.mark.parametrize("command_words", [["solve"], ["bake"]], ids=["solve", "bake"])
+def test_json_tells_angles_limits_and_costs(command_words, run):
+    words = [*command_words, "FILE", "--tip", "Bone 3", "--orientation", "direction", "--discard", "--json"]
+    code, out, said = run(words)
+    assert code == DONE, said
+    report = json.loads(out[out.index("{") :])
+    assert 0.0 <= report["largest_angle"] < pi
+    assert "° off its orientation" in said
+    assert report["on_limits"] == {}
+    assert set(report["cost"]) == {"turns", "total_angle", "travel"}
+    assert report["cost"]["turns"] == sum(frame["cost"]["turns"] for frame in report["per_frame"]) > 0
+    assert all({"angle", "on_limits", "cost", "distance", "reached"} <= set(frame) for frame in report["per_frame"])
+    code, out, said = run([*command_words, "FILE", "--tip", "Bone 3", "--discard", "--json"])
+    assert json.loads(out[out.index("{") :])["largest_angle"] is None
+    assert "orientation" not in said
+
+
+def test_a_pose_outside_its_limits_is_warned_of(run, rig_file):
+    rig = opened(rig_file)
+    bone = rig.pose.bones["Bone 2"]
+    bone.lock_ik_y = bone.lock_ik_z = True
+    bone.rotation_quaternion = (0.8, 0.0, 0.0, 0.6)
+    bpy.ops.wm.save_mainfile()
+    code, out, said = run(["solve", "FILE", "--tip", "Bone 3", "--discard", "--json"])
+    assert code == DONE, said
+    assert "Warning: 'Bone 2' stood outside the limits at frame 1 and had to be moved inside." in said
+    assert len(json.loads(out[out.index("{") :])["warnings"]) == 1
 
 
 @pytest.mark.parametrize("what", FAILURES)

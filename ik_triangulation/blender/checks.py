@@ -25,6 +25,8 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     for ob in limb.in_the_way:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
+    if not 0.0 <= limb.influence <= 1.0:
+        raise SettingError(f"Influence {limb.influence:g} is no share of the way. Give it a number from 0 to 1.")
 
 
 def check_separate(limbs: Sequence[Limb]) -> None:

@@ -17,6 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import RigError, TargetError
 from ..kinematics import Freedom
+from ..kinematics.rotation import orientation
 from .armature import Channels, base_of, channels_of, is_flat
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
@@ -112,8 +113,8 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
     target = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(target):
         raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
-    rotation = frame_of(limb.armature, limb.tip, depsgraph).to_quaternion()
-    return target.inverted() @ tip_location(limb, depsgraph), target.to_quaternion().conjugated() @ rotation
+    tip, goal = (orientation(frame.to_3x3()) for frame in (frame_of(limb.armature, limb.tip, depsgraph), target))
+    return target.inverted() @ tip_location(limb, depsgraph), goal.conjugated() @ tip
 
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:

@@ -280,7 +280,7 @@ ALONG = {
 def test_on_a_target_of_more_than_one_place_the_tip_slides_to_where_more_is_met(kind):
     random = Random(10)
     chain, met = arm(), 0
-    for _ in range(12):
+    for _ in range(8):
         goal, start = allowed(chain, random), allowed(chain, random)
         target = ALONG[kind](goal.tip, random_direction(random))
         wish = Orientation(goal.tip_rotation)
@@ -288,7 +288,7 @@ def test_on_a_target_of_more_than_one_place_the_tip_slides_to_where_more_is_met(
         assert solution.reached
         assert_inside(solution.pose)
         met += wish.missing(solution.pose) < radians(0.1)
-    assert met >= 11
+    assert met >= 7
 
 
 def test_the_bare_solver_ignores_them():
@@ -569,6 +569,27 @@ def test_following_a_goal_does_not_jump_to_another_branch():
             solution = solve(pose, target, tolerance=1e-3, soft=[wish], follow=True)
             assert max(map(rotation_angle, pose.rotations, solution.pose.rotations)) < 0.5
             pose = solution.pose
+
+
+def test_a_goal_that_moves_smoothly_within_the_limits_is_followed_smoothly():
+    """Place and orientation of poses between two others, each some hundredths of a radian on."""
+    random = Random(24)
+    for _ in range(2):
+        chain = arm()
+        start, end = allowed(chain, random), allowed(chain, random)
+        pose, steps, missing = start, [], []
+        for number in range(40):
+            between = map(Quaternion.slerp, start.rotations, end.rotations, [number / 39.0] * 3)
+            goal = Pose(chain, start.base, list(between))
+            goal.project()
+            wish = Orientation(goal.tip_rotation)
+            solution = solve(pose, Point(goal.tip), soft=[wish], follow=True)
+            assert solution.reached
+            missing.append(wish.missing(solution.pose))
+            steps.append(max(map(rotation_angle, pose.rotations, solution.pose.rotations)))
+            pose = solution.pose
+        assert max(steps) < 0.2
+        assert sum(angle < radians(0.1) for angle in missing) >= 36  # the way of the elbow may end at a limit
 
 
 def test_a_wish_that_cannot_be_met_from_here_is_looked_for_afar_only_when_not_following():
