@@ -61,6 +61,8 @@ class Orientation:
 
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
+        if not self.rotation.magnitude:
+            raise SettingError("The orientation is no rotation. Give it a unit quaternion.")
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between the end effector's orientation and this."""
@@ -81,9 +83,9 @@ class Direction:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        _check("Direction", self.weight, self.direction)
-        if not self.direction.length:
-            raise SettingError("The direction to point along has no length. Give it one.")
+        _check("Direction", self.weight, (*self.direction, *self.axis))
+        if not (self.direction.length and self.axis.length):
+            raise SettingError("The direction to point along, or the axis to point, has no length. Give it one.")
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between where the end effector points and this."""

@@ -11,13 +11,15 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mathutils import Vector
 
-from ik_triangulation.kinematics import Free
+from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
+from ik_triangulation.solvers.finish import stray
 from ik_triangulation.targets import Point
 
-from ..chains import GENERAL, hinged, limited, mixed, random_chain, random_cone, random_pose
+from ..chains import GENERAL, hinged, limited, mixed, random_chain, random_cone, random_pose, straight
 from ..strategies import chains, directions, examples, place_within_limits, seeds
 from .reaching import optimum
 
@@ -80,3 +82,14 @@ def test_limited_chains_reach_what_their_limits_allow(solver):
             solution = solve(start, target, solver, tolerance=1e-3 * chain.reach, seed=seed)
             missed += [] if solution.reached else [(make.__name__, seed, solution.error / chain.reach)]
     assert not missed
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
+def test_restarts_begin_at_unit_quaternions_within_the_limits(share):
+    """Also between rotations that are nearly the same, where mathutils interpolates along the chord."""
+    hinge = Hinge(Vector((1.0, 0.0, 0.0)), 0.0, 0.028)
+    for seed in range(200):
+        pose = straight((1.0,), [hinge]).rest_pose()
+        stray(pose, Random(seed), share)
+        assert abs(pose.rotations[0].magnitude - 1.0) < 5e-7
+        assert hinge.nearest(pose.rotations[0]) is pose.rotations[0]
