@@ -29,10 +29,10 @@ def examples(count):
 
 
 @st.composite
-def ranges(draw, least_width=0.0):
+def ranges(draw):
     """A range [rad]: anywhere on the circle, shifted by whole turns, up to a full turn wide, or open at its ends."""
     lower = draw(angles) + tau * draw(st.sampled_from((0, 0, 0, -1, 1)))
-    upper = lower + draw(st.floats(least_width, tau))
+    upper = lower + draw(st.floats(0.0, tau))
     ends = draw(st.sampled_from(("both", "both", "both", "lower", "upper", "none")))
     return (lower if ends in {"both", "lower"} else -inf), (upper if ends in {"both", "upper"} else inf)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What solve() promises for every solver, besides the properties: nothing changed, the same each time, no bad request."""
+"""What solve() promises besides the properties: nothing changed, the same result each time, bad requests refused."""
 
 import os
 import re
