@@ -90,5 +90,6 @@ def _turned_like(before: Pose, start: Pose) -> Pose:
 def _between(start: Pose, end: Pose, share: float) -> Pose:
     """The pose that `share` of the way leads to from `start` to `end`, inside the limits."""
     pairs = zip(end.chain.joints, start.rotations, end.rotations, strict=True)
-    rotations = [joint.freedom.nearest(before.slerp(after, share)) for joint, before, after in pairs]
+    # Between rotations less than 2 degrees apart slerp() cuts the corner.
+    rotations = [joint.freedom.nearest(before.slerp(after, share).normalized()) for joint, before, after in pairs]
     return Pose(end.chain, end.base, rotations)

@@ -107,8 +107,8 @@ class Bones:
     def pose(self, base: Matrix, channels: Sequence[Channels], freedoms: Mapping[str, Freedom] | None = None) -> Pose:
         """The pose these channels make under the frame `base` (4x4, armature space) of the root's parent.
 
-        Bones that cannot move are part of the link they lie in, so the joints are fewer than the bones; a joint has its
-        bone's name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a
+        Locked bones are part of the link they lie in, so the joints are fewer than the bones; a joint has its bone's
+        name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a
         scale of zero.
         """
         scale = _uniform_scale(base)
@@ -118,7 +118,7 @@ class Bones:
             self.freedoms = [
                 freedoms.get(name, freedom) for name, freedom in zip(self.names, self.freedoms, strict=True)
             ]
-        held = [not freedom.moves for freedom in self.freedoms]
+        held = [isinstance(freedom, Locked) for freedom in self.freedoms]
         key = (
             scale,
             *self.freedoms,
@@ -159,12 +159,15 @@ class Bones:
         return Chain(tuple(joints), tip)
 
     def _rigid_chain(self, offsets: Sequence[Vector], tip: Vector, channels: Sequence[Channels]) -> Chain:
-        """The joints of the bones that can move, with what lies between them as one rigid link."""
+        """The joints of the bones that are not locked, with what lies between them as one rigid link.
+
+        A bone limited to one angle is a joint as well: it may stand at another one and have to be moved there.
+        """
         joints = []
         place, turn = Vector(), Quaternion()  # of the frame that the next bone stands in, from the last joint on
         for i, channel in enumerate(channels):
             place, turn = place + turn @ offsets[i], turn @ self._rests[i].to_quaternion()
-            if self.freedoms[i].moves:
+            if not isinstance(self.freedoms[i], Locked):
                 joints.append(Joint(self.names[i], place, turn, self.freedoms[i], self._stiffness[i]))
                 place, turn = Vector(), Quaternion()
             else:

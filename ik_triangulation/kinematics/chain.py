@@ -19,7 +19,8 @@ class Chain:
     """Joints from the root to the tip, and the end effector in the last joint's frame.
 
     `tip` is its place [Blender units], `tip_rest` its orientation, which differs from the joint's where bones that
-    cannot move follow. Raises ChainError for no joints at all, and for a place or orientation that is no finite number.
+    cannot move follow. Raises ChainError for no joints at all, for a place or orientation that is no finite number, and
+    for a stiffness outside 0..1.
     """
 
     joints: tuple[Joint, ...]
@@ -35,6 +36,8 @@ class Chain:
         for joint in self.joints:
             if not all(map(isfinite, (*joint.offset, *joint.rest))):
                 raise ChainError(f"Bone '{joint.name}' has an invalid rest pose. Re-create it in Edit Mode.")
+            if not 0.0 <= joint.stiffness <= 1.0:
+                raise ChainError(f"Bone '{joint.name}' has a stiffness of {joint.stiffness}. Give it one from 0 to 1.")
         if not all(map(isfinite, (*self.tip, *self.tip_rest))):
             raise ChainError(f"Bone '{self.joints[-1].name}' has an invalid tail. Re-create it in Edit Mode.")
 

@@ -39,11 +39,12 @@ class Cone(Freedom):
 
     @property
     def moves(self) -> bool:
-        return self.swing > 0.0 or self.twist_upper > self.twist_lower
+        return self.swing > 0.0 or self._twists_freely
 
     @property
     def names(self) -> tuple[str, ...]:
-        return "swing", "direction", "twist"
+        swing = ("swing", "direction") if self.swing > 0.0 else ()
+        return (*swing, "twist") if self._twists_freely else swing
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
         w, x, y, z = rotation
@@ -63,26 +64,34 @@ class Cone(Freedom):
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         """The swing, an angle square to it that leads around the cone, and the twist."""
         swing, direction, twist = self._parts(rotation)
-        around = _across(direction) * cos(swing / 2.0) - _BONE * sin(swing / 2.0)
-        across = 2.0 * self.swing  # at() stops at the edge of the cone; farther than this there is nothing
-        return [
-            Coordinate(direction, swing, -self.swing, self.swing),
-            Coordinate(around, 0.0, -across, across),
-            Coordinate(about(direction, swing) @ _BONE, twist, self.twist_lower, self.twist_upper),
-        ]
+        found = []
+        if self.swing > 0.0:
+            around = _across(direction) * cos(swing / 2.0) - _BONE * sin(swing / 2.0)
+            across = 2.0 * self.swing  # at() stops at the edge of the cone; farther than this there is nothing
+            found += [Coordinate(direction, swing, -self.swing, self.swing), Coordinate(around, 0.0, -across, across)]
+        if self._twists_freely:
+            found.append(Coordinate(about(direction, swing) @ _BONE, twist, self.twist_lower, self.twist_upper))
+        return found
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        *swings, twist = values if self._twists_freely else (*values, self.twist_lower)
+        twist = min(max(twist, self.twist_lower), self.twist_upper)
+        if not swings:
+            return about(_BONE, twist)
         swing, direction, _ = self._parts(rotation)
         # An angle around the cone is that much more of a swing vector, the shorter the wider the cone stands open.
-        around = values[1] * (swing / 2.0) / sin(swing / 2.0) if swing > ROUNDING else values[1]
-        axis = direction * values[0] + _across(direction) * around
-        twist = min(max(values[2], self.twist_lower), self.twist_upper)
+        around = swings[1] * (swing / 2.0) / sin(swing / 2.0) if swing > ROUNDING else swings[1]
+        axis = direction * swings[0] + _across(direction) * around
         return _rotation(axis, min(axis.length, self.swing), twist)
 
     def random(self, random: Random) -> Quaternion:
         direction = random.uniform(-pi, pi)
         swing = self.swing * sqrt(random.random())  # as dense everywhere in the cone
         return _rotation(Vector((cos(direction), 0.0, sin(direction))), swing, random.uniform(*finite(*self._twists)))
+
+    @property
+    def _twists_freely(self) -> bool:
+        return self.twist_upper > self.twist_lower
 
     @property
     def _twists(self) -> tuple[float, float]:

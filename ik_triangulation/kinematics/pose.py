@@ -143,11 +143,14 @@ class Pose:
 
     def swing(self, i: int, start: Vector, end: Vector) -> None:
         """Turn joint `i` so that what points along `start` (armature space) points along `end`, as far as allowed."""
+        freedom = self.chain.joints[i].freedom
+        if not freedom.moves:
+            return
         if self._known <= i:
             self.head(i)
         back = self._sockets[i].inverted()
         rotation = self.rotations[i]
-        turned = self.chain.joints[i].freedom.swung(rotation, back @ start, back @ end)
+        turned = freedom.swung(rotation, back @ start, back @ end)
         if turned is not rotation:
             self.put(i, turned)
 

@@ -51,6 +51,7 @@ def stray(pose: Pose, random: Random, share: float) -> None:
     for i, joint in enumerate(pose.chain.joints):
         if joint.freedom.moves:
             away = pose.rotations[i].slerp(joint.freedom.random(random), share)
+            away.normalize()  # between rotations less than 2 degrees apart slerp() cuts the corner
             pose.put(i, joint.freedom.nearest(away))
 
 

@@ -68,7 +68,7 @@ class Orientation:
     def __post_init__(self) -> None:
         _check("Orientation", self.weight, self.rotation)
         if not self.rotation.magnitude:
-            raise SettingError("The orientation to turn to is no rotation. Give it a quaternion that is not zero.")
+            raise SettingError("The orientation is no rotation. Give it a unit quaternion.")
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between the end effector's orientation and this."""
@@ -92,7 +92,7 @@ class Direction:
     def __post_init__(self) -> None:
         _check("Direction", self.weight, (*self.direction, *self.axis))
         if not (self.direction.length and self.axis.length):
-            raise SettingError("The direction to point along has no length. Give it one.")
+            raise SettingError("The direction to point along, or the axis to point, has no length. Give it one.")
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between where the end effector points and this."""

@@ -2,10 +2,11 @@
 """The loop all solvers share."""
 
 from collections.abc import Sequence
+from math import isfinite
 from random import Random
 from typing import NamedTuple
 
-from ..errors import SettingError
+from ..errors import ChainError, SettingError
 from ..kinematics import Cost, Pose
 from ..targets import Target
 from .finish import least_error, polish
@@ -16,6 +17,7 @@ from .soft import Soft
 
 LITTLE = 0.5  # share of the error below which what a step takes off is little, and Finish takes over
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
+NO_UNIT = 1e-3  # by how much the length of a quaternion differs from 1 that is no unit quaternion
 
 
 class Solution(NamedTuple):
@@ -56,7 +58,8 @@ def solve(
     used for the `soft` constraints. With `follow` the start is taken for the solution of a target that has moved on a
     little: a step is taken even if it is within tolerance, so that the tip does not trail by that much, and soft
     constraints are met from there only, so that the pose does not jump. The same arguments give the same result.
-    Raises SettingError for an unknown solver, or a tolerance or count that is none.
+    Raises SettingError for an unknown solver, or a tolerance or count that is none, and ChainError for a start whose
+    rotations are no unit quaternions or whose place is not finite.
     """
     if solver not in SOLVERS:
         raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
@@ -64,6 +67,8 @@ def solve(
         raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
     if iterations < 0:
         raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
+    if not (all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations) and isfinite(sum(start.tip))):
+        raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[solver].begin()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What solve() promises for every solver: never worse, nothing changed, limits kept, the same result each time."""
+"""What solve() promises besides the properties: nothing changed, the same result each time, bad requests refused."""
 
 import os
 import re
@@ -14,8 +14,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Locked, Pose
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
+from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Pose
+from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import SOLVERS, solve
 from ik_triangulation.targets import Point
 
@@ -34,8 +34,7 @@ from ..chains import (
 
 ROOT = Path(__file__).resolve().parents[2]
 every_solver = pytest.mark.parametrize("solver", GENERAL)
-every_finish = pytest.mark.parametrize("finish", [False, True])
-CASES = 25
+CASES = 12
 X = Vector((1.0, 0.0, 0.0))
 
 
@@ -51,42 +50,12 @@ def cases(seed):
 
 
 @every_solver
-@every_finish
-def test_the_error_is_never_greater_than_that_of_the_start_inside_its_limits(solver, finish):
-    for pose, target in cases(1):
-        start = pose.copy()
-        start.project()
-        solution = solve(pose, Point(target), solver, tolerance=1e-4, iterations=20, finish=finish)
-        assert solution.error <= (start.tip - target).length * (1.0 + 1e-6) + 1e-6
-        assert solution.error == pytest.approx((solution.pose.tip - target).length, abs=2e-6 * pose.chain.reach)
-
-
-@every_solver
 def test_the_start_pose_is_not_changed(solver):
     for pose, target in cases(2):
         before = bits(pose.rotations)
         solve(pose, Point(target), solver, iterations=10)
         assert bits(pose.rotations) == before
         assert pose.turns == []
-
-
-@every_solver
-def test_results_are_unit_quaternions_inside_the_limits_and_finite(solver):
-    for pose, target in cases(3):
-        solution = solve(pose, Point(target), solver, iterations=20)
-        assert isfinite(solution.error)
-        for joint, rotation in zip(pose.chain.joints, solution.pose.rotations, strict=True):
-            assert rotation.magnitude == pytest.approx(1.0, abs=5e-7)
-            allowed = joint.freedom.nearest(rotation)
-            assert allowed is rotation or abs(abs(allowed.dot(rotation)) - 1.0) < 1e-6
-
-
-@every_solver
-def test_links_keep_their_lengths(solver):
-    for pose, target in cases(4):
-        solution = solve(pose, Point(target), solver, iterations=20)
-        for i, length in enumerate(pose.chain.lengths):
-            assert solution.pose.link(i).length == pytest.approx(length, rel=2e-6)
 
 
 @every_solver
@@ -125,46 +94,11 @@ def test_another_process_gives_the_same_bits():
 
 
 @every_solver
-def test_a_solved_pose_is_left_as_it_is(solver):
-    for pose, target in cases(7):
-        solution = solve(pose, Point(target), solver, iterations=50)
-        if solution.reached:
-            again = solve(solution.pose, Point(target), solver)
-            assert again.iterations == 0
-            assert bits(again.pose.rotations) == bits(solution.pose.rotations)
-
-
-@every_solver
-def test_no_more_steps_are_taken_than_allowed(solver):
-    for pose, target in cases(8):
-        solution = solve(pose, Point(target), solver, tolerance=1e-9, iterations=3, finish=False)
-        assert solution.iterations <= 3
-
-
-@every_solver
-def test_no_steps_are_no_change_but_into_the_limits(solver):
-    for pose, target in cases(9):
-        start = pose.copy()
-        start.project()
-        solution = solve(pose, Point(target), solver, iterations=0, finish=False)
-        assert bits(solution.pose.rotations) == bits(start.rotations)
-
-
-@every_solver
 def test_a_start_outside_its_limits_is_said_to_be_moved_inside(solver):
     chain = straight((1.0, 1.0), [Free(), Hinge(Vector((1.0, 0.0, 0.0)), 0.2, 0.5)])
     target = Point((0.0, 1.0, 1.0))
     assert solve(chain.rest_pose(), target, solver).projected
     assert not solve(straight((1.0, 1.0)).rest_pose(), target, solver).projected
-
-
-@every_solver
-def test_locked_joints_keep_their_rotation(solver):
-    for pose, target in cases(10):
-        solution = solve(pose, Point(target), solver, iterations=20)
-        for joint, before, after in zip(pose.chain.joints, pose.rotations, solution.pose.rotations, strict=True):
-            if isinstance(joint.freedom, Locked):
-                assert tuple(after) == tuple(before)
 
 
 @pytest.mark.parametrize(
@@ -191,48 +125,6 @@ def test_an_unreachable_target_is_pointed_at_without_burning_the_budget(solver):
         along = (target - pose.head(0)).normalized()
         for i in range(5):
             assert solution.pose.link(i).normalized().dot(along) == pytest.approx(1.0, abs=1e-5)
-
-
-@every_solver
-def test_a_rigid_motion_of_rig_and_target_changes_nothing_that_counts(solver):
-    random = Random(12)
-    for pose, target in cases(12):
-        move = random_base(random, 5.0)
-        moved = Pose(pose.chain, move @ pose.base, pose.rotations)
-        here = solve(pose, Point(target), solver, tolerance=1e-3, iterations=1, finish=False)
-        there = solve(moved, Point(move @ target), solver, tolerance=1e-3, iterations=1, finish=False)
-        assert there.error == pytest.approx(here.error, abs=1e-3 * pose.chain.reach)
-
-
-@every_solver
-def test_twice_the_size_gives_the_same_angles(solver):
-    random = Random(13)
-    for seed in range(20):
-        small = random_chain(seed, 4)
-        large = type(small)(
-            tuple(type(j)(j.name, j.offset * 2.0, j.rest, j.freedom) for j in small.joints), small.tip * 2.0
-        )
-        rotations = random_pose(small, random).rotations
-        target = random_direction(random) * small.reach * 0.7
-        results = [
-            solve(Pose(chain, Matrix.Identity(4), rotations), Point(target * size), solver, tolerance=1e-3 * size)
-            for chain, size in ((small, 1.0), (large, 2.0))
-        ]
-        assert bits(results[0].pose.rotations) == bits(results[1].pose.rotations)
-
-
-@every_solver
-def test_a_rigid_motion_of_rig_and_target_turns_the_joints_alike(solver):
-    random = Random(14)
-    for seed in range(30):
-        chain = random_chain(seed, 4)
-        pose, target = random_pose(chain, random), random_direction(random) * chain.reach * 0.8
-        move = random_base(random, 3.0)
-        here, there = (
-            solve(start, Point(aim), solver, tolerance=1e-6, iterations=2, finish=False)
-            for start, aim in ((pose, target), (Pose(chain, move @ pose.base, pose.rotations), move @ target))
-        )
-        assert max(map(rotation_angle, here.pose.rotations, there.pose.rotations)) < 5e-3
 
 
 @every_solver
@@ -294,49 +186,6 @@ def test_the_best_pose_seen_is_kept(monkeypatch):
     assert solution.cost.total_angle == pytest.approx(1.2, abs=1e-5)
 
 
-@every_solver
-def test_the_work_is_bounded_also_when_a_poor_pose_is_finished(solver):
-    for pose, target in cases(17):
-        solution = solve(pose, Point(target), solver, tolerance=1e-9, iterations=4, finish=True)
-        assert solution.iterations <= 4 * 50
-
-
-@every_solver
-def test_a_chain_that_cannot_move_stays(solver):
-    pose = random_pose(straight((1.0, 1.0), [Locked(), Locked()]), Random(18))
-    solution = solve(pose, Point((0.3, 0.4, 0.5)), solver)
-    assert bits(solution.pose.rotations) == bits(pose.rotations)
-    assert solution.pose.turns == []
-
-
-@every_solver
-@pytest.mark.parametrize("links", [1, 2, 5, 20])
-def test_a_free_chain_is_stretched_at_what_it_cannot_reach(solver, links):
-    random = Random(19)
-    for seed in range(10):
-        chain = random_chain(seed, links, 5.0)
-        pose = random_pose(chain, random, random_base(random))
-        along = random_direction(random)
-        target = pose.head(0) + along * chain.reach * random.uniform(1.1, 3.0)
-        solution = solve(pose, Point(target), solver, tolerance=1e-5 * chain.reach)
-        left = (target - pose.head(0)).length - chain.reach
-        assert not solution.reached
-        assert solution.error == pytest.approx(left, abs=1e-5 * chain.reach)
-        assert angle_between(solution.pose.tip - pose.head(0), along) < 0.05
-
-
-@every_solver
-@pytest.mark.parametrize("make", [random_chain, hinged, limited])
-def test_finished_every_target_that_some_pose_within_the_limits_reaches_is_reached(solver, make):
-    random = Random(20)
-    for seed in range(60):
-        chain = make(seed, random.randint(2, 8), 3.0)
-        there, start = random_pose(chain, random), random_pose(chain, random)
-        there.project()
-        solution = solve(start, Point(there.tip), solver, tolerance=1e-3 * chain.reach)
-        assert solution.reached, (make.__name__, seed, solution.error / chain.reach)
-
-
 def test_with_refine_a_start_within_tolerance_still_gains():
     pose = straight((1.0, 1.0)).rest_pose()
     target = Point((0.0, 1.9, 0.1))
@@ -352,7 +201,7 @@ def test_an_unknown_solver_is_refused_with_the_names_of_all():
         solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), "NO")
 
 
-@pytest.mark.parametrize("tolerance", [0.0, -1.0, nan])
+@pytest.mark.parametrize("tolerance", [0.0, -0.0, -1.0, nan, float("-inf")])
 def test_a_tolerance_that_is_no_distance_is_refused(tolerance):
     with pytest.raises(SettingError, match="not a distance"):
         solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), tolerance=tolerance)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds of every result, whatever chain, start and target: soundness, idempotence, bounded work.
+
+mathutils keeps single precision, so what would hold exactly in double precision holds here to rounding: lengths to
+2e-6 of the coordinates, quaternions to 5e-7 of unit length, limits and hinge axes to 2e-6 rad. Where the tip of a pose
+is depends in its last bits on the turns that led there, so an error may be greater than the start's by those.
+"""
+
+from collections import Counter
+from math import isfinite
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ik_triangulation.kinematics import Hinge, Locked
+from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
+from ik_triangulation.solvers import SOLVERS, finish, gauss_newton, solve, triangulation
+from ik_triangulation.targets import Point
+
+from ..chains import GENERAL, bits
+from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds
+
+every_solver = pytest.mark.parametrize("solver", GENERAL)
+every_finish = pytest.mark.parametrize("finished", [False, True], ids=["plain", "finished"])
+LIMIT = 2e-6  # [rad]
+
+
+def check_finite_unit_quaternions(pose):
+    for i, rotation in enumerate(pose.rotations):
+        assert all(map(isfinite, rotation))
+        assert all(map(isfinite, pose.head(i)))
+        assert abs(rotation.magnitude - 1.0) < 5e-7
+    assert all(map(isfinite, pose.tip))
+
+
+def check_limits(pose):
+    for joint, rotation in zip(pose.chain.joints, pose.rotations, strict=True):
+        assert rotation_angle(joint.freedom.nearest(rotation), rotation) <= LIMIT
+        if isinstance(joint.freedom, Hinge):
+            axis = joint.freedom.axis
+            assert rotation_angle(about(axis, twist(rotation, axis)), rotation) <= LIMIT
+
+
+def check_frozen_joints_kept(start, pose):
+    for joint, before, after in zip(pose.chain.joints, start.rotations, pose.rotations, strict=True):
+        if not joint.freedom.moves:
+            assert tuple(after) == tuple(before)
+
+
+def check_lengths(pose):
+    for i, length in enumerate(pose.chain.lengths):
+        assert abs((pose.end(i) - pose.head(i)).length - length) <= rounding(pose)
+
+
+def rounding(pose):
+    """What coordinates as large as those of a pose round by [Blender units]."""
+    return 2e-6 * (pose.base.translation.length + pose.chain.reach)
+
+
+@every_solver
+@every_finish
+@given(scene=scenes())
+@examples(20)
+def test_every_result_is_sound(solver, finished, scene):
+    """Finite, of unit quaternions, within the limits, as long as before, and no farther away than the start."""
+    pose, target = scene
+    start = pose.copy()
+    projected = start.project()
+    solution = solve(pose, Point(target), solver, tolerance=1e-4 * pose.chain.reach, iterations=5, finish=finished)
+    assert solution.projected == projected
+    assert isfinite(solution.error)
+    check_finite_unit_quaternions(solution.pose)
+    check_limits(solution.pose)
+    check_frozen_joints_kept(start, solution.pose)
+    check_lengths(solution.pose)
+    assert solution.error <= (target - start.tip).length + rounding(pose)
+    assert abs(solution.error - (target - solution.pose.tip).length) <= rounding(pose)
+    assert solution.reached == (solution.error <= 1e-4 * pose.chain.reach)
+
+
+@every_solver
+@every_finish
+@given(pose=poses(), seed=seeds)
+@examples(10)
+def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
+    target = Point(place_within_limits(pose, Random(seed)))
+    solution = solve(pose, target, solver, tolerance=1e-3 * pose.chain.reach, iterations=20, finish=finished)
+    if solution.reached:
+        again = solve(solution.pose, target, solver, tolerance=1e-3 * pose.chain.reach, finish=finished)
+        assert again.iterations == 0
+        assert abs(again.error - solution.error) <= rounding(pose)
+        assert bits(again.pose.rotations) == bits(solution.pose.rotations)
+
+
+@every_solver
+@every_finish
+@given(scene=scenes(), iterations=st.integers(0, 6))
+@examples(10)
+def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
+    """By the steps of the solver, and of the methods that finish: one of triangulation, the rest of Gauss-Newton."""
+    pose, target = scene
+    steps = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SOLVERS, solver, SOLVERS[solver]._replace(step=counted(SOLVERS[solver].step, steps, "own")))
+        patch.setattr(finish, "triangulation", SimpleNamespace(step=counted(triangulation.step, steps, "pass")))
+        patch.setattr(finish, "gauss_newton", SimpleNamespace(step=counted(gauss_newton.step, steps, "polish")))
+        solution = solve(pose, Point(target), solver, 1e-6 * pose.chain.reach, iterations, finished)
+    assert steps["own"] <= iterations
+    assert steps["pass"] <= finished
+    assert steps["polish"] <= finished * iterations * (1 + finish.RESTARTS)
+    assert solution.iterations == steps.total()
+
+
+def counted(step, steps, name):
+    """The same step, which adds to `steps` each time."""
+
+    if isinstance(step, type):
+
+        class Counted(step):
+            def __call__(self, pose, aim):
+                steps[name] += 1
+                super().__call__(pose, aim)
+
+        return Counted
+
+    def count(pose, aim):
+        steps[name] += 1
+        step(pose, aim)
+
+    return count
+
+
+@every_solver
+@given(pose=poses(chains(st.just(Locked()))), target=directions)
+@examples(5)
+def test_a_chain_that_cannot_move_stays(solver, pose, target):
+    solution = solve(pose, Point(target), solver)
+    assert bits(solution.pose.rotations) == bits(pose.rotations)
+    assert solution.pose.turns == []
+
+
+@every_solver
+@given(scene=scenes())
+@examples(5)
+def test_no_steps_are_no_change_but_into_the_limits(solver, scene):
+    pose, target = scene
+    start = pose.copy()
+    start.project()
+    solution = solve(pose, Point(target), solver, iterations=0, finish=False)
+    assert bits(solution.pose.rotations) == bits(start.rotations)
