@@ -24,12 +24,13 @@ def compare(
     frames: Sequence[int] | None = None,
     solvers: Iterable[str] = tuple(SOLVERS),
     by: str = "total_angle",
+    from_rest: bool = False,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> list[Row]:
     """A row for each solver, the cheapest by the cost `by` first: each from the pose shown to the limb's target.
 
-    At the present frame, or at each of `frames`, summed up. Nothing is posed or keyed. Errors and travel are in
+    With `from_rest` each begins with the joints at rest instead. At the present frame, or at each of `frames`, summed up. Nothing is posed or keyed. Errors and travel are in
     armature space. Raises an IKError that says what is in the way.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -37,11 +38,11 @@ def compare(
     check_limb(limb, scene, view_layer)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     if frames is None:
-        pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)]))
+        pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)], from_rest))
     else:
         check_apart(limb)
         with stage(limb, scene) as staged:
-            pairs = list(tasks(limb, bones, samples(limb, staged, frames)))
+            pairs = list(tasks(limb, bones, samples(limb, staged, frames), from_rest))
     return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by)
 
 

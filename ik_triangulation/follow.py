@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from mathutils import Quaternion
+
 from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Rig, Sample
@@ -53,12 +55,18 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
 
 
-def tasks(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[tuple[Pose, Target]]:
-    """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does."""
+def tasks(
+    limb: Limb, bones: Bones, moments: Iterable[Sample], from_rest: bool = False
+) -> Iterator[tuple[Pose, Target]]:
+    """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does.
+
+    With `from_rest` the joints are at rest instead.
+    """
     aim = Aim(limb)
     for now in moments:
         start = _at_frame(now, bones)
-        yield start, aim.at(now, start).target
+        target = aim.at(now, start).target
+        yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:

@@ -28,7 +28,7 @@ def make_scene():
     bpy.ops.object.armature_human_metarig_add()
     rig = bpy.context.object
     cup = bpy.data.objects.new("Cup", None)
-    cup.empty_display_type, cup.empty_display_size = "SPHERE", 0.05
+    cup.empty_display_type, cup.empty_display_size = "PLAIN_AXES", 0.05
     bpy.context.scene.collection.objects.link(cup)
     shoulder = rig.matrix_world @ rig.data.bones[ARM[0]].head_local
     reach = sum(rig.data.bones[name].length for name in ARM)
@@ -49,7 +49,9 @@ def bake_arm(rig, cup):
     from ik_triangulation.bake import bake
     from ik_triangulation.blender.limb import Limb
 
-    limb = Limb.from_tip(rig, ARM[-1], cup, len(ARM))
+    tip = rig.pose.bones[ARM[-1]]
+    tip.ik_triangulation.target, tip.ik_triangulation.chain_count = cup, len(ARM)  # as in the panel
+    limb = Limb.of(tip)
 
     def progress(done, of):
         if done % (of // 10) == 0:
@@ -109,8 +111,11 @@ def main():
     enter("demo")
     import bpy  # first: mathutils and the add-ons are not found before it
 
-    from ik_triangulation.blender.units import distance_text, summary
+    import ik_triangulation
+    from ik_triangulation.blender.units import distance_text
+    from ik_triangulation.summary import summary
 
+    ik_triangulation.register()  # the settings on the bones
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     blend, picture = (folder / "demo.blend").resolve(), (folder / "demo.png").resolve()

@@ -31,6 +31,7 @@ def add_commands(commands: Any) -> None:
     comparing.add_argument("--frame-start", type=int, help="first of several frames (then the last is as saved)")
     comparing.add_argument("--frame-end", type=int, help="last of several frames (then the first is as saved)")
     comparing.add_argument("--step", type=int, help="every so many of them")
+    comparing.add_argument("--from-rest", action="store_true", help="begin with the joints at rest, not as posed")
     add_json(comparing)
     comparing.set_defaults(run=run_compare)
     mapping = commands.add_parser("map", help="an image of what it takes to reach each place round a chain")
@@ -59,7 +60,8 @@ def run_compare(arguments: Namespace) -> bool:
     if (arguments.frame_start, arguments.frame_end, arguments.step) != (None, None, None):
         start, end, step = range_of(arguments, limb, scene)
         frames = range(start, end + 1, step)
-    rows = compare(limb, frames, arguments.solvers or tuple(SOLVERS), arguments.by, scene, scene.view_layers[0])
+    solvers = arguments.solvers or tuple(SOLVERS)
+    rows = compare(limb, frames, solvers, arguments.by, arguments.from_rest, scene, scene.view_layers[0])
     if arguments.json != "-":
         print(table(rows))
     write_json([row._asdict() for row in rows], arguments.json)
