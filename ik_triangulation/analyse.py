@@ -30,8 +30,9 @@ def compare(
 ) -> list[Row]:
     """A row for each solver, the cheapest by the cost `by` first: each from the pose shown to the limb's target.
 
-    With `from_rest` each begins with the joints at rest instead. At the present frame, or at each of `frames`, summed up. Nothing is posed or keyed. Errors and travel are in
-    armature space. Raises an IKError that says what is in the way.
+    With `from_rest` each begins with the joints at rest instead. At the present frame, or at each of `frames`, summed
+    up. Nothing is posed or keyed. Errors and travel are in armature space. Raises an IKError that says what is in the
+    way.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
