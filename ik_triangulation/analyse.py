@@ -14,6 +14,7 @@ from .blender.armature import Bones, base_of, channels_of
 from .blender.checks import check_apart, check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample, samples, stage
+from .errors import SettingError
 from .follow import tasks
 from .kinematics import Pose
 from .solvers import SOLVERS
@@ -33,6 +34,8 @@ def compare(
     armature space. Raises an IKError that says what is in the way.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if frames is not None and not frames:
+        raise SettingError("There is no frame to compare at. Give one at least.")
     view_layer.update()
     check_limb(limb, scene, view_layer)
     bones = Bones(limb.armature, limb.bones, limb.solved)
@@ -42,7 +45,7 @@ def compare(
         check_apart(limb)
         with stage(limb, scene) as staged:
             pairs = list(tasks(limb, bones, samples(limb, staged, frames)))
-    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by)
+    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by, limb.seed)
 
 
 def map_chain(

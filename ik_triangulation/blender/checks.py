@@ -26,6 +26,13 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
 
 def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> None:
     """Raise SettingError for a frame range that cannot be baked."""
+    check_frames(frame_start, frame_end, step)
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
+
+
+def check_frames(frame_start: int, frame_end: int, step: int) -> None:
+    """Raise SettingError for a range that has no frames, or far too many."""
     if frame_start > frame_end:
         raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
     if step < 1:
@@ -34,8 +41,6 @@ def check_range(scene: Scene, frame_start: int, frame_end: int, step: int) -> No
         raise SettingError(
             f"{(frame_end - frame_start) // step + 1} frames are too many. Bake {LONGEST_RANGE} at most."
         )
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
 
 
 def check_armature(armature: Object, view_layer: ViewLayer) -> None:

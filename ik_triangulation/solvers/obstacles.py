@@ -7,13 +7,14 @@ document gradient-methods). Points all along the links are pushed out, each by h
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Protocol
 
 from mathutils import Matrix, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from .soft import Row, Turn, check_weight
+from .soft import Row, Turn, check_finite, check_weight
 
 POINTS = 4  # on each link, the last one at its end
 
@@ -27,13 +28,14 @@ class Obstacle(Protocol):
 
 @dataclass(frozen=True)
 class Ball:
-    """Everything within `radius` of `centre`. Raises SettingError for a radius that is none."""
+    """Everything within `radius` of `centre`. Raises SettingError for a place or radius that is none."""
 
     centre: Vector
     radius: float
 
     def __post_init__(self) -> None:
-        if not self.radius > 0.0:
+        check_finite("Obstacle", self.centre)
+        if not (isfinite(self.radius) and self.radius > 0.0):
             raise SettingError(f"Obstacle radius {self.radius} is not a distance. Give it a length above zero.")
 
     def depth(self, point: Vector) -> tuple[float, Vector]:
@@ -46,13 +48,16 @@ class Ball:
 class Block:
     """A box: `frame` (4x4) takes the cube from -1 to 1 on each axis to it, `margin` [Blender units] is put around.
 
-    Its axes should be at right angles. Raises SettingError for a box that is flat.
+    Its axes should be at right angles. Raises SettingError for a box that is flat or nowhere, and a negative margin.
     """
 
     frame: Matrix
     margin: float = 0.0
 
     def __post_init__(self) -> None:
+        check_finite("Obstacle", [number for row in self.frame for number in row])
+        if not (isfinite(self.margin) and self.margin >= 0.0):
+            raise SettingError(f"Obstacle margin {self.margin} is not a distance. Give it a length from 0 up.")
         if not min(column.length for column in self.frame.to_3x3().col) > 0.0:
             raise SettingError("Obstacle is a box without volume. Give it a size on every axis.")
 
