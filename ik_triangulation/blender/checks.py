@@ -94,6 +94,10 @@ def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer)
     followed = follows(Node(ob), limb.armature, limb.solved)
     if followed:
         raise TargetError(f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection.")
+    if any(modifier.type == "ARMATURE" and modifier.object == limb.armature for modifier in ob.modifiers):
+        raise TargetError(
+            f"Obstacle '{ob.name}' is deformed by '{limb.armature.name}' itself. Take it out of the collection."
+        )
 
 
 def check_apart(limb: Limb) -> None:
