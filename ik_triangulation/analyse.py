@@ -10,7 +10,7 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .analysis.compare import Row, compare_all
 from .analysis.maps import MetricMap, map_plane, map_pose
-from .blender.armature import Bones, base_of, channels_of
+from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_apart, check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample, samples, stage
@@ -44,7 +44,7 @@ def compare(
     else:
         check_apart(limb)
         with stage(limb, scene) as staged:
-            pairs = list(tasks(limb, bones, samples(limb, staged, frames)))
+            pairs = list(tasks(limb, bones, samples(limb, staged, frames, posed=True)))
     return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by, limb.seed)
 
 
@@ -59,18 +59,22 @@ def map_chain(
     view_layer: ViewLayer | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MetricMap:
-    """The metric map of a chain of bones from root to tip, as it is posed, in the plane in which it is bent.
+    """The metric map of a chain of bones, as it is posed, in the plane in which it is bent.
 
-    `tolerance` is a share of its reach; `progress` is told the share done and may raise to stop. Raises an IKError that
-    says what is in the way.
+    Bones between those named keep their pose. `tolerance` is a share of the reach; `progress` is told the share done
+    and may raise to stop. Raises an IKError that says what is in the way.
     """
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     return map_pose(start, *map_plane(start), solver, size, tolerance, iterations, finish, progress)
 
 
 def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
-    """A chain of bones from root to tip as it is shown, in armature space."""
+    """A chain of bones as it is shown, in armature space; those between the bones named are no joints of it.
+
+    Raises ChainError unless they are one line of descent, RigError for an armature that cannot be read.
+    """
     view_layer.update()
     check_armature(armature, view_layer)
     shown = armature.evaluated_get(view_layer.depsgraph)
-    return Bones(armature, bones, bones).pose(base_of(shown, bones[0]), channels_of(shown, bones))
+    line = bones_in_line(armature, bones)
+    return Bones(armature, line, bones).pose(base_of(shown, line[0]), channels_of(shown, line))
