@@ -10,10 +10,11 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .analysis.compare import Row, compare_all
 from .analysis.maps import MetricMap, map_plane, map_pose
-from .blender.armature import Bones, base_of, channels_of
+from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_apart, check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample, samples, stage
+from .errors import SettingError
 from .follow import tasks
 from .kinematics import Pose
 from .solvers import SOLVERS
@@ -35,6 +36,8 @@ def compare(
     way.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if frames is not None and not frames:
+        raise SettingError("There is no frame to compare at. Give one at least.")
     view_layer.update()
     check_limb(limb, scene, view_layer)
     bones = Bones(limb.armature, limb.bones, limb.solved)
@@ -43,8 +46,8 @@ def compare(
     else:
         check_apart(limb)
         with stage(limb, scene) as staged:
-            pairs = list(tasks(limb, bones, samples(limb, staged, frames), from_rest))
-    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by)
+            pairs = list(tasks(limb, bones, samples(limb, staged, frames, posed=True), from_rest))
+    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by, limb.seed)
 
 
 def map_chain(
@@ -58,18 +61,22 @@ def map_chain(
     view_layer: ViewLayer | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MetricMap:
-    """The metric map of a chain of bones from root to tip, as it is posed, in the plane in which it is bent.
+    """The metric map of a chain of bones, as it is posed, in the plane in which it is bent.
 
-    `tolerance` is a share of its reach; `progress` is told the share done and may raise to stop. Raises an IKError that
-    says what is in the way.
+    Bones between those named keep their pose. `tolerance` is a share of the reach; `progress` is told the share done
+    and may raise to stop. Raises an IKError that says what is in the way.
     """
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     return map_pose(start, *map_plane(start), solver, size, tolerance, iterations, finish, progress)
 
 
 def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
-    """A chain of bones from root to tip as it is shown, in armature space."""
+    """A chain of bones as it is shown, in armature space; those between the bones named are no joints of it.
+
+    Raises ChainError unless they are one line of descent, RigError for an armature that cannot be read.
+    """
     view_layer.update()
     check_armature(armature, view_layer)
     shown = armature.evaluated_get(view_layer.depsgraph)
-    return Bones(armature, bones, bones).pose(base_of(shown, bones[0]), channels_of(shown, bones))
+    line = bones_in_line(armature, bones)
+    return Bones(armature, line, bones).pose(base_of(shown, line[0]), channels_of(shown, line))

@@ -68,13 +68,16 @@ def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
 def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
     """Channel values of every solved bone over all frames, each running on from the ones before."""
     runs = []
-    for i, joint in enumerate(solved[0].pose.chain.joints):
-        if isinstance(joint.freedom, Locked):
+    # Frames at which something is scaled have joints for bones that cannot turn as well.
+    places = [{joint.name: i for i, joint in enumerate(result.pose.chain.joints)} for result in solved]
+    for joint in solved[0].pose.chain.joints:
+        if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places):
             continue
         bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
-        rotations = [result.pose.rotations[i] for result in solved]
-        freedoms = [result.pose.chain.joints[i].freedom for result in solved]
+        found = [(result.pose, place[joint.name]) for result, place in zip(solved, places, strict=True)]
+        rotations = [pose.rotations[i] for pose, i in found]
+        freedoms = [pose.chain.joints[i].freedom for pose, i in found]
         values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))

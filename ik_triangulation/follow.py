@@ -45,7 +45,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
             rig = now.rig
             start = _at_frame(now, bones)
             pose = start if pose is None else _turned_like(pose, start)
-            began = began or start
+            began = start if began is None else _turned_like(began, start)
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
         goal = aim.at(now, began or start)
@@ -87,10 +87,15 @@ def _at_frame(now: Sample, bones: Bones) -> Pose:
 
 
 def _turned_like(before: Pose, start: Pose) -> Pose:
-    """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn."""
+    """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn.
+
+    Bones that a solve does not turn are joints of their own only where something is scaled, so it goes by names.
+    """
+    names = (joint.name for joint in before.chain.joints)
+    turned = dict(zip(names, before.rotations, strict=True))
     rotations = [
-        sampled if isinstance(joint.freedom, Locked) else previous
-        for joint, previous, sampled in zip(start.chain.joints, before.rotations, start.rotations, strict=True)
+        sampled if isinstance(joint.freedom, Locked) else turned.get(joint.name, sampled)
+        for joint, sampled in zip(start.chain.joints, start.rotations, strict=True)
     ]
     return Pose(start.chain, start.base, rotations)
 

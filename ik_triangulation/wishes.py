@@ -46,14 +46,15 @@ def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft
     if now.pole is not None:
         yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
     if limb.effort_weight:
-        yield Effort(rig.into.to_3x3() @ _DOWN, limb.effort_weight)
+        yield Effort(rig.world.to_3x3().transposed() @ _DOWN, limb.effort_weight)  # as the height in world space falls
     if limb.rest_weight:
         rest = limb.rest_pose == "REST"
         yield Near([Quaternion() if rest else rotation.copy() for rotation in start.rotations], limb.rest_weight)
     if now.obstacles:
         pairs = zip(limb.in_the_way, now.obstacles, strict=True)
         margin = limb.obstacle_margin / rig.stretch
-        yield Avoid([_obstacle(ob, rig.into @ place, margin) for ob, place in pairs], limb.obstacle_weight)
+        solid = [(ob, rig.into @ place) for ob, place in pairs if not is_flat(place)]
+        yield Avoid([_obstacle(ob, place, margin) for ob, place in solid], limb.obstacle_weight)
 
 
 def orientation_of(limb: Limb) -> str:

@@ -42,9 +42,10 @@ def compare(
     iterations: int = 100,
     finish: bool = True,
     by: str = "total_angle",
+    seed: int = 0,
 ) -> list[Row]:
     """A row for each solver from the same pose to the same target: see compare_all()."""
-    return compare_all([(start, target)], solvers, tolerance, iterations, finish, by)
+    return compare_all([(start, target)], solvers, tolerance, iterations, finish, by, seed)
 
 
 def compare_all(
@@ -54,6 +55,7 @@ def compare_all(
     iterations: int = 100,
     finish: bool = True,
     by: str = "total_angle",
+    seed: int = 0,
 ) -> list[Row]:
     """A row for each solver, summed over `tasks`: pairs of a pose to start from and a target, one a frame, say.
 
@@ -64,7 +66,7 @@ def compare_all(
     if by not in COSTS:
         raise SettingError(f"Cost '{by}' is unknown. Choose one of {', '.join(COSTS)}.")
     pairs = list(tasks)
-    rows = [_row(solver, pairs, tolerance, iterations, finish) for solver in solvers]
+    rows = [_row(solver, pairs, tolerance, iterations, finish, seed) for solver in solvers]
     return sorted(rows, key=lambda row: (bool(row.refusal), -row.reached, getattr(row, by)))
 
 
@@ -81,12 +83,14 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def _row(solver: str, tasks: list[tuple[Pose, Target]], tolerance: float, iterations: int, finish: bool) -> Row:
+def _row(
+    solver: str, tasks: list[tuple[Pose, Target]], tolerance: float, iterations: int, finish: bool, seed: int
+) -> Row:
     row = Row(solver, len(tasks))
     for start, target in tasks:
         started = perf_counter()
         try:
-            solution = solve(start, target, solver, tolerance, iterations, finish)
+            solution = solve(start, target, solver, tolerance, iterations, finish, seed)
         except ChainError as error:
             return Row(solver, len(tasks), refusal=str(error))
         seconds = perf_counter() - started

@@ -41,6 +41,13 @@ def check_separate(limbs: Sequence[Limb]) -> None:
 
 def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> None:
     """Raise SettingError for a frame range that cannot be baked."""
+    check_frames(frame_start, frame_end, step)
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
+
+
+def check_frames(frame_start: int, frame_end: int, step: float) -> None:
+    """Raise SettingError for a range that has no frames, or far too many."""
     if frame_start > frame_end:
         raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
     if not step >= SHORTEST_STEP:
@@ -48,8 +55,6 @@ def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> 
     if (frame_end - frame_start) // step >= LONGEST_RANGE:
         count = int((frame_end - frame_start) // step) + 1
         raise SettingError(f"{count} frames are too many. Bake {LONGEST_RANGE} at most.")
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
 
 
 def check_armature(armature: Object, view_layer: ViewLayer) -> None:
@@ -104,6 +109,10 @@ def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer)
     followed = follows(Node(ob), limb.armature, limb.solved)
     if followed:
         raise TargetError(f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection.")
+    if any(modifier.type == "ARMATURE" and modifier.object == limb.armature for modifier in ob.modifiers):
+        raise TargetError(
+            f"Obstacle '{ob.name}' is deformed by '{limb.armature.name}' itself. Take it out of the collection."
+        )
 
 
 def check_apart(limb: Limb) -> None:

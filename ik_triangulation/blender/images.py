@@ -9,11 +9,16 @@ from bpy.types import Image
 
 
 def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
-    """An image with these colours: bytes of shape (height, width, 4), the top row first; replaces one of that name."""
+    """An image with these colours: bytes of shape (height, width, 4), the top row first.
+
+    Replaces one of that name, unless it was read from a file.
+    """
     height, width, _ = colours.shape
-    image = bpy.data.images.get(name)
-    if image is None or image.source != "GENERATED" or tuple(image.size) != (width, height):
+    image = bpy.data.images.get((name, None))
+    if image is None or image.filepath or image.source not in {"GENERATED", "FILE"}:
         image = bpy.data.images.new(name, width, height, alpha=True)
+    elif tuple(image.size) != (width, height):
+        image.scale(width, height)
     image.pixels.foreach_set((colours[::-1] / 255.0).astype(np.float32).ravel())  # Blender has the bottom row first
     image.pack()
     return image

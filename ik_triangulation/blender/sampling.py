@@ -139,11 +139,15 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
         bpy.data.scenes.remove(own)
 
 
-def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Sample]:
-    """The rig and its target at each of the frames; what does not move is read only once."""
+def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = False) -> Iterator[Sample]:
+    """The rig and its target at each of the frames; what does not move is read only once.
+
+    The rotations of the solved bones are those of the first frame wherever nothing else moves the rig; with `posed`
+    they are those of each.
+    """
     first = sample(limb, go_to(staged, frames[0]), frames[0])
     yield first
-    still = limb.influence == 1.0 and stands_still(limb)
+    still = not posed and limb.influence == 1.0 and stands_still(limb)
     locations = None
     if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
         locations = plain_locations(limb.target, frames)

@@ -12,6 +12,7 @@ from ..analyse import compare, map_chain
 from ..analysis.colours import SCALES
 from ..analysis.compare import COSTS, table
 from ..analysis.maps import METRICS
+from ..blender.checks import check_frames
 from ..errors import IKError
 from ..solvers import SOLVERS
 from .files import open_file, write_json
@@ -24,8 +25,7 @@ def add_commands(commands: Any) -> None:
     comparing = commands.add_parser("compare", help="what each solver makes of a limb, changing nothing")
     add_bones(comparing)
     add_goal(comparing)
-    add_solver(comparing)
-    comparing.add_argument("--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="these only")
+    add_solver(comparing, several=True)
     comparing.add_argument("--by", choices=COSTS, default="total_angle", help="cost to sort by (default: %(default)s)")
     comparing.add_argument("--frame", type=int, help="frame to compare at (default: the present one)")
     comparing.add_argument("--frame-start", type=int, help="first of several frames (then the last is as saved)")
@@ -59,6 +59,7 @@ def run_compare(arguments: Namespace) -> bool:
     frames = None
     if (arguments.frame_start, arguments.frame_end, arguments.step) != (None, None, None):
         start, end, step = range_of(arguments, limb, scene)
+        check_frames(start, end, step)
         frames = range(start, end + 1, step)
     solvers = arguments.solvers or tuple(SOLVERS)
     rows = compare(limb, frames, solvers, arguments.by, arguments.from_rest, scene, scene.view_layers[0])
@@ -89,7 +90,7 @@ def run_map(arguments: Namespace) -> bool:
 
 
 def _size(text: str) -> int:
-    value = int(text)
+    value = int(text) if text.isdecimal() else 0
     if not 1 <= value <= 4096:
         raise ArgumentTypeError(f"{text} is not a size from 1 to 4096")
     return value

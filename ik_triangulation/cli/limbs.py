@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone, Scene
 
-from ..blender.armature import bones_from_tip, bones_in_line
+from ..blender.armature import bones_from_tip
 from ..blender.limb import Limb, saved_range, saved_settings
 from ..errors import ChainError, IKError, RigError, TargetError
 
@@ -33,10 +33,10 @@ def range_of(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, 
 
 
 def bones_of(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...]]:
-    """The armature and the names of the bones from root to tip."""
+    """The armature and the names of the bones to turn."""
     armature, bone = _tip(arguments, scene)
     if arguments.bones:
-        return armature, bones_in_line(armature, arguments.bones)
+        return armature, tuple(arguments.bones)
     count = arguments.chain_count
     return armature, bones_from_tip(armature, bone.name, bone.ik_triangulation.chain_count if count is None else count)
 

@@ -47,10 +47,13 @@ def add_goal(command: ArgumentParser) -> None:
     goal.add_argument("--obstacle-weight", type=_weight, help="how much staying out of them counts")
 
 
-def add_solver(command: ArgumentParser) -> None:
-    """How to solve."""
+def add_solver(command: ArgumentParser, several: bool = False) -> None:
+    """How to solve, by one or by `several` solvers."""
     solver = command.add_argument_group("solver")
-    solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
+    if several:
+        solver.add_argument("--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="these only (default: all)")
+    else:
+        solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
     solver.add_argument("--tolerance", type=_distance, help="distance that counts as reached, in Blender units")
     solver.add_argument("--iterations", type=int, help="most steps of the solver in a frame")
     solver.add_argument(

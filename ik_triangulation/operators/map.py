@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Operator
 
 from ..analyse import map_chain
-from ..blender.armature import bones_from_tip, bones_in_line
+from ..blender.armature import bones_from_tip
 from ..blender.context import active_armature, active_bone, selected_bones, why_not_set
 from ..blender.images import show
 from ..errors import IKError
@@ -66,7 +66,7 @@ class POSE_OT_ik_triangulation_map(Operator):
         stored = tip.ik_triangulation
         try:
             if stored.use_selected:
-                bones = bones_in_line(armature, selected_bones(armature))
+                bones = selected_bones(armature)
             else:
                 bones = bones_from_tip(armature, tip.name, stored.chain_count)
             settings = self.size, self.tolerance, self.iterations, self.finish

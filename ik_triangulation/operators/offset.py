@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Operator
 
+from ..blender.checks import check_limb
 from ..blender.context import active_bone, active_limb, why_not
 from ..blender.sampling import offset_of
 from ..errors import IKError
@@ -24,7 +25,9 @@ class POSE_OT_ik_triangulation_offset_set(Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            location, rotation = offset_of(active_limb(context), context.evaluated_depsgraph_get())
+            limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()
+            check_limb(limb, context.scene, context.view_layer)
+            location, rotation = offset_of(limb, depsgraph)
         except IKError as error:
             self.report({"ERROR"}, f"IK Triangulation: {error}")
             return {"CANCELLED"}

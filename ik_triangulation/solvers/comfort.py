@@ -49,7 +49,10 @@ class Effort:
 
 @dataclass(frozen=True)
 class Near:
-    """Every joint shall be near a `rotations` of its own, one for each joint: those of a pose that looks right."""
+    """Every joint shall be near one of `rotations`, its own: those of a pose that looks right.
+
+    Raises SettingError for what is no rotation, and where there is not one for each joint of the chain.
+    """
 
     rotations: Sequence[Quaternion]
     weight: float = 1.0
@@ -57,11 +60,24 @@ class Near:
 
     def __post_init__(self) -> None:
         check_weight("Near", self.weight)
+        for number, rotation in enumerate(self.rotations):
+            if not (all(map(isfinite, rotation)) and rotation.magnitude):
+                raise SettingError(f"Rotation {number} of Near is none. Give it a quaternion that is finite, not zero.")
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
+        if len(self.rotations) != len(pose):
+            raise SettingError(
+                f"Near has {len(self.rotations)} rotations for a chain of {len(pose)} joints. Give it one for each."
+            )
+        own = [(turn.joint, _as_seen(pose, turn)) for turn in turns]
         for i, (rotation, wanted) in enumerate(zip(pose.rotations, self.rotations, strict=True)):
             if pose.chain.joints[i].freedom.moves:
-                missing = pose.socket(i) @ rotation_vector(wanted @ rotation.conjugated())
+                missing = rotation_vector(wanted.normalized() @ rotation.conjugated())
                 for n in range(3):
-                    row = [-self.weight * turn.turns[n] if turn.joint == i else 0.0 for turn in turns]
+                    row = [-self.weight * axis[n] if joint == i else 0.0 for joint, axis in own]
                     yield self.weight * missing[n], row
+
+
+def _as_seen(pose: Pose, turn: Turn) -> Vector:
+    """How a joint turns as seen from the frame it turns in, which may be scaled or mirrored."""
+    return Vector(pose.into(turn.joint, Quaternion((0.0, *turn.turns)))[1:])

@@ -2,7 +2,8 @@
 """Soft constraints met as well as possible while the tip stays where it is: damped least squares in what is left.
 
 Source: the soft constraints of "Inverse Kinematics" (seed document gradient-methods); the priority of one task over
-others by Nakamura, Hanafusa and Yoshikawa 1987; steps damped as by Levenberg 1944 and Marquardt 1963. With J and r the
+others by Nakamura, Hanafusa and Yoshikawa 1987; steps damped as by Levenberg 1944 and Marquardt 1963, and the more the
+greater the cost, as by Yamashita and Fukushima 2001, for soft constraints that cannot be met. With J and r the
 derivatives and values of the soft constraints and T those of the tip, a step d minimises |r + J d|^2 + damping |d|^2
 among those with T d = 0, so the tip stays but for the curvature of its path, which Gauss-Newton takes back. On a target
 of more than one place T is only what leads off it: the tip may slide along a line or a plane.
@@ -128,11 +129,12 @@ class _Task:
         """The best change of every coordinate within its bounds that keeps the tip, bounds met one after the other."""
         count = len(self.least)
         step, free = np.zeros(count), np.ones(count, dtype=bool)
+        missed = self.values @ self.values  # as large as the curvature that Gauss-Newton leaves out
         while free.any():
             tip, changes = self.tip[:, free], self.changes[:, free]
             size = tip.shape[1]
             normal = changes.T @ changes
-            normal[np.diag_indices(size)] += damping * max(np.trace(normal) / size, 1e-12)
+            normal[np.diag_indices(size)] += damping * max(np.trace(normal) / size + missed, 1e-12)
             system = np.block([[normal, tip.T], [tip, -1e-12 * np.eye(3)]])
             wanted = np.concatenate(
                 (-changes.T @ (self.values + self.changes[:, ~free] @ step[~free]), -self.tip[:, ~free] @ step[~free])

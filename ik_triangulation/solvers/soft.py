@@ -6,7 +6,7 @@ seed document quaternion-ccd. Deviation: the source adds them to the error, so t
 here reaching comes first (see settle.py) and they share what freedom is left by their weights.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, isfinite
 from typing import NamedTuple, Protocol
@@ -158,9 +158,14 @@ def _beside(vector: Vector, line: Vector) -> Vector:
 
 
 def _check(name: str, weight: float, numbers: Sequence[float]) -> None:
+    check_finite(name, numbers)
+    check_weight(name, weight)
+
+
+def check_finite(name: str, numbers: Iterable[float]) -> None:
+    """Raise SettingError where one of the numbers is none."""
     if not all(map(isfinite, numbers)):
         raise SettingError(f"{name} is not finite. Check the object it comes from.")
-    check_weight(name, weight)
 
 
 def check_weight(name: str, weight: float) -> None:
