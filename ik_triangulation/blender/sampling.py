@@ -154,8 +154,10 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     for number, frame in enumerate(frames[1:], 1):
         if locations:
             target = first.target.copy()
-            target.translation = locations[number]
-            yield Sample(frame, first.rig, _valid(target, f"Target '{limb.target_name}'", frame))
+            target.translation = x, y, z = locations[number]
+            if not isfinite(x + y + z):
+                _valid(target, f"Target '{limb.target_name}'", frame)
+            yield Sample(frame, first.rig, target)
         elif still:
             yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
         else:
