@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The poses along a whole path chosen together, so that no joint jumps that need not.
+
+Source: following a path by small steps from either end is what Gauss-Newton is best at (seed document
+gradient-methods); the cheapest way through several poses a frame is that of Viterbi 1967. Around each jump the path is
+followed on from before it and back from after it, and the two are blended, each blend brought back to the target: where
+the joints leave room, that spreads the jump over many frames. Where it does not, poses drawn at random inside the
+limits are followed through the whole path as well. Then the way through all of them is taken whose squared turns
+add up to least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from itertools import pairwise
+from math import tau
+from random import Random
+from typing import TypeVar
+
+from mathutils import Quaternion
+
+from ..kinematics import Freedom, Hinge, Locked, Pose
+from . import gauss_newton, triangulation
+from .finish import stray
+from .jumps import Moment, Rotations, jumps, target_jumps, turn
+from .repeat import repeat
+from .settle import settle
+
+MARGINS = (8, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
+STEPS = 12  # of Gauss-Newton that bring a pose back to its target
+SEARCH = 40  # of those that bring a random pose there
+PRECISE = 0.1  # share of the tolerance within which they bring it
+RESTARTS = 8  # random poses that are followed from a jump
+SAME = 1e-3  # [rad] poses that differ by less are one
+CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
+
+T = TypeVar("T")
+Work = Generator[None, None, T]  # stops between two frames, so that others get their turn; returns what was found
+Track = dict[int, Rotations]  # by frame
+
+
+def finished(work: Work[T]) -> T:
+    """Do all the work at once."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+def without_jumps(moments: Sequence[Moment], tolerance: float, seed: int = 0) -> Work[list[Rotations]]:
+    """The rotations of each frame, chosen so that no joint jumps that need not; all others are as they were.
+
+    Every frame stays within `tolerance` [Blender units, armature space] if it was, else as near as it was, and inside
+    its limits. What jumps all the same is for explained() to say.
+    """
+    path = _Path(moments, tolerance)
+    for margin in MARGINS:
+        yield from path.mend(margin)
+    if path.jumping():
+        yield from path.search(Random(seed))
+        for margin in MARGINS:
+            yield from path.mend(margin)
+    return path.rotations
+
+
+def relaxed(
+    moments: Sequence[Moment], rotations: Sequence[Rotations], tolerance: float, amount: float
+) -> Work[list[Rotations]]:
+    """Joints' curves smoothed by an `amount` in 0..1; every frame stays within tolerance and limits as it was.
+
+    Each rotation is drawn to the middle of those before and after it, several times over, and then every frame is
+    brought back to its target. The first and the last stay.
+    """
+    path = _Path(moments, tolerance)
+    path.rotations = list(rotations)
+    for _ in range(round(AVERAGES * amount)):
+        rotations = [
+            rotations[0],
+            *map(_averaged, rotations, rotations[1:], rotations[2:]),
+            *rotations[-1:],
+        ]
+        yield
+    for k in range(1, len(rotations) - 1):
+        wanted = rotations[k]
+        for _ in range(HALVES):
+            pulled = path.pull(k, wanted)
+            yield
+            if pulled is not None:
+                path.rotations[k] = pulled
+                break
+            wanted = path.blend(k, path.rotations[k], wanted, 0.5)
+    return path.rotations
+
+
+AVERAGES = 40  # times that rotations are averaged for the most smoothing
+HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
+
+
+def _averaged(before: Rotations, now: Rotations, after: Rotations) -> Rotations:
+    return [q.slerp(p.slerp(r, 0.5), 0.5) for p, q, r in zip(before, now, after, strict=True)]
+
+
+class _Path:
+    """A path on its way to the best one: `rotations` of each frame."""
+
+    def __init__(self, moments: Sequence[Moment], tolerance: float) -> None:
+        self.rotations: list[Rotations] = [moment.pose.rotations for moment in moments]
+        self._moments = moments
+        self._tolerance = tolerance
+        self._turns = [0.0, *map(turn, self.rotations, self.rotations[1:])]
+        self._excused: dict[int, bool] = {}
+
+    def jumping(self) -> list[int]:
+        """Where the joints jump though the target does not."""
+        found = jumps(self._turns)
+        for k in found:
+            if k not in self._excused:
+                self._excused[k] = target_jumps(self._moments, k)
+        return [k for k in found if not self._excused[k]]
+
+    def mend(self, margin: int) -> Work[None]:
+        """Around each jump blend the path that leads on from before it into the one that leads to what comes after."""
+        last = len(self.rotations) - 1
+        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self.jumping()):
+            onward = yield from self._track(self.rotations[a], range(a + 1, b + 1))
+            candidates = [onward]
+            if b < last:
+                back = yield from self._track(self.rotations[b], range(b - 1, a, -1))
+                candidates.append(back)
+                candidates.append((yield from self._blended(onward, back, a, b)))
+            self._choose(candidates, a, b)
+
+    def search(self, random: Random) -> Work[None]:
+        """From each jump follow both sides and random poses to both ends, and take the cheapest way through all."""
+        count = len(self.rotations)
+        tracks: list[Track] = []
+        for k in self.jumping():
+            starts = [(k - 1, self.rotations[k - 1]), (k, self.rotations[k])]
+            for _ in range(RESTARTS):
+                pose = self._posed(k, self.rotations[k])
+                stray(pose, random, 1.0)
+                found = self.pull(k, pose.rotations, SEARCH)
+                yield
+                if found is not None:
+                    starts.append((k, found))
+            for start, rotations in starts:
+                if any(start in track and turn(track[start], rotations) < SAME for track in tracks):
+                    continue
+                track = {start: rotations}
+                track |= yield from self._track(rotations, range(start + 1, count), tracks)
+                track |= yield from self._track(rotations, range(start - 1, -1, -1), tracks)
+                tracks.append(track)
+        if tracks:
+            self._choose(tracks, -1, count - 1)
+
+    def pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
+        """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
+        moment = self._moments[k]
+        pose = self._posed(k, rotations)
+        allowed = self._allowed(k)
+        if not moment.reached and not pose.chain.limited:
+            repeat(triangulation.step, pose, moment.target, PRECISE * self._tolerance, 1)
+        error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * self._tolerance, steps)
+        if moment.soft and error <= allowed:
+            settle(pose, moment.target, moment.soft, self._tolerance)
+            error = (moment.target.closest(pose.tip) - pose.tip).length
+        return pose.rotations if error <= allowed else None
+
+    def blend(self, k: int, before: Rotations, after: Rotations, share: float) -> Rotations:
+        """Rotations between two poses of frame `k`."""
+        joints = self._moments[k].pose.chain.joints
+        return [
+            _between(joint.freedom, p, q, share) for joint, p, q in zip(joints, before, after, strict=True)
+        ]
+
+    def _posed(self, k: int, rotations: Rotations) -> Pose:
+        """The chain as it is at frame `k` with these rotations, but for joints that a solve does not turn."""
+        own = self._moments[k].pose
+        pose = Pose(own.chain, own.base, turned_like(own, rotations))
+        pose.project()
+        return pose
+
+    def _allowed(self, k: int) -> float:
+        """The error that frame `k` may have."""
+        moment = self._moments[k]
+        if moment.reached:
+            return self._tolerance
+        pose = moment.pose
+        return (moment.target.closest(pose.tip) - pose.tip).length + CLOSE * pose.chain.reach
+
+    def _track(self, rotations: Rotations, frames: Iterable[int], others: Sequence[Track] = ()) -> Work[Track]:
+        """Follow the path frame by frame, as far as that goes or until one of the others is met."""
+        found: Track = {}
+        for k in frames:
+            pulled = self.pull(k, rotations)
+            yield
+            if pulled is None:
+                break
+            found[k] = rotations = pulled
+            if any(k in other and turn(other[k], pulled) < SAME for other in others):
+                break
+        return found
+
+    def _blended(self, onward: Track, back: Track, a: int, b: int) -> Work[Track]:
+        """From the one path to the other, all the way from frame `a` to `b`."""
+        found: Track = {}
+        for k in sorted(onward.keys() & back.keys()):
+            pulled = self.pull(k, self.blend(k, onward[k], back[k], (k - a) / (b - a)))
+            yield
+            if pulled is not None:
+                found[k] = pulled
+        return found
+
+    def _choose(self, tracks: Sequence[Track], a: int, b: int) -> None:
+        """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one."""
+        free = b == len(self.rotations) - 1
+        frames = [
+            [self.rotations[k], *(track[k] for track in tracks if k in track and (free or k < b))]
+            for k in range(a + 1, b + 1)
+        ]
+        if a >= 0:
+            frames.insert(0, [self.rotations[a]])
+        first = max(a, 0)
+        self.rotations[first : b + 1] = cheapest(frames)
+        for k in range(max(1, first), min(b + 2, len(self.rotations))):
+            self._turns[k] = turn(self.rotations[k - 1], self.rotations[k])
+
+
+def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
+    """One of the candidates of each frame, so that the squares of all turns add up to least (Viterbi 1967)."""
+    costs = [0.0] * len(frames[0])
+    came: list[list[int]] = []
+    for before, now in pairwise(frames):
+        ways = [[cost + _apart(p, q) for p, cost in zip(before, costs, strict=True)] for q in now]
+        costs = list(map(min, ways))
+        came.append([way.index(cost) for way, cost in zip(ways, costs, strict=True)])
+    best = costs.index(min(costs))
+    path = [frames[-1][best]]
+    for candidates, sources in zip(reversed(frames[:-1]), reversed(came), strict=True):
+        best = sources[best]
+        path.append(candidates[best])
+    return path[::-1]
+
+
+def turned_like(own: Pose, rotations: Rotations) -> list[Quaternion]:
+    """These rotations for the joints of `own`, but for those that a solve does not turn."""
+    return [
+        kept if isinstance(joint.freedom, Locked) else rotation
+        for joint, kept, rotation in zip(own.chain.joints, own.rotations, rotations, strict=True)
+    ]
+
+
+def _apart(before: Rotations, after: Rotations) -> float:
+    """Sum over the joints of 1 - cos(angle / 2): for small turns an eighth of their squares."""
+    return len(before) - sum(map(abs, map(Quaternion.dot, before, after)))
+
+
+def _between(freedom: Freedom, before: Quaternion, after: Quaternion, share: float) -> Quaternion:
+    """A rotation on the way between two; that of a hinge stays inside its range, where the shorter way may not."""
+    if isinstance(freedom, Hinge) and freedom.moves and freedom.upper - freedom.lower < tau:
+        (start,), (end,) = (freedom.coordinates(freedom.nearest(rotation)) for rotation in (before, after))
+        return freedom.at(before, [start.value + share * (end.value - start.value)])
+    return freedom.nearest(before.slerp(after, share))
+
+
+def _joined(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for a, b in windows:
+        if joined and a < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(b, joined[-1][1])
+        else:
+            joined.append((a, b))
+    return joined
