@@ -142,7 +142,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float]) -> Iterator[Samp
     """The rig and its target at each of the frames; what does not move is read only once."""
     first = sample(limb, go_to(staged, frames[0]), frames[0])
     yield first
-    still = limb.influence == 1.0 and stands_still(limb)
+    still = limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
     locations = None
     if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
         locations = plain_locations(limb.target, frames)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mathutils import Quaternion
 
-from ..kinematics import Pose
+from ..kinematics import Chain, Pose
 from ..kinematics.rotation import rotation_angle
 from ..targets import Target
 from .soft import Soft
@@ -32,19 +32,22 @@ Rotations = Sequence[Quaternion]
 
 
 class Moment(NamedTuple):
-    """One frame of a path, armature space: a `pose` that a solver found for the `target`, what it shall be like besides
-    (`soft`), and whether it is near enough (`reached`)."""
+    """One frame of a path: the `pose` that a solver found for the `target`, armature space.
+
+    `tolerance` [Blender units] is how near it shall be, `reached` whether it is, `soft` what it shall be like besides.
+    """
 
     pose: Pose
     target: Target
-    soft: Sequence[Soft] = ()
+    tolerance: float
     reached: bool = True
+    soft: Sequence[Soft] = ()
 
 
 class Turned(NamedTuple):
-    """The most that a joint turns from one frame to the next: the latter's index, the joint's name, the angle [rad]."""
+    """The most that a joint turns to the frame of index `at` from the one before: its name and the angle [rad]."""
 
-    index: int
+    at: int
     joint: str
     angle: float
 
@@ -63,14 +66,14 @@ def turn(before: Rotations, after: Rotations) -> float:
 
 def turns(path: Sequence[Rotations]) -> list[float]:
     """Largest turn [rad] of a joint to each frame from the one before; 0 for the first."""
-    return [0.0, *map(turn, path, path[1:])] if path else []
+    return [0.0, *map(turn, path, path[1:])]
 
 
 def largest_turn(poses: Sequence[Pose]) -> Turned | None:
     """The largest turn of a joint in one frame; None for a single pose."""
     path = [pose.rotations for pose in poses]
     along = turns(path)[1:]
-    return _turned(poses, 1 + along.index(max(along))) if along else None
+    return turned(poses[0].chain, path, 1 + along.index(max(along))) if along else None
 
 
 def jumps(along: Sequence[float], few: float = FEW) -> list[int]:
@@ -83,37 +86,36 @@ def _stands_out(along: Sequence[float], k: int) -> bool:
     return len(around) >= NEIGHBOURS and along[k] > TIMES * median(around)
 
 
-def target_jumps(moments: Sequence[Moment], k: int) -> bool:
-    """Whether the target of frame `k` is farther from where the frame before left the tip than is usual around it."""
+def leap(moments: Sequence[Moment], k: int) -> float:
+    """How far the target jumps at frame `k`, of the reach; 0 where its way is not long beside those around it.
+
+    It is measured from where the frame before left the tip, so that a rig that jumps away from its target counts too.
+    """
     first = max(1, k - AROUND)
     ways = [_way(*moments[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(moments)))]
     way = ways.pop(k - first)
-    return way > LEAP * moments[k].pose.chain.reach and way > TIMES * median(ways or [0.0])
+    return way if way > LEAP and way > TIMES * median(ways or [0.0]) else 0.0
 
 
 def _way(before: Moment, now: Moment) -> float:
-    """How far the tip has to go when no joint has turned yet, but what carries the chain has moved."""
+    """How far the tip has to go, of the reach, when no joint has turned yet but what carries the chain has moved."""
     carried = Pose(now.pose.chain, now.pose.base, before.pose.rotations).tip
-    return float((now.target.closest(carried) - carried).length)
+    return float((now.target.closest(carried) - carried).length) / now.pose.chain.reach
 
 
-def explained(moments: Sequence[Moment], poses: Sequence[Pose], smoothed: bool) -> list[Jump]:
-    """The jumps along a path of `poses` for these moments, each with its reason; `smoothed` is whether it was tried."""
-    found = []
-    for k in jumps(turns([pose.rotations for pose in poses])):
-        moment = moments[k]
-        if target_jumps(moments, k):
-            reason = TARGET
-        elif not (moment.reached and moments[k - 1].reached):
-            reason = REACH
-        else:
-            reason = LEFT if not smoothed else WISHES if moment.soft else LIMITS
-        found.append(Jump(_turned(poses, k), reason))
-    return found
+def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
+    """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
+    if leap(moments, k):
+        return TARGET
+    if not (moments[k].reached and moments[k - 1].reached):
+        return REACH
+    if not smoothed:
+        return LEFT
+    return WISHES if moments[k].soft else LIMITS
 
 
-def _turned(poses: Sequence[Pose], k: int) -> Turned:
-    names = [joint.name for joint in poses[k].chain.joints]
-    angles = list(map(rotation_angle, poses[k - 1].rotations, poses[k].rotations))
+def turned(chain: Chain, path: Sequence[Rotations], k: int) -> Turned:
+    """The joint that turns most to frame `k` of a path."""
+    angles = list(map(rotation_angle, path[k - 1], path[k]))
     largest = max(angles)
-    return Turned(k, names[angles.index(largest)], largest)
+    return Turned(k, chain.joints[angles.index(largest)].name, largest)

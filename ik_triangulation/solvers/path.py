@@ -5,15 +5,15 @@ Source: following a path by small steps from either end is what Gauss-Newton is 
 gradient-methods); the cheapest way through several poses a frame is that of Viterbi 1967. Around each jump the path is
 followed on from before it and back from after it, and the two are blended, each blend brought back to the target: where
 the joints leave room, that spreads the jump over many frames. Where it does not, poses drawn at random inside the
-limits are followed through the whole path as well. Then the way through all of them is taken whose squared turns
-add up to least.
+limits are followed through the whole path as well. Then the cheapest way through all of them is taken. It is the
+squares of the sums of squared turns that add up to least, since one large turn is worse than many small ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from itertools import pairwise
-from math import tau
+from math import pi, tau
 from random import Random
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from mathutils import Quaternion
 from ..kinematics import Freedom, Hinge, Locked, Pose
 from . import gauss_newton, triangulation
 from .finish import stray
-from .jumps import Moment, Rotations, jumps, target_jumps, turn
+from .jumps import Jump, Moment, Rotations, jumps, leap, reason, turn, turned, turns
 from .repeat import repeat
 from .settle import settle
 
@@ -31,7 +31,11 @@ STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
 PRECISE = 0.1  # share of the tolerance within which they bring it
 RESTARTS = 8  # random poses that are followed from a jump
+MOST = 16  # paths followed to both ends
 SAME = 1e-3  # [rad] poses that differ by less are one
+EXPLAINS = 5.0  # [rad] that a joint may turn at once where the target jumps as far as the chain reaches
+AVERAGES = 40  # times that rotations are averaged for the most smoothing
+HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
 CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
 
 T = TypeVar("T")
@@ -49,81 +53,61 @@ def finished(work: Work[T]) -> T:
             return result
 
 
-def without_jumps(moments: Sequence[Moment], tolerance: float, seed: int = 0) -> Work[list[Rotations]]:
-    """The rotations of each frame, chosen so that no joint jumps that need not; all others are as they were.
+class Path:
+    """A path on its way to a better one: `rotations` are those of each frame, at first those that a solver found.
 
-    Every frame stays within `tolerance` [Blender units, armature space] if it was, else as near as it was, and inside
-    its limits. What jumps all the same is for explained() to say.
+    Whatever is done to it, every frame stays within tolerance if it was, else as near as it was, and inside its limits;
+    rotations that need not change stay the same objects.
     """
-    path = _Path(moments, tolerance)
-    for margin in MARGINS:
-        yield from path.mend(margin)
-    if path.jumping():
-        yield from path.search(Random(seed))
-        for margin in MARGINS:
-            yield from path.mend(margin)
-    return path.rotations
 
-
-def relaxed(
-    moments: Sequence[Moment], rotations: Sequence[Rotations], tolerance: float, amount: float
-) -> Work[list[Rotations]]:
-    """Joints' curves smoothed by an `amount` in 0..1; every frame stays within tolerance and limits as it was.
-
-    Each rotation is drawn to the middle of those before and after it, several times over, and then every frame is
-    brought back to its target. The first and the last stay.
-    """
-    path = _Path(moments, tolerance)
-    path.rotations = list(rotations)
-    for _ in range(round(AVERAGES * amount)):
-        rotations = [
-            rotations[0],
-            *map(_averaged, rotations, rotations[1:], rotations[2:]),
-            *rotations[-1:],
-        ]
-        yield
-    for k in range(1, len(rotations) - 1):
-        wanted = rotations[k]
-        for _ in range(HALVES):
-            pulled = path.pull(k, wanted)
-            yield
-            if pulled is not None:
-                path.rotations[k] = pulled
-                break
-            wanted = path.blend(k, path.rotations[k], wanted, 0.5)
-    return path.rotations
-
-
-AVERAGES = 40  # times that rotations are averaged for the most smoothing
-HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
-
-
-def _averaged(before: Rotations, now: Rotations, after: Rotations) -> Rotations:
-    return [q.slerp(p.slerp(r, 0.5), 0.5) for p, q, r in zip(before, now, after, strict=True)]
-
-
-class _Path:
-    """A path on its way to the best one: `rotations` of each frame."""
-
-    def __init__(self, moments: Sequence[Moment], tolerance: float) -> None:
+    def __init__(self, moments: Sequence[Moment]) -> None:
         self.rotations: list[Rotations] = [moment.pose.rotations for moment in moments]
         self._moments = moments
-        self._tolerance = tolerance
-        self._turns = [0.0, *map(turn, self.rotations, self.rotations[1:])]
-        self._excused: dict[int, bool] = {}
+        self._turns = turns(self.rotations)
+        self._leaps: dict[int, float] = {}
+        self._mended = False
 
-    def jumping(self) -> list[int]:
-        """Where the joints jump though the target does not."""
+    def without_jumps(self, seed: int = 0) -> Work[None]:
+        """Choose the rotations so that no joint jumps that need not."""
+        for margin in MARGINS:
+            yield from self._mend(margin)
+        if self._jumping():
+            yield from self._search(Random(seed))
+            for margin in MARGINS:
+                yield from self._mend(margin)
+            for margin in MARGINS:
+                yield from self._ease(margin)
+        self._mended = True
+
+    def relax(self, amount: float) -> Work[None]:
+        """Smooth the joints' curves by an `amount` in 0..1; the first and the last frame stay.
+
+        Each rotation is drawn to the middle of those before and after it, several times over, and then every frame is
+        brought back to its target.
+        """
+        last = len(self.rotations) - 1
+        self.rotations[1:last] = yield from self._relaxed(0, last, round(AVERAGES * amount))
+        self._turns = turns(self.rotations)
+
+    def jumps(self) -> list[Jump]:
+        """The turns that stand out from those of the frames around them, each with its reason."""
+        chain = self._moments[0].pose.chain
+        return [
+            Jump(turned(chain, self.rotations, k), reason(self._moments, k, self._mended)) for k in jumps(self._turns)
+        ]
+
+    def _jumping(self) -> list[int]:
+        """Where the joints jump more than the target does."""
         found = jumps(self._turns)
         for k in found:
-            if k not in self._excused:
-                self._excused[k] = target_jumps(self._moments, k)
-        return [k for k in found if not self._excused[k]]
+            if k not in self._leaps:
+                self._leaps[k] = leap(self._moments, k)
+        return [k for k in found if self._turns[k] > EXPLAINS * self._leaps[k]]
 
-    def mend(self, margin: int) -> Work[None]:
+    def _mend(self, margin: int) -> Work[None]:
         """Around each jump blend the path that leads on from before it into the one that leads to what comes after."""
         last = len(self.rotations) - 1
-        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self.jumping()):
+        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self._jumping()):
             onward = yield from self._track(self.rotations[a], range(a + 1, b + 1))
             candidates = [onward]
             if b < last:
@@ -132,48 +116,74 @@ class _Path:
                 candidates.append((yield from self._blended(onward, back, a, b)))
             self._choose(candidates, a, b)
 
-    def search(self, random: Random) -> Work[None]:
-        """From each jump follow both sides and random poses to both ends, and take the cheapest way through all."""
-        count = len(self.rotations)
+    def _ease(self, margin: int) -> Work[None]:
+        """Around each jump smooth the path."""
+        last = len(self.rotations) - 1
+        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self._jumping()):
+            found = yield from self._relaxed(a, b, 4 * margin)
+            self._choose([dict(enumerate(found, a + 1))], a, b)
+
+    def _relaxed(self, a: int, b: int, times: int) -> Work[list[Rotations]]:
+        """The frames between `a` and `b` with their rotations averaged that many times, then brought to their targets.
+
+        Where the limits or the reach do not allow so much there is less of it.
+        """
+        before = wanted = self.rotations[a : b + 1]
+        for _ in range(times):
+            wanted = [wanted[0], *map(_averaged, wanted, wanted[1:], wanted[2:]), wanted[-1]]
+            yield
+        found = []
+        for k, (start, end) in enumerate(zip(before[1:-1], wanted[1:-1], strict=True), a + 1):
+            shares = (0.5**n for n in range(HALVES))
+            pulled = None
+            while pulled is None and (share := next(shares, None)):
+                pulled = self._pull(k, self._blend(k, start, end, share))
+                yield
+            found.append(start if pulled is None else pulled)
+        return found
+
+    def _search(self, random: Random) -> Work[None]:
+        """From the jumps follow both sides and random poses to both ends, and take the cheapest way through all."""
+        count, jumping = len(self.rotations), self._jumping()
+        worst = max(self._turns[k] for k in jumping)
         tracks: list[Track] = []
-        for k in self.jumping():
+        for k in jumping:
             starts = [(k - 1, self.rotations[k - 1]), (k, self.rotations[k])]
             for _ in range(RESTARTS):
                 pose = self._posed(k, self.rotations[k])
                 stray(pose, random, 1.0)
-                found = self.pull(k, pose.rotations, SEARCH)
+                found = self._pull(k, pose.rotations, SEARCH)
                 yield
                 if found is not None:
                     starts.append((k, found))
             for start, rotations in starts:
+                if len(tracks) == MOST:
+                    break
                 if any(start in track and turn(track[start], rotations) < SAME for track in tracks):
                     continue
                 track = {start: rotations}
-                track |= yield from self._track(rotations, range(start + 1, count), tracks)
-                track |= yield from self._track(rotations, range(start - 1, -1, -1), tracks)
+                track |= yield from self._track(rotations, range(start + 1, count), worst, tracks)
+                track |= yield from self._track(rotations, range(start - 1, -1, -1), worst, tracks)
                 tracks.append(track)
-        if tracks:
-            self._choose(tracks, -1, count - 1)
+        self._choose(tracks, -1, count - 1)
 
-    def pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
+    def _pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
         """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
         moment = self._moments[k]
         pose = self._posed(k, rotations)
         allowed = self._allowed(k)
         if not moment.reached and not pose.chain.limited:
-            repeat(triangulation.step, pose, moment.target, PRECISE * self._tolerance, 1)
-        error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * self._tolerance, steps)
+            repeat(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
+        error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
         if moment.soft and error <= allowed:
-            settle(pose, moment.target, moment.soft, self._tolerance)
+            settle(pose, moment.target, moment.soft, moment.tolerance)
             error = (moment.target.closest(pose.tip) - pose.tip).length
         return pose.rotations if error <= allowed else None
 
-    def blend(self, k: int, before: Rotations, after: Rotations, share: float) -> Rotations:
+    def _blend(self, k: int, before: Rotations, after: Rotations, share: float) -> Rotations:
         """Rotations between two poses of frame `k`."""
         joints = self._moments[k].pose.chain.joints
-        return [
-            _between(joint.freedom, p, q, share) for joint, p, q in zip(joints, before, after, strict=True)
-        ]
+        return [_between(joint.freedom, p, q, share) for joint, p, q in zip(joints, before, after, strict=True)]
 
     def _posed(self, k: int, rotations: Rotations) -> Pose:
         """The chain as it is at frame `k` with these rotations, but for joints that a solve does not turn."""
@@ -186,17 +196,19 @@ class _Path:
         """The error that frame `k` may have."""
         moment = self._moments[k]
         if moment.reached:
-            return self._tolerance
+            return moment.tolerance
         pose = moment.pose
         return (moment.target.closest(pose.tip) - pose.tip).length + CLOSE * pose.chain.reach
 
-    def _track(self, rotations: Rotations, frames: Iterable[int], others: Sequence[Track] = ()) -> Work[Track]:
-        """Follow the path frame by frame, as far as that goes or until one of the others is met."""
+    def _track(
+        self, rotations: Rotations, frames: Iterable[int], most: float = pi, others: Sequence[Track] = ()
+    ) -> Work[Track]:
+        """Follow the path as far as that goes with no turn above `most` [rad], or until one of the others is met."""
         found: Track = {}
         for k in frames:
-            pulled = self.pull(k, rotations)
+            pulled = self._pull(k, rotations)
             yield
-            if pulled is None:
+            if pulled is None or turn(rotations, pulled) > most:
                 break
             found[k] = rotations = pulled
             if any(k in other and turn(other[k], pulled) < SAME for other in others):
@@ -207,7 +219,7 @@ class _Path:
         """From the one path to the other, all the way from frame `a` to `b`."""
         found: Track = {}
         for k in sorted(onward.keys() & back.keys()):
-            pulled = self.pull(k, self.blend(k, onward[k], back[k], (k - a) / (b - a)))
+            pulled = self._pull(k, self._blend(k, onward[k], back[k], (k - a) / (b - a)))
             yield
             if pulled is not None:
                 found[k] = pulled
@@ -229,7 +241,7 @@ class _Path:
 
 
 def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
-    """One of the candidates of each frame, so that the squares of all turns add up to least (Viterbi 1967)."""
+    """One of the candidates of each frame, so that their costs to each other add up to least (Viterbi 1967)."""
     costs = [0.0] * len(frames[0])
     came: list[list[int]] = []
     for before, now in pairwise(frames):
@@ -252,9 +264,15 @@ def turned_like(own: Pose, rotations: Rotations) -> list[Quaternion]:
     ]
 
 
+def _averaged(before: Rotations, now: Rotations, after: Rotations) -> Rotations:
+    """Half way to the middle of the rotations before and after."""
+    return [q.slerp(p.slerp(r, 0.5), 0.5) for p, q, r in zip(before, now, after, strict=True)]
+
+
 def _apart(before: Rotations, after: Rotations) -> float:
-    """Sum over the joints of 1 - cos(angle / 2): for small turns an eighth of their squares."""
-    return len(before) - sum(map(abs, map(Quaternion.dot, before, after)))
+    """The square of the sum over the joints of 1 - cos(angle / 2), for small turns an eighth of their squares."""
+    half: float = len(before) - sum(map(abs, map(Quaternion.dot, before, after)))
+    return half * half
 
 
 def _between(freedom: Freedom, before: Quaternion, after: Quaternion, share: float) -> Quaternion:
