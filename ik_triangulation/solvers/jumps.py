@@ -17,15 +17,17 @@ from ..targets import Target
 from .soft import Soft
 
 FEW = radians(3.0)  # a joint that turns less in one frame does not jump, however still the others are
+STILL = radians(0.1)  # below that it does not move
 TIMES = 3.0  # how many times the median of the frames around it a jump is at least
 AROUND = 6  # frames on either side that it is compared with
 NEIGHBOURS = 3  # of them at least, or nothing can be said
+NEAR = 3  # frames within which coming into reach explains a jump
 LEAP = 0.02  # of the reach: a target that moves less in one frame does not jump
 
 TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
 LIMITS = "no solution within the limits avoids it"
-WISHES = "no solution within the limits that is as it shall be avoids it"
+WISHES = "no solution nearby that is as it shall be avoids it"
 LEFT = "the path was not smoothed"
 
 Rotations = Sequence[Quaternion]
@@ -76,9 +78,16 @@ def largest_turn(poses: Sequence[Pose]) -> Turned | None:
     return turned(poses[0].chain, path, 1 + along.index(max(along))) if along else None
 
 
-def jumps(along: Sequence[float], few: float = FEW) -> list[int]:
-    """Indices of the frames whose turn stands out from those around it; a turn below `few` does not."""
-    return [k for k, angle in enumerate(along) if k and angle > few and _stands_out(along, k)]
+def jumps(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose turn stands out from those around it."""
+    return [k for k, angle in enumerate(along) if angle > FEW and _stands_out(along, k)]
+
+
+def fast(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose turn stands out from those of all frames at which anything moves."""
+    moving = [angle for angle in along if angle > STILL]
+    most = max(FEW, TIMES * median(moving)) if moving else FEW
+    return [k for k, angle in enumerate(along) if angle > most]
 
 
 def _stands_out(along: Sequence[float], k: int) -> bool:
@@ -107,7 +116,7 @@ def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
     """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
     if leap(moments, k):
         return TARGET
-    if not (moments[k].reached and moments[k - 1].reached):
+    if not all(moment.reached for moment in moments[max(0, k - NEAR) : k + NEAR]):  # a straight chain bends at once
         return REACH
     if not smoothed:
         return LEFT

@@ -11,7 +11,7 @@ squares of the sums of squared turns that add up to least, since one large turn 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import pi, tau
 from random import Random
@@ -22,11 +22,11 @@ from mathutils import Quaternion
 from ..kinematics import Freedom, Hinge, Locked, Pose
 from . import gauss_newton, triangulation
 from .finish import stray
-from .jumps import Jump, Moment, Rotations, jumps, leap, reason, turn, turned, turns
+from .jumps import REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
 from .repeat import repeat
 from .settle import settle
 
-MARGINS = (8, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
+MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
 STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
 PRECISE = 0.1  # share of the tolerance within which they bring it
@@ -69,12 +69,14 @@ class Path:
 
     def without_jumps(self, seed: int = 0) -> Work[None]:
         """Choose the rotations so that no joint jumps that need not."""
+        yield from self._mend(self._unexplained(fast(self._turns)), MARGINS[0])
         for margin in MARGINS:
-            yield from self._mend(margin)
-        if self._jumping():
-            yield from self._search(Random(seed))
+            yield from self._mend(self._jumping(), margin)
+        left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {REACH, WISHES}]
+        if left:
+            yield from self._search(left, Random(seed))
             for margin in MARGINS:
-                yield from self._mend(margin)
+                yield from self._mend(self._jumping(), margin)
             for margin in MARGINS:
                 yield from self._ease(margin)
         self._mended = True
@@ -98,28 +100,45 @@ class Path:
 
     def _jumping(self) -> list[int]:
         """Where the joints jump more than the target does."""
-        found = jumps(self._turns)
-        for k in found:
-            if k not in self._leaps:
-                self._leaps[k] = leap(self._moments, k)
-        return [k for k in found if self._turns[k] > EXPLAINS * self._leaps[k]]
+        return self._unexplained(jumps(self._turns))
 
-    def _mend(self, margin: int) -> Work[None]:
-        """Around each jump blend the path that leads on from before it into the one that leads to what comes after."""
+    def _unexplained(self, found: Iterable[int]) -> list[int]:
+        """Those frames to which the joints turn more than a jump of the target explains."""
+        return [k for k in found if self._turns[k] > EXPLAINS * self._leap(k)]
+
+    def _leap(self, k: int) -> float:
+        if k not in self._leaps:
+            self._leaps[k] = leap(self._moments, k)
+        return self._leaps[k]
+
+    def _windows(self, jumping: Sequence[int], margin: int) -> Iterator[tuple[int, int, int, int]]:
+        """For each group of jumps the frames to solve anew lie between, and the first and last jump of the group.
+
+        What lies beyond a jump of the target is another motion, and left alone.
+        """
         last = len(self.rotations) - 1
-        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self._jumping()):
-            onward = yield from self._track(self.rotations[a], range(a + 1, b + 1))
+        cuts = [k for k in jumps(self._turns) if self._leap(k)]
+        for first, final in _joined(jumping, margin):
+            a = max(0, first - 1 - margin, *(k for k in cuts if k < first))
+            b = min(last, final + margin, *(k - 1 for k in cuts if k > final))
+            yield a, b, first, final
+
+    def _mend(self, jumping: Sequence[int], margin: int) -> Work[None]:
+        """Around each of these jumps blend the path that leads on from before it into the one to what comes after."""
+        last = len(self.rotations) - 1
+        for a, b, first, final in self._windows(jumping, margin):
+            onward = {k: self.rotations[k] for k in range(a + 1, first)}
+            onward |= yield from self._track(self.rotations[first - 1], range(first, b + 1))
             candidates = [onward]
             if b < last:
-                back = yield from self._track(self.rotations[b], range(b - 1, a, -1))
-                candidates.append(back)
-                candidates.append((yield from self._blended(onward, back, a, b)))
+                back = {k: self.rotations[k] for k in range(final, b)}
+                back |= yield from self._track(self.rotations[final], range(final - 1, a, -1))
+                candidates += [back, (yield from self._blended(onward, back, a, b))]
             self._choose(candidates, a, b)
 
     def _ease(self, margin: int) -> Work[None]:
         """Around each jump smooth the path."""
-        last = len(self.rotations) - 1
-        for a, b in _joined((max(0, k - 1 - margin), min(last, k + margin)) for k in self._jumping()):
+        for a, b, _, _ in self._windows(self._jumping(), margin):
             found = yield from self._relaxed(a, b, 4 * margin)
             self._choose([dict(enumerate(found, a + 1))], a, b)
 
@@ -129,8 +148,11 @@ class Path:
         Where the limits or the reach do not allow so much there is less of it.
         """
         before = wanted = self.rotations[a : b + 1]
+        cuts = [k - a for k in jumps(self._turns) if self._leap(k) and a < k <= b]
         for _ in range(times):
             wanted = [wanted[0], *map(_averaged, wanted, wanted[1:], wanted[2:]), wanted[-1]]
+            for k in cuts:  # on either side of a jump of the target is another motion
+                wanted[k - 1 : k + 1] = before[k - 1 : k + 1]
             yield
         found = []
         for k, (start, end) in enumerate(zip(before[1:-1], wanted[1:-1], strict=True), a + 1):
@@ -142,9 +164,9 @@ class Path:
             found.append(start if pulled is None else pulled)
         return found
 
-    def _search(self, random: Random) -> Work[None]:
-        """From the jumps follow both sides and random poses to both ends, and take the cheapest way through all."""
-        count, jumping = len(self.rotations), self._jumping()
+    def _search(self, jumping: Sequence[int], random: Random) -> Work[None]:
+        """From these jumps follow both sides and random poses to both ends, and take the cheapest way through all."""
+        count = len(self.rotations)
         worst = max(self._turns[k] for k in jumping)
         tracks: list[Track] = []
         for k in jumping:
@@ -266,7 +288,7 @@ def turned_like(own: Pose, rotations: Rotations) -> list[Quaternion]:
 
 def _averaged(before: Rotations, now: Rotations, after: Rotations) -> Rotations:
     """Half way to the middle of the rotations before and after."""
-    return [q.slerp(p.slerp(r, 0.5), 0.5) for p, q, r in zip(before, now, after, strict=True)]
+    return [q.slerp(p.slerp(r, 0.5), 0.5).normalized() for p, q, r in zip(before, now, after, strict=True)]
 
 
 def _apart(before: Rotations, after: Rotations) -> float:
@@ -280,15 +302,15 @@ def _between(freedom: Freedom, before: Quaternion, after: Quaternion, share: flo
     if isinstance(freedom, Hinge) and freedom.moves and freedom.upper - freedom.lower < tau:
         (start,), (end,) = (freedom.coordinates(freedom.nearest(rotation)) for rotation in (before, after))
         return freedom.at(before, [start.value + share * (end.value - start.value)])
-    return freedom.nearest(before.slerp(after, share))
+    return freedom.nearest(before.slerp(after, share).normalized())
 
 
-def _joined(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in order, those that overlap as one."""
-    joined: list[tuple[int, int]] = []
-    for a, b in windows:
-        if joined and a < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(b, joined[-1][1])
+def _joined(jumping: Sequence[int], margin: int) -> list[tuple[int, int]]:
+    """First and last of the jumps that stand so near to each other that what lies around them overlaps."""
+    groups: list[tuple[int, int]] = []
+    for k in jumping:
+        if groups and k - groups[-1][1] <= 2 * margin:
+            groups[-1] = groups[-1][0], k
         else:
-            joined.append((a, b))
-    return joined
+            groups.append((k, k))
+    return groups
