@@ -10,6 +10,7 @@ import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
+from typing import TypeVar
 
 import bpy
 from bpy.types import Scene, ViewLayer
@@ -21,9 +22,12 @@ from .blender.dependencies import in_order
 from .blender.keyframes import check_keys
 from .blender.limb import Limb
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
-from .follow import Solved, follow, outside
+from .follow import Solved, follow, outside, smoothed
 from .report import FrameResult, Report
+from .solvers.jumps import Jump
+from .solvers.path import Work
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]  # frames done, frames in all
 
 
@@ -62,7 +66,7 @@ def bake(
     """Key the limb's rotations from `frame_start` to `frame_end`, every `step` frames: its tip follows the target.
 
     Rotation keys of these bones inside the range are replaced; everything else stays: other keys, the present frame,
-    and poses that are not keyed. Each frame starts from the solution of the one before. Raises an IKError that says
+    and poses that are not keyed. Raises an IKError that says
     what is in the way; then, and if `progress` raises, nothing has changed.
     """
     return bake_limbs([limb], frame_start, frame_end, step, scene, view_layer, progress)[0]
@@ -84,11 +88,13 @@ def bake_limbs(
     """
     job = baking(limbs, frame_start, frame_end, step, scene, view_layer)
     with _no_garbage_collection():
+        told = None
         try:
             while True:
                 done = next(job)
-                if progress:
+                if progress and done != told:
                     progress(*done)
+                told = done
         except StopIteration as finished:
             reports: list[Report] = finished.value
             return reports
@@ -131,6 +137,7 @@ def baking(
             for result in follow(limb, bones, moments):
                 solved.append(result)
                 yield number * len(frames) + len(solved), whole
+            solved, jumps = yield from _telling(smoothed(limb, bones, solved), ((number + 1) * len(frames), whole))
             found = warnings[id(limb)] + _moved_inside(outside(limb, bones, solved[0].now), frame_start)
             shown = scene.frame_current_final
             keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
@@ -139,7 +146,7 @@ def baking(
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             seconds = perf_counter() - started
-            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)))
+            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)), jumps)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -172,7 +179,25 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, warnings: Sequence[str]) -> Report:
+def _telling(work: Work[T], done: tuple[int, int]) -> Generator[tuple[int, int], None, T]:
+    """The work, which yields nothing, with what is `done` told each time."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            result: T = finished.value
+            return result
+        yield done
+
+
+def _report(
+    limb: Limb,
+    solved: Sequence[Solved],
+    seconds: float,
+    keys: int,
+    warnings: Sequence[str],
+    jumps: Sequence[Jump] = (),
+) -> Report:
     results = []
     for now, goal, solution, _ in solved:
         world, tip = now.rig.world, solution.pose.tip
@@ -180,9 +205,8 @@ def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, war
         results.append(
             FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
         )
-    return Report(
-        limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, warnings
-    )
+    names = limb.armature.name, limb.tip, limb.target_name, limb.solver
+    return Report(*names, limb.tolerance, results, seconds, keys, warnings, jumps)
 
 
 def _moved_inside(names: Sequence[str], frame: float) -> list[str]:

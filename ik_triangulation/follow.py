@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mathutils import Quaternion
@@ -15,6 +15,8 @@ from .errors import RigError
 from .goal import Aim, Goal
 from .kinematics import Locked, Pose
 from .solvers import Solution, solve
+from .solvers.jumps import Jump, Moment
+from .solvers.path import Path, Work
 from .targets import Target
 
 
@@ -31,7 +33,7 @@ class Solved(NamedTuple):
 
 
 def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solved]:
-    """Solve one sample after the other, each from the solution before; bones that are not solved are as sampled.
+    """Solve one sample after the other, each from where the limb says; bones that are not solved are as sampled.
 
     Raises RigError, naming the frame, for a bone scaled to zero, and TargetError for a shape that the target has not.
     """
@@ -44,15 +46,39 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         if pose is None or now.rig is not rig:
             rig = now.rig
             start = _at_frame(now, bones)
-            pose = start if pose is None else _turned_like(pose, start)
+            begin = _begin(limb, start, pose)
             began = start if began is None else _turned_like(began, start)
-            # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-            settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
+            tolerance = _tolerance(limb, now)
+        elif limb.start_from == "PREVIOUS":
+            begin = pose
         goal = aim.at(now, began or start)
         # Where there are soft constraints the first frame may look for a pose far away.
-        solution = solve(pose, goal.target, *settings, goal.soft, follow=not (first and goal.soft))
+        follow = not (first and goal.soft)
+        solution = solve(
+            begin, goal.target, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, goal.soft, follow
+        )
         pose = solution.pose
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
+
+
+def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], list[Jump]]]:
+    """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
+
+    The bare method, without Finish, is left as it is, and so are frames of which some have other joints.
+    """
+    names = {tuple(joint.name for joint in each.solution.pose.chain.joints) for each in solved}
+    if len(names) > 1:
+        return list(solved), []
+    path = Path([_moment(limb, each) for each in solved])
+    if limb.finish and limb.smooth:
+        yield from path.without_jumps(limb.seed)
+    if limb.finish and limb.smoothing:
+        yield from path.relax(limb.smoothing)
+    result: list[Solved] = []
+    for each, rotations in zip(solved, path.rotations, strict=True):
+        same = rotations is each.solution.pose.rotations
+        result.append(each if same else _replaced(limb, bones, each, result[-1:] or [each], rotations))
+    return result, path.jumps()
 
 
 def tasks(
@@ -86,6 +112,15 @@ def _at_frame(now: Sample, bones: Bones) -> Pose:
         raise RigError(f"Frame {now.frame:g}: {error}") from error
 
 
+def _begin(limb: Limb, start: Pose, before: Pose | None) -> Pose:
+    """Where to solve from at a frame whose sampled pose is `start`; `before` is the solution of the frame before."""
+    if limb.start_from == "REST":
+        return _turned_like(Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]), start)
+    if limb.start_from == "ANIMATED" or before is None:
+        return start
+    return _turned_like(before, start)
+
+
 def _turned_like(before: Pose, start: Pose) -> Pose:
     """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn.
 
@@ -98,6 +133,32 @@ def _turned_like(before: Pose, start: Pose) -> Pose:
         for joint, sampled in zip(start.chain.joints, start.rotations, strict=True)
     ]
     return Pose(start.chain, start.base, rotations)
+
+
+def _tolerance(limb: Limb, now: Sample) -> float:
+    """The tolerance in armature space: world space may stretch that, and it holds in the direction of the most."""
+    return limb.tolerance / now.rig.stretch
+
+
+def _moment(limb: Limb, solved: Solved) -> Moment:
+    now, goal, solution, _ = solved
+    return Moment(solution.pose, goal.target, _tolerance(limb, now), solution.reached, goal.soft)
+
+
+def _replaced(
+    limb: Limb, bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]
+) -> Solved:
+    """A solved frame with other rotations, to which the joints turn from those of the frame before."""
+    now, goal, solution, _ = solved
+    own, target = solution.pose, goal.target
+    pose = _turned_like(before[0].solution.pose, own)
+    for i, rotation in enumerate(rotations):
+        if rotation != pose.rotations[i]:
+            pose.put(i, rotation)
+    error = (target.closest(pose.tip) - pose.tip).length
+    solution = solution._replace(pose=pose, error=error, reached=error <= _tolerance(limb, now))
+    shown = pose if limb.influence == 1.0 else _between(_at_frame(now, bones), pose, limb.influence)
+    return Solved(now, goal, solution, shown)
 
 
 def _between(start: Pose, end: Pose, share: float) -> Pose:

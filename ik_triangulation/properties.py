@@ -200,6 +200,30 @@ class IKT_PG_limb(PropertyGroup):
         override=OVERRIDABLE,
     )
     seed: IntProperty(name="Seed", description="Another seed makes Finish try other poses", min=0, override=OVERRIDABLE)
+    start_from: EnumProperty(
+        name="Start From",
+        description="The pose from which each frame is solved",
+        items=[
+            ("PREVIOUS", "Frame Before", "The solution of the frame before; the first starts from its own pose", 0),
+            ("ANIMATED", "Animated Pose", "The pose that the limb is keyed to have at that frame", 1),
+            ("REST", "Rest Pose", "That of the armature at rest, so that a frame does not depend on others", 2),
+        ],
+        override=OVERRIDABLE,
+    )
+    smooth: BoolProperty(
+        name="No Jumps",
+        description="Choose the poses of a bake together, so that no joint jumps unless it must; needs Finish",
+        default=True,
+        override=OVERRIDABLE,
+    )
+    smoothing: FloatProperty(
+        name="Smoothing",
+        description="How much to smooth the turning of the joints in a bake, within the tolerance; needs Finish",
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
     use_scene_range: BoolProperty(
         name="Scene Range",
         description="Bake the frame range of the scene, or its preview range where that is on",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .kinematics import Cost, Pose
 from .solvers import Direction, Orientation
+from .solvers.jumps import Jump, Turned, largest_turn
 from .solvers.soft import Soft
 
 
@@ -47,7 +48,11 @@ class FrameResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written."""
+    """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
+
+    `jumps` are the turns of joints that stand out from those of the frames around them, and why they are there; their
+    indices are those of `frames`.
+    """
 
     armature: str
     tip: str
@@ -58,6 +63,7 @@ class Report:
     seconds: float
     keys: int = 0
     warnings: Sequence[str] = field(default_factory=tuple)
+    jumps: Sequence[Jump] = ()
 
     @property
     def reached(self) -> int:
@@ -100,8 +106,14 @@ class Report:
         """Median distance from tip to target [Blender units, world space]."""
         return median(result.error for result in self.frames)
 
+    @property
+    def largest_turn(self) -> Turned | None:
+        """The largest turn of a joint from one frame to the next; None for a single frame."""
+        return largest_turn([result.pose for result in self.frames])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: distances in Blender units, world space (travel in armature space), angles in rad."""
+        turned = self.largest_turn
         return {
             "armature": self.armature,
             "tip": self.tip,
@@ -116,6 +128,8 @@ class Report:
             "largest_angle": self.largest_angle,
             "on_limits": self.on_limits,
             "cost": asdict(self.cost),
+            "largest_turn": turned and self._turned(turned),
+            "jumps": [{**self._turned(jump.turned), "reason": jump.reason} for jump in self.jumps],
             "keys": self.keys,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
@@ -132,3 +146,6 @@ class Report:
                 for result in self.frames
             ],
         }
+
+    def _turned(self, turned: Turned) -> dict[str, Any]:
+        return {"frame": self.frames[turned.at].frame, "bone": turned.joint, "angle": turned.angle}

@@ -19,6 +19,7 @@ def summary(report: Report, scene: Scene) -> str:
     return (
         f"Reached {report.reached} of {len(report.frames)} frames, "
         f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+        + "".join(f"; {line}" for line in jumps(report))
     )
 
 
@@ -32,7 +33,17 @@ def lines(report: Report, scene: Scene) -> list[str]:
         reached = f"Reached {report.reached} of {len(report.frames)} frames"
     where = "" if single else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
-    return [reached, distance, *([] if angle is None else [f"{degrees(angle):.2g}° off its orientation"])]
+    turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
+    return [reached, distance, *turned, *jumps(report)]
+
+
+def jumps(report: Report) -> list[str]:
+    """How often the joints jump, and the largest jump and its reason, if there are any."""
+    if not report.jumps:
+        return []
+    (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
+    count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
+    return [f"{count} {degrees(angle):.0f}° of '{joint}' at frame {report.frames[at].frame:g}: {reason}"]
 
 
 def on_limits(report: Report) -> list[str]:

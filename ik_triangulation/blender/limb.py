@@ -38,6 +38,9 @@ SETTINGS = (
     "iterations",
     "finish",
     "seed",
+    "start_from",
+    "smooth",
+    "smoothing",
 )
 
 
@@ -53,8 +56,10 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units]. Made for one call and not to be kept: it holds objects, which an undo
-    replaces.
+    distance in world space [Blender units]. A frame of a bake starts from the solution of the one before (`start_from`
+    "PREVIOUS"), from its own "ANIMATED" pose or from "REST"; with `smooth` the poses are then chosen so that no joint
+    jumps that need not, and `smoothing` in 0..1 smooths the joints' curves within tolerance. Made for one call and not
+    to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -84,6 +89,9 @@ class Limb:
     iterations: int = 100
     finish: bool = True
     seed: int = 0
+    start_from: str = "PREVIOUS"
+    smooth: bool = True
+    smoothing: float = 0.0
 
     @property
     def tip(self) -> str:

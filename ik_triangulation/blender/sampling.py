@@ -147,7 +147,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     """
     first = sample(limb, go_to(staged, frames[0]), frames[0])
     yield first
-    still = not posed and limb.influence == 1.0 and stands_still(limb)
+    still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
     locations = None
     if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
         locations = plain_locations(limb.target, frames)

@@ -62,6 +62,18 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
     solver.add_argument("--seed", type=int, help="another seed makes the polish try other poses")
 
 
+def add_path(command: ArgumentParser) -> None:
+    """How a frame goes with those around it."""
+    path = command.add_argument_group("path")
+    path.add_argument(
+        "--start-from", type=str.upper, choices=choices("start_from"), help="where a frame is solved from"
+    )
+    path.add_argument(
+        "--no-smooth", dest="smooth", action="store_false", default=None, help="leave jumps of joints that need not be"
+    )
+    path.add_argument("--smoothing", type=_share, help="0 to 1: how much to smooth the joints' curves")
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")

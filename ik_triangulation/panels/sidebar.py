@@ -192,6 +192,12 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.prop(limb, "frame_end")
         column.prop(limb, "step")
         column.separator()
+        column.prop(limb, "start_from")
+        smooth = column.column()
+        smooth.active = limb.finish
+        smooth.prop(limb, "smooth")
+        smooth.prop(limb, "smoothing", slider=True)
+        column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
 
 
