@@ -41,8 +41,8 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         first = pose is None
         if pose is None or now.rig is not rig:
             rig = now.rig
-            start = _at_frame(now, bones)
-            pose = start if pose is None else _turned_like(pose, start)
+            start = at_frame(now, bones)
+            pose = start if pose is None else turned_like(pose, start)
             began = began or start
             # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
             settings = limb.solver, limb.tolerance / rig.stretch, limb.iterations, limb.finish, limb.seed
@@ -50,27 +50,27 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         # Where there are soft constraints the first frame may look for a pose far away.
         solution = solve(pose, goal.target, *settings, goal.soft, follow=not (first and goal.soft))
         pose = solution.pose
-        yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
+        yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
 
 
 def tasks(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[tuple[Pose, Target]]:
     """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does."""
     aim = Aim(limb)
     for now in moments:
-        start = _at_frame(now, bones)
+        start = at_frame(now, bones)
         yield start, aim.at(now, start).target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:
     """Names of the bones that the sampled pose shows outside their limits."""
-    pose = _at_frame(now, bones)
+    pose = at_frame(now, bones)
     allowed = pose.copy()
     allowed.project()
     pairs = zip(pose.chain.joints, pose.rotations, allowed.rotations, strict=True)
     return [joint.name for joint, before, after in pairs if after is not before]
 
 
-def _at_frame(now: Sample, bones: Bones) -> Pose:
+def at_frame(now: Sample, bones: Bones) -> Pose:
     """The pose that was sampled."""
     try:
         return bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
@@ -78,7 +78,7 @@ def _at_frame(now: Sample, bones: Bones) -> Pose:
         raise RigError(f"Frame {now.frame:g}: {error}") from error
 
 
-def _turned_like(before: Pose, start: Pose) -> Pose:
+def turned_like(before: Pose, start: Pose) -> Pose:
     """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn."""
     rotations = [
         sampled if isinstance(joint.freedom, Locked) else previous
@@ -87,7 +87,7 @@ def _turned_like(before: Pose, start: Pose) -> Pose:
     return Pose(start.chain, start.base, rotations)
 
 
-def _between(start: Pose, end: Pose, share: float) -> Pose:
+def between(start: Pose, end: Pose, share: float) -> Pose:
     """The pose that `share` of the way leads to from `start` to `end`, inside the limits."""
     pairs = zip(end.chain.joints, start.rotations, end.rotations, strict=True)
     rotations = [joint.freedom.nearest(before.slerp(after, share)) for joint, before, after in pairs]
