@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The frames of a movement from a pose to targets and back: the poses in which they are reached, and those between.
 
-A target's pose is solved first. On the way there each joint turns from the pose that is left to that one; along a
-straight line each of these poses is solved on by Gauss-Newton, to the place of the tip on the line. That line leads
-from where the tip would be, had it stayed with what it leaves, to where it would be, were it already there, both at
-the same frame: the start pose moves with its armature, and a place on a target with the target. So the tip leaves and
-meets what moves at the speed of that. A blend of two places is the same in every space: none has to be chosen.
+A target's pose is solved first. Along the joints' arcs each joint then turns from the pose that is left to that one.
+
+A straight line leads from where the tip would be, had it stayed with what it leaves, to where it would be, were it
+already there, both at the same frame: the start pose moves with its armature, and a place on a target with the target.
+So the tip leaves and meets what moves at the speed of that. A blend of two places is the same in every space: none has
+to be chosen. The pose that is left is moved along the line with as little turning as that takes, and so is that in
+which the line ends, backwards; the first goes over into the second.
 
 What the limb shall be like besides reaching counts at the targets, and on the way fades in with the pose.
 """
@@ -24,7 +26,7 @@ from .follow import Solved, at_frame, between, turned_like
 from .goal import Aim, Goal
 from .kinematics import Locked, Pose
 from .kinematics.timing import Profile, window
-from .kinematics.way import Way, way
+from .kinematics.way import way
 from .solvers import Solution, solve
 from .targets import Point
 
@@ -59,6 +61,15 @@ class _Place(NamedTuple):
     gap: Vector | None = None
 
 
+class _Step(NamedTuple):
+    """A frame on the way, its share of the time, its sample, and the pose that was sampled."""
+
+    frame: int
+    time: float
+    now: Sample
+    present: Pose
+
+
 class Movement:
     """A limb on its way from the pose at `frame_start` through `visits`, and back within `return_frames`, if any."""
 
@@ -77,8 +88,9 @@ class Movement:
         frame = frame_start
         for visit in self._visits:
             found = self._reached(visit, visit.frame, leave.pose)
-            arrive = self._place(visit, *found)
-            yield from self._way(leave, arrive, visit, frame, visit.frame)
+            if self._manner.straight:
+                found = self._reached_straight(visit, leave, frame, found)
+            yield from self._way(leave, self._place(visit, *found), visit, frame, visit.frame)
             yield self._kept(*found)
             for frame in range(visit.frame + 1, visit.leave + 1):
                 found = self._reached(visit, frame, self._latest, follow=True)
@@ -98,25 +110,64 @@ class Movement:
         start = turned_like(pose, at_frame(now, self._bones))
         return now, goal, _solve(visit.limb, now, start, goal, follow or not goal.soft)
 
+    def _reached_straight(
+        self, visit: Visit, leave: _Place, first: int, found: tuple[Sample, Goal, Solution]
+    ) -> tuple[Sample, Goal, Solution]:
+        """The same place, in the pose that the line leads to; as it was if it does not lead there."""
+        now, goal, solution = found
+        steps = self._steps(visit, first, visit.frame + 1, visit.frame)
+        goals = self._line(leave, self._place(visit, *found), steps)
+        pose = _along(visit.limb, leave.pose, steps, goals)[-1]
+        led = _solve(visit.limb, now, pose, Goal(Point(solution.pose.tip), goal.soft), follow=True)
+        return (now, goal, led) if led.reached else found
+
     def _way(self, leave: _Place, arrive: _Place, visit: Visit, first: int, last: int) -> Iterator[Solved]:
         """The frames between leaving and arriving."""
-        ways = _ways(leave.pose, arrive.pose)
-        straight, onset = self._manner.straight, 0.0 if self._manner.straight else self._manner.onset
-        for frame in range(first + 1, last):
-            time = (frame - first) / (last - first)
+        steps = self._steps(visit, first, last, last)
+        if self._manner.straight:
+            goals = self._line(leave, arrive, steps)
+            solutions = self._along_line(visit.limb, leave.pose, arrive.pose, steps, goals)
+        else:
+            solutions = self._along_arc(leave.pose, arrive.pose, steps)
+            goals = [Goal(Point(solution.pose.tip)) for solution in solutions]
+        for step, goal, solution in zip(steps, goals, solutions, strict=True):
+            yield self._kept(step.now, goal, solution)
+
+    def _steps(self, visit: Visit, first: int, end: int, last: int) -> list[_Step]:
+        """The frames after `first` and before `end`, on a way that is over at `last`."""
+        steps = []
+        for frame in range(first + 1, end):
             now = visit.samples[frame]
-            present = at_frame(now, self._bones)
-            pose = turned_like(leave.pose, present)
-            for i, turned in enumerate(ways):
-                if turned is not None:
-                    share = self._manner.profile(window(time, i, len(ways), onset))
-                    pose.put(i, pose.chain.joints[i].freedom.nearest(turned(share)))
-            goal, solution = Goal(Point(pose.tip)), Solution(pose, 0.0, 0, True)
-            if straight:
-                ends = self._tip(leave, present, frame), self._tip(arrive, present, frame)
-                goal = Goal(Point(ends[0].lerp(ends[1], self._manner.profile(time))))
-                solution = _onto(visit.limb, now, pose, goal)
-            yield self._kept(now, goal, solution)
+            steps.append(_Step(frame, (frame - first) / (last - first), now, at_frame(now, self._bones)))
+        return steps
+
+    def _line(self, leave: _Place, arrive: _Place, steps: Sequence[_Step]) -> list[Goal]:
+        """Where the tip shall be on the line."""
+        goals = []
+        for step in steps:
+            begin, end = (self._tip(place, step.present, step.frame) for place in (leave, arrive))
+            goals.append(Goal(Point(begin.lerp(end, self._manner.profile(step.time)))))
+        return goals
+
+    def _along_line(
+        self, limb: Limb, leave: Pose, arrive: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
+    ) -> list[Solution]:
+        """The poses that the one pose leads to along the line go over into those that the other leads back to."""
+        onward, back = _along(limb, leave, steps, goals), _along(limb, arrive, steps[::-1], goals[::-1])[::-1]
+        solutions = []
+        for step, goal, before, after in zip(steps, goals, onward, back, strict=True):
+            share = self._manner.profile(step.time)
+            solutions.append(_onto(limb, step, _blend(before, after, step.present, [share] * len(before)), goal))
+        return solutions
+
+    def _along_arc(self, leave: Pose, arrive: Pose, steps: Sequence[_Step]) -> list[Solution]:
+        """Each joint turns from one pose to the other, in its own part of the time."""
+        solutions = []
+        for step in steps:
+            times = [window(step.time, joint, len(leave), self._manner.onset) for joint in range(len(leave))]
+            pose = _blend(leave, arrive, step.present, [self._manner.profile(time) for time in times])
+            solutions.append(Solution(pose, 0.0, 0, True))
+        return solutions
 
     def _place(self, visit: Visit, now: Sample, goal: Goal, solution: Solution) -> _Place:
         """Where a solution is, for leaving it or arriving there."""
@@ -146,23 +197,29 @@ class Movement:
         return Solved(now, goal, solution._replace(pose=pose), written)
 
 
-def _ways(leave: Pose, arrive: Pose) -> list[Way | None]:
-    """The way of each joint between two poses; None for those that are not solved."""
-    pairs = zip(arrive.chain.joints, leave.rotations, arrive.rotations, strict=True)
-    return [
-        None if isinstance(joint.freedom, Locked) else way(joint.freedom, before, after)
-        for joint, before, after in pairs
-    ]
+def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) -> Pose:
+    """Each joint at its share of the way from one pose to another, in the frame of the `present` one."""
+    pose = turned_like(before, present)
+    for i, share in enumerate(shares):
+        freedom = pose.chain.joints[i].freedom
+        if not isinstance(freedom, Locked):
+            pose.put(i, freedom.nearest(way(freedom, before.rotations[i], after.rotations[i])(share)))
+    return pose
 
 
-def _onto(limb: Limb, now: Sample, pose: Pose, goal: Goal) -> Solution:
-    """The pose with its tip moved onto the line by turning the joints as little as that takes.
+def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]) -> list[Pose]:
+    """The poses that a pose leads to one after the other as its tip is moved along the line."""
+    poses = []
+    for step, goal in zip(steps, goals, strict=True):
+        pose = _onto(limb, step, turned_like(pose, step.present), goal).pose
+        poses.append(pose)
+    return poses
 
-    Whatever the solver of the limb: others fold a chain anew, and with that each frame would look unlike its
-    neighbours, as it would after restarts from elsewhere.
-    """
-    enough = ON_THE_LINE * limb.tolerance / now.rig.stretch
-    return solve(pose, goal.target, "GAUSS_NEWTON", enough, limb.iterations, finish=False)
+
+def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
+    """The pose with its tip moved onto the line, without restarts: these would make a frame unlike its neighbours."""
+    enough = ON_THE_LINE * limb.tolerance / step.now.rig.stretch
+    return solve(pose, goal.target, limb.solver, enough, limb.iterations, finish=False)
 
 
 def _solve(limb: Limb, now: Sample, start: Pose, goal: Goal, follow: bool) -> Solution:

@@ -31,7 +31,7 @@ EASING_ITEMS = [
     ("EASE_IN_OUT", "Ease In and Out", "Slow at both ends", 2),
 ]
 PATH_ITEMS = [
-    ("LINE", "Straight", "The tip goes along a straight line", 0),
+    ("LINE", "Straight", "The tip goes along a straight line, by Gauss-Newton whatever the solver", 0),
     ("ARC", "Arc", "The joints turn from pose to pose, and the tip goes along the arcs that this makes", 1),
 ]
 

@@ -26,6 +26,7 @@ from .movement import Manner, Movement, Visit
 from .report import Report
 
 PATHS = ("LINE", "ARC")
+STRAIGHT = "GAUSS_NEWTON"  # turns the joints least from frame to frame; others fold a chain anew each time
 
 
 class Stop(NamedTuple):
@@ -77,15 +78,18 @@ def reach_through(
     """Key the limb's rotations from the pose that it has at `frame_start` through the `stops`, whatever its own target.
 
     `timing` and `easing` are those of kinematics.timing.profile(), for each way anew. Along the `path` LINE the tip
-    goes straight; along ARC the joints turn from pose to pose, with `onset` 0 all at once, with 1 those near the root
-    so much before the others that the last begins when the first is there. Every frame is keyed; rotation keys that
-    these bones had inside the range are replaced, and all else stays. In the report only frames at a stop are due.
+    goes straight, by Gauss-Newton whatever the solver of the limb; along ARC the joints turn from pose to pose, with
+    `onset` 0 all at once, with 1 those near the root so much before the others that the last begins when the first is
+    there. Every frame is keyed; rotation keys that these bones had inside the range are replaced, and all else stays.
+    In the report only frames at a stop are due.
     Raises an IKError that says what is in the way; then, and if `progress` raises, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
     view_layer.update()
     manner = _manner(timing, easing, path, onset)
+    if manner.straight:
+        limb = replace(limb, solver=STRAIGHT)
     _check_stops(stops, frame_start, return_frames)
     last = stops[-1].frame + stops[-1].hold + return_frames
     check_range(scene, frame_start, last, 1)
