@@ -2,11 +2,12 @@
 """Reach: from the pose there is to targets, in time, along the way asked for, and back."""
 
 from math import pi, radians
+from random import Random
 
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation import commit
 from ik_triangulation import reach as reaching
@@ -149,6 +150,24 @@ def test_the_tip_goes_straight_with_minimum_jerk_whatever_the_solver(solver):
     assert np.abs(shares - wanted).max() < 0.1 * TOLERANCE
     turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
     assert np.abs(np.diff(turns, axis=1)).max() < 0.06  # no frame looks unlike its neighbours
+
+
+def test_no_joint_jumps_on_a_long_straight_way():
+    """From any pose to any place: the pose that the line leads to is taken, not one that is folded otherwise."""
+    random = Random(3)
+    rig, target = chain_rig(5), empty()
+    for _ in range(8):
+        rig.animation_data_clear()
+        for _ in range(2):
+            target.location = evaluated_tip(rig, "Bone 4")
+            for bone in rig.pose.bones:
+                rotate(bone, Euler([random.uniform(-1.2, 1.2) for _ in range(3)]).to_quaternion())
+            bpy.context.view_layer.update()
+        report = reach(limb(rig, target), 1, 25)
+        assert (report.all_reached, report.warnings, report.solver) == (True, [], "GAUSS_NEWTON")
+        turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
+        assert turns.max() < 0.3
+        assert np.abs(np.diff(turns, axis=1)).max() < 0.1
 
 
 @pytest.mark.parametrize(("timing", "easing"), [("LINEAR", "EASE_IN_OUT"), ("CUBIC", "EASE_IN"), ("SINE", "EASE_OUT")])
