@@ -45,13 +45,13 @@ def solve_pose(
     warnings = check_keys(limb.armature, limb.in_order) if key else []
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
-    warnings += _moved_inside(outside(limb, bones, now), now.frame)
+    warnings += moved_inside(outside(limb, bones, now), now.frame)
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, view_layer, undo)
         warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
         undo.pop_all()
-    return _report(limb, [solved], perf_counter() - started, keys, warnings)
+    return report_of(limb, [solved], perf_counter() - started, keys, warnings)
 
 
 def bake(
@@ -138,7 +138,7 @@ def baking(
                 solved.append(result)
                 yield number * len(frames) + len(solved), whole
             solved, jumps = yield from _telling(smoothed(limb, bones, solved), ((number + 1) * len(frames), whole))
-            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, solved[0].now), frame_start)
+            found = warnings[id(limb)] + moved_inside(outside(limb, bones, solved[0].now), frame_start)
             shown = scene.frame_current_final
             keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
             with stage(limb, scene) as staged:
@@ -146,7 +146,7 @@ def baking(
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             seconds = perf_counter() - started
-            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)), jumps)
+            reports[id(limb)] = report_of(limb, solved, seconds, keys, list(dict.fromkeys(found)), jumps)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -190,7 +190,7 @@ def _telling(work: Work[T], done: tuple[int, int]) -> Generator[tuple[int, int],
         yield done
 
 
-def _report(
+def report_of(
     limb: Limb,
     solved: Sequence[Solved],
     seconds: float,
@@ -198,6 +198,7 @@ def _report(
     warnings: Sequence[str],
     jumps: Sequence[Jump] = (),
 ) -> Report:
+    """What came of the frames that were solved; `seconds` is the time they took, `keys` how many keys were written."""
     results = []
     for now, goal, solution, _ in solved:
         world, tip = now.rig.world, solution.pose.tip
@@ -209,7 +210,7 @@ def _report(
     return Report(*names, limb.tolerance, results, seconds, keys, warnings, jumps)
 
 
-def _moved_inside(names: Sequence[str], frame: float) -> list[str]:
+def moved_inside(names: Sequence[str], frame: float) -> list[str]:
     """A warning about bones that stood outside their limits."""
     if not names:
         return []

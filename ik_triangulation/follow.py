@@ -45,9 +45,9 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         first = pose is None
         if pose is None or now.rig is not rig:
             rig = now.rig
-            start = _at_frame(now, bones)
+            start = at_frame(now, bones)
             begin = _begin(limb, start, pose)
-            began = start if began is None else _turned_like(began, start)
+            began = start if began is None else turned_like(began, start)
             tolerance = _tolerance(limb, now)
         elif limb.start_from == "PREVIOUS":
             begin = pose
@@ -58,7 +58,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
             begin, goal.target, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, goal.soft, follow
         )
         pose = solution.pose
-        yield Solved(now, goal, solution, pose if limb.influence == 1.0 else _between(start, pose, limb.influence))
+        yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
 
 
 def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], list[Jump]]]:
@@ -90,21 +90,21 @@ def tasks(
     """
     aim = Aim(limb)
     for now in moments:
-        start = _at_frame(now, bones)
+        start = at_frame(now, bones)
         target = aim.at(now, start).target
         yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:
     """Names of the bones that the sampled pose shows outside their limits."""
-    pose = _at_frame(now, bones)
+    pose = at_frame(now, bones)
     allowed = pose.copy()
     allowed.project()
     pairs = zip(pose.chain.joints, pose.rotations, allowed.rotations, strict=True)
     return [joint.name for joint, before, after in pairs if after is not before]
 
 
-def _at_frame(now: Sample, bones: Bones) -> Pose:
+def at_frame(now: Sample, bones: Bones) -> Pose:
     """The pose that was sampled."""
     try:
         return bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
@@ -115,13 +115,13 @@ def _at_frame(now: Sample, bones: Bones) -> Pose:
 def _begin(limb: Limb, start: Pose, before: Pose | None) -> Pose:
     """Where to solve from at a frame whose sampled pose is `start`; `before` is the solution of the frame before."""
     if limb.start_from == "REST":
-        return _turned_like(Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]), start)
+        return turned_like(Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]), start)
     if limb.start_from == "ANIMATED" or before is None:
         return start
-    return _turned_like(before, start)
+    return turned_like(before, start)
 
 
-def _turned_like(before: Pose, start: Pose) -> Pose:
+def turned_like(before: Pose, start: Pose) -> Pose:
     """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn.
 
     Bones that a solve does not turn are joints of their own only where something is scaled, so it goes by names.
@@ -151,17 +151,17 @@ def _replaced(
     """A solved frame with other rotations, to which the joints turn from those of the frame before."""
     now, goal, solution, _ = solved
     own, target = solution.pose, goal.target
-    pose = _turned_like(before[0].solution.pose, own)
+    pose = turned_like(before[0].solution.pose, own)
     for i, rotation in enumerate(rotations):
         if rotation != pose.rotations[i]:
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
     solution = solution._replace(pose=pose, error=error, reached=error <= _tolerance(limb, now))
-    shown = pose if limb.influence == 1.0 else _between(_at_frame(now, bones), pose, limb.influence)
+    shown = pose if limb.influence == 1.0 else between(at_frame(now, bones), pose, limb.influence)
     return Solved(now, goal, solution, shown)
 
 
-def _between(start: Pose, end: Pose, share: float) -> Pose:
+def between(start: Pose, end: Pose, share: float) -> Pose:
     """The pose that `share` of the way leads to from `start` to `end`, inside the limits."""
     pairs = zip(end.chain.joints, start.rotations, end.rotations, strict=True)
     # Between rotations less than 2 degrees apart slerp() cuts the corner.

@@ -17,9 +17,23 @@ from bpy.props import (
 from bpy.types import Collection, Object, PoseBone, PropertyGroup
 
 from .kinematics.euler import EULER_ORDERS
+from .kinematics.timing import TIMINGS
 from .solvers import SOLVERS
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+# Also of the operator.
+TIMING_ITEMS = [(key, t.label, t.description, n) for n, (key, t) in enumerate(TIMINGS.items())]
+EASING_ITEMS = [
+    ("EASE_IN", "Ease In", "Slow at the start", 0),
+    ("EASE_OUT", "Ease Out", "Slow at the end", 1),
+    ("EASE_IN_OUT", "Ease In and Out", "Slow at both ends", 2),
+]
+PATH_ITEMS = [
+    ("LINE", "Straight", "The tip goes along a straight line, by Gauss-Newton whatever the solver", 0),
+    ("ARC", "Arc", "The joints turn from pose to pose, and the tip goes along the arcs that this makes", 1),
+]
 
 
 class IKT_PG_limb(PropertyGroup):
@@ -234,6 +248,46 @@ class IKT_PG_limb(PropertyGroup):
     frame_end: IntProperty(name="End", description="Last frame to bake", default=250, override=OVERRIDABLE)
     step: IntProperty(
         name="Step", description="Bake every so many frames", default=1, min=1, soft_max=8, override=OVERRIDABLE
+    )
+    reach_start: IntProperty(
+        name="Start", description="Frame of the pose to reach from", default=1, override=OVERRIDABLE
+    )
+    reach_end: IntProperty(
+        name="End", description="Frame at which the target is reached", default=25, override=OVERRIDABLE
+    )
+    reach_hold: IntProperty(
+        name="Hold",
+        description="For how many frames more to stay with the target",
+        min=0,
+        soft_max=100,
+        override=OVERRIDABLE,
+    )
+    reach_return: IntProperty(
+        name="Return",
+        description="In how many frames to come back to the pose of the start; 0 for not at all",
+        min=0,
+        soft_max=100,
+        override=OVERRIDABLE,
+    )
+    reach_path: EnumProperty(name="Path", description="How the tip goes there", items=PATH_ITEMS, override=OVERRIDABLE)
+    reach_onset: FloatProperty(
+        name="Root First",
+        description="How much earlier the joints near the root begin and end on an arc; at 1 the last begins "
+        "when the first is there",
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        override=OVERRIDABLE,
+    )
+    reach_timing: EnumProperty(
+        name="Timing", description="How fast the tip goes when", items=TIMING_ITEMS, override=OVERRIDABLE
+    )
+    reach_easing: EnumProperty(
+        name="Easing",
+        description="Where the timing is slow",
+        items=EASING_ITEMS,
+        default="EASE_IN_OUT",
+        override=OVERRIDABLE,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -17,7 +18,8 @@ from .solvers.soft import Soft
 class FrameResult(NamedTuple):
     """One frame: `error` is the distance from tip to target [Blender units, world space], `pose` the solution.
 
-    What else there is to say of it is worked out when asked for.
+    What else there is to say of it is worked out when asked for. Where it is not `due` the tip is on its way, and
+    `error` the distance to where it should be there.
     """
 
     frame: float
@@ -26,6 +28,7 @@ class FrameResult(NamedTuple):
     iterations: int
     pose: Pose
     soft: Sequence[Soft] = ()
+    due: bool = True
 
     @property
     def angle(self) -> float | None:
@@ -65,20 +68,25 @@ class Report:
     warnings: Sequence[str] = field(default_factory=tuple)
     jumps: Sequence[Jump] = ()
 
+    @cached_property
+    def due(self) -> Sequence[FrameResult]:
+        """The frames at which the tip shall be at the target: all but those on the way of a reach."""
+        return [result for result in self.frames if result.due]
+
     @property
     def reached(self) -> int:
-        """Number of frames within tolerance."""
-        return sum(result.reached for result in self.frames)
+        """Number of due frames within tolerance."""
+        return sum(result.reached for result in self.due)
 
     @property
     def all_reached(self) -> bool:
-        """Whether every frame is within tolerance."""
-        return self.reached == len(self.frames)
+        """Whether every due frame is within tolerance."""
+        return self.reached == len(self.due)
 
     @property
     def worst(self) -> FrameResult:
-        """The frame with the largest error."""
-        return max(self.frames, key=lambda result: result.error)
+        """The due frame with the largest error."""
+        return max(self.due, key=lambda result: result.error)
 
     @property
     def largest_angle(self) -> float | None:
@@ -103,8 +111,8 @@ class Report:
 
     @property
     def median_error(self) -> float:
-        """Median distance from tip to target [Blender units, world space]."""
-        return median(result.error for result in self.frames)
+        """Median distance from tip to target at the due frames [Blender units, world space]."""
+        return median(result.error for result in self.due)
 
     @property
     def largest_turn(self) -> Turned | None:
@@ -121,6 +129,7 @@ class Report:
             "solver": self.solver,
             "tolerance": self.tolerance,
             "frames": len(self.frames),
+            "due": len(self.due),
             "reached": self.reached,
             "largest_distance": self.worst.error,
             "largest_distance_frame": self.worst.frame,
@@ -136,6 +145,7 @@ class Report:
             "per_frame": [
                 {
                     "frame": result.frame,
+                    "due": result.due,
                     "distance": result.error,
                     "reached": result.reached,
                     "iterations": result.iterations,

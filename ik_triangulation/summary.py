@@ -10,14 +10,14 @@ from .report import Report
 
 
 def summary(report: Report, scene: Scene) -> str:
-    """One line: frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
+    """One line: due frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
     worst, angle = report.worst, report.largest_angle
     turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
-    if len(report.frames) == 1:
+    if len(report.due) == 1:
         reached = "Reached" if report.all_reached else "Not reached"
         return f"{reached}, distance {distance_text(worst.error, scene)}{turned}"
     return (
-        f"Reached {report.reached} of {len(report.frames)} frames, "
+        f"Reached {report.reached} of {len(report.due)} frames, "
         f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
         + "".join(f"; {line}" for line in jumps(report))
     )
@@ -26,11 +26,11 @@ def summary(report: Report, scene: Scene) -> str:
 def lines(report: Report, scene: Scene) -> list[str]:
     """The same in short lines, as they fit in a sidebar."""
     worst, angle = report.worst, report.largest_angle
-    single = len(report.frames) == 1
+    single = len(report.due) == 1
     if single:
         reached = "Reached" if report.all_reached else "Not reached"
     else:
-        reached = f"Reached {report.reached} of {len(report.frames)} frames"
+        reached = f"Reached {report.reached} of {len(report.due)} frames"
     where = "" if single else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
     turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]

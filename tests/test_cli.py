@@ -105,6 +105,8 @@ WRONG_USAGE = {
     "an unknown solver": ["bake", "FILE", "--tip", "Bone 3", "--discard", "--solver", "magic"],
     "a tolerance of zero": ["bake", "FILE", "--tip", "Bone 3", "--discard", "--tolerance", "0"],
     "a tolerance that is no number": ["bake", "FILE", "--tip", "Bone 3", "--discard", "--tolerance", "nan"],
+    "a stop without a frame": ["reach", "FILE", "--tip", "Bone 3", "--discard", "--stops", "Target"],
+    "a stop held for no number": ["reach", "FILE", "--tip", "Bone 3", "--discard", "--stops", "Target:3:x"],
     "a frame that is no number": ["solve", "FILE", "--tip", "Bone 3", "--discard", "--frame", "one"],
 }
 # A flag, a value that it does not take, and what is said about it.
@@ -149,6 +151,19 @@ FAILURES = {
     "an empty range": (
         ["bake", "FILE", "--tip", "Bone 3", "--frame-start", "9", "--discard"],
         "The range ends at frame 6",
+    ),
+    "a reach that ends before its start": (
+        ["reach", "FILE", "--tip", "Bone 3", "--frame-start", "9", "--frame-end", "3", "--discard"],
+        "The reach to 'Target' at frame 3 does not come after its start at frame 9",
+    ),
+    "stops out of order": (
+        ["reach", "FILE", "--tip", "Bone 3", "--stops", "Target:9:5", "Far:12", "--discard"],
+        "'Far' at frame 12 does not come after 'Target' at frame 9, held up to frame 14",
+    ),
+    "an unknown stop": (["reach", "FILE", "--tip", "Bone 3", "--stops", "Cup:9", "--discard"], "'Cup'.*'Far'"),
+    "stops and an end": (
+        ["reach", "FILE", "--tip", "Bone 3", "--stops", "Target:9", "--hold", "2", "--discard"],
+        "Leave out --frame-end and --hold",
     ),
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
     "an unknown pole": (
@@ -339,8 +354,9 @@ def test_failures_are_told_in_one_line_and_leave_the_file(what, run, rig_file):
         (["--help"], ["solve", "bake", "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but out of tolerance"]),
         (["solve", "--help"], ["--frame", "--key", "--tip", "--tolerance", "--discard", "--json"]),
         (["bake", "--help"], ["--frame-start", "--frame-end", "--step", "--target", "--overwrite", "--output"]),
+        (["reach", "--help"], ["--frame-start", "--stops", "--hold", "--return", "--path", "--onset", "--timing"]),
     ],
-    ids=["top", "solve", "bake"],
+    ids=["top", "solve", "bake", "reach"],
 )
 def test_help_is_there_at_every_level(words, shown, run):
     code, said, _ = run(words)
@@ -354,6 +370,44 @@ def test_a_bake_out_of_tolerance_is_saved_all_the_same(run, rig_file, tmp_path):
     assert code == OUT_OF_TOLERANCE
     assert "Reached 0 of 6 frames" in said
     assert len(curves_of(opened(output))) == 12
+
+
+def test_a_reach_is_saved_with_the_keys_of_the_operator(run, rig_file, tmp_path):
+    output = tmp_path / "reached.blend"
+    when = ["--frame-start", 2, "--frame-end", 9, "--hold", 3, "--return", 4]
+    how = ["--path", "arc", "--onset", 0.5, "--timing", "sine", "--easing", "ease_in"]
+    code, out, said = run(["reach", "FILE", "--tip", "Bone 3", *when, *how, "--output", output, "--json"])
+    assert code == DONE, said
+    assert "Reached 4 of 4 frames" in said
+    report = json.loads(out[out.index("{") :])
+    assert (report["frames"], report["due"]) == (15, 4)
+    keys = repr(all_keys(opened(output)))
+    opened(rig_file)
+    ways = {"path": "ARC", "onset": 0.5, "timing": "SINE", "easing": "EASE_IN"}
+    bpy.ops.pose.ik_triangulation_reach(frame_start=2, frame_end=9, hold=3, return_frames=4, **ways)
+    assert repr(all_keys(bpy.data.objects["Rig"])) == keys, "the operator writes other keys"
+
+
+def test_several_stops_are_reached_in_sequence(run, rig_file, tmp_path):
+    rig = opened(rig_file)
+    empty("Cup:2", (0.5, -0.8, 2.0))
+    rig.pose.bones["Bone 3"].ik_triangulation.target = None
+    bpy.ops.wm.save_mainfile()
+    output = tmp_path / "reached.blend"
+    words = ["reach", "FILE", "--tip", "Bone 3", "--stops", "Target:10", "Cup:2:20:5", "Target:40:0"]
+    code, out, said = run([*words, "--output", output, "--json"])
+    assert code == DONE, said
+    report = json.loads(out[out.index("{") :])
+    assert report["target"] == "Target, Cup:2, Target"
+    assert [frame["frame"] for frame in report["per_frame"] if frame["due"]] == [10, *range(20, 26), 40]
+    assert report["reached"] == 8
+    assert key_frames(curves_of(opened(output))[0]) == list(range(1, 41))
+
+
+def test_a_reach_out_of_reach_is_told(run):
+    code, _, said = run(["reach", "FILE", "--tip", "Bone 3", "--target", "Far", "--frame-end", 9, "--discard"])
+    assert code == OUT_OF_TOLERANCE
+    assert "Not reached, distance" in said
 
 
 def test_the_open_file_is_worked_on_where_none_is_named(addon, rig_file, capfd):

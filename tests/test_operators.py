@@ -246,7 +246,7 @@ def no_target():
     standard()[0].pose.bones["Bone 3"].ik_triangulation.target = None
 
 
-@pytest.mark.parametrize("operator", ["ik_triangulation_solve", "ik_triangulation_bake"])
+@pytest.mark.parametrize("operator", ["ik_triangulation_solve", "ik_triangulation_bake", "ik_triangulation_reach"])
 @pytest.mark.parametrize(
     ("build", "reason"),
     [
@@ -286,8 +286,8 @@ def test_it_works_however_it_is_called(way):
 
 
 def test_it_is_one_step_of_undo():
-    from_registered = (bpy.types.POSE_OT_ik_triangulation_solve, bpy.types.POSE_OT_ik_triangulation_bake)
-    assert all({"REGISTER", "UNDO"} <= set(cls.bl_options) for cls in from_registered)
+    for name in ("solve", "bake", "reach"):
+        assert {"REGISTER", "UNDO"} <= set(getattr(bpy.types, f"POSE_OT_ik_triangulation_{name}").bl_options)
 
 
 # Files

@@ -172,6 +172,24 @@ def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int
     return scene.frame_start, scene.frame_end, stored.step
 
 
+# What reach() takes, and what it is called on the tip bone.
+REACH = {
+    "frame_start": "reach_start",
+    "frame_end": "reach_end",
+    "hold": "reach_hold",
+    "return_frames": "reach_return",
+    "timing": "reach_timing",
+    "easing": "reach_easing",
+    "path": "reach_path",
+    "onset": "reach_onset",
+}
+
+
+def saved_reach(stored: PropertyGroup) -> dict[str, Any]:
+    """How to reach, as saved on a tip bone and as reach() takes it."""
+    return {name: getattr(stored, saved) for name, saved in REACH.items()}
+
+
 def _there(target: Object | None) -> Object:
     if target is None:
         raise TargetError("No target is set. Choose an object to reach for.")

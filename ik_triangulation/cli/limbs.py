@@ -13,7 +13,8 @@ from bpy.types import Object, PoseBone, Scene
 
 from ..blender.armature import bones_from_tip
 from ..blender.limb import Limb, saved_range, saved_settings
-from ..errors import ChainError, IKError, RigError, TargetError
+from ..errors import ChainError, IKError, RigError, SettingError, TargetError
+from ..reach import Stop
 
 
 def scene_of(name: str | None) -> Scene:
@@ -61,6 +62,14 @@ def limb_of(arguments: Namespace, scene: Scene) -> Limb:
         del settings["chain_count"]
         return Limb.from_bones(armature, arguments.bones, target, **settings)
     return Limb.from_tip(armature, bone.name, target, **settings)
+
+
+def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:
+    """The stops of a reach that are named; none where the target is that of the limb."""
+    stops = arguments.stops or []
+    if stops and (arguments.frame_end, arguments.hold) != (None, None):
+        raise SettingError("Each of the --stops has its own frame and hold. Leave out --frame-end and --hold.")
+    return [Stop(_named(scene.objects, name, "Target", TargetError), frame, hold) for name, frame, hold in stops]
 
 
 def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:

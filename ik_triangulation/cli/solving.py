@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands that pose and key: solve and bake."""
+"""The commands that pose and key: solve, bake and reach."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import Any
 from bpy.types import Scene
 
 from ..bake import bake, solve_pose
+from ..blender.limb import saved_reach
+from ..reach import reach, reach_through
 from ..report import Report
 from ..summary import summary
 from .files import destination_of, open_file, save_file, write_json
-from .limbs import limb_of, range_of, scene_of
-from .words import add_bones, add_goal, add_json, add_path, add_saving, add_solver
+from .limbs import limb_of, range_of, scene_of, stops_of
+from .words import add_bones, add_goal, add_json, add_path, add_reach, add_saving, add_solver
 
 
 def add_commands(commands: Any) -> None:
-    """Add solve and bake to the subparsers of the command line."""
+    """Add solve, bake and reach to the subparsers of the command line."""
     solve = commands.add_parser("solve", help="pose a limb at one frame")
     _add_common(solve)
     solve.add_argument("--frame", type=int, help="frame to solve (default: the present one)")
@@ -33,6 +35,10 @@ def add_commands(commands: Any) -> None:
     baking.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
     baking.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
     baking.set_defaults(run=run_bake)
+    reaching = commands.add_parser("reach", help="key the way from the pose at one frame to the target at another")
+    _add_common(reaching)
+    add_reach(reaching)
+    reaching.set_defaults(run=run_reach)
 
 
 def _add_common(command: ArgumentParser) -> None:
@@ -61,6 +67,26 @@ def run_bake(arguments: Namespace) -> bool:
     scene = scene_of(arguments.scene)
     limb = limb_of(arguments, scene)
     report = bake(limb, *range_of(arguments, limb, scene), scene, scene.view_layers[0], _progress())
+    return _done(report, destination, scene, arguments.json)
+
+
+def run_reach(arguments: Namespace) -> bool:
+    """Key a reach; whether the tip was at its targets when it should be."""
+    source = open_file(arguments.file)
+    destination = destination_of(arguments, source)
+    scene = scene_of(arguments.scene)
+    stops = stops_of(arguments, scene)
+    if stops and arguments.target is None:
+        arguments.target = arguments.stops[0][0]  # none need be saved
+    limb = limb_of(arguments, scene)
+    how = saved_reach(limb.armature.pose.bones[limb.tip].ik_triangulation)
+    how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
+    where = {"scene": scene, "view_layer": scene.view_layers[0], "progress": _progress()}
+    if stops:
+        del how["frame_end"], how["hold"]
+        report = reach_through(limb, stops, **how, **where)
+    else:
+        report = reach(limb, **how, **where)
     return _done(report, destination, scene, arguments.json)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from math import isfinite, radians
 from pathlib import Path
@@ -74,6 +75,26 @@ def add_path(command: ArgumentParser) -> None:
     path.add_argument("--smoothing", type=_share, help="0 to 1: how much to smooth the joints' curves")
 
 
+def add_reach(command: ArgumentParser) -> None:
+    """When and how to go to the target, and back."""
+    way = command.add_argument_group("reach", _SAVED)
+    way.add_argument("--frame-start", type=int, help="frame of the pose to reach from")
+    way.add_argument("--frame-end", type=int, help="frame at which the target is reached")
+    way.add_argument("--hold", type=int, help="for how many frames more to stay with the target")
+    way.add_argument("--return", dest="return_frames", type=int, help="frames to come back in, 0 for not at all")
+    way.add_argument(
+        "--stops",
+        nargs="+",
+        type=_stop,
+        metavar="TARGET:FRAME[:HOLD]",
+        help="several targets one after the other, instead of --target, --frame-end and --hold",
+    )
+    way.add_argument("--path", type=str.upper, choices=choices("reach_path"), help="how the tip goes there")
+    way.add_argument("--onset", type=_share, help="0 to 1: how much earlier the joints near the root begin on an arc")
+    way.add_argument("--timing", type=str.upper, choices=choices("reach_timing"), help="how fast the tip goes when")
+    way.add_argument("--easing", type=str.upper, choices=choices("reach_easing"), help="where the timing is slow")
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")
@@ -116,6 +137,15 @@ def _weight(text: str) -> float:
     if not value >= 0.0:
         raise ArgumentTypeError(f"{text} is not a weight from 0 up")
     return value
+
+
+def _stop(text: str) -> tuple[str, int, int]:
+    # The shortest name that leaves numbers: with a hold given, even one that ends in a colon and a number is clear.
+    match = re.fullmatch(r"(.+?):(-?\d+)(?::(\d+))?", text)
+    if match is None:
+        raise ArgumentTypeError(f"'{text}' is no target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5")
+    name, frame, hold = match.groups()
+    return name, int(frame), int(hold or 0)
 
 
 def _share(text: str) -> float:

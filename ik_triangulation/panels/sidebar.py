@@ -9,6 +9,7 @@ from bpy.types import Context, Panel, UILayout
 from ..blender.context import active_armature, active_bone
 from ..blender.freedom import limit_rotation
 from ..errors import ChainError
+from ..kinematics.timing import TIMINGS
 from ..operators.bake import POSE_OT_ik_triangulation_bake
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -18,6 +19,7 @@ from ..operators.joints import (
 )
 from ..operators.map import POSE_OT_ik_triangulation_map
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
+from ..operators.reach import POSE_OT_ik_triangulation_reach
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from ..results import latest
 
@@ -201,6 +203,29 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
 
 
+class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
+    bl_label = "Reach"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        frames = column.column(align=True)
+        for name in ("start", "end", "hold", "return"):
+            frames.prop(limb, f"reach_{name}")
+        column.separator()
+        column.prop(limb, "reach_path")
+        onset = column.column()
+        onset.active = limb.reach_path == "ARC"
+        onset.prop(limb, "reach_onset", slider=True)
+        column.prop(limb, "reach_timing")
+        easing = column.column()
+        easing.active = TIMINGS[limb.reach_timing].eased
+        easing.prop(limb, "reach_easing")
+        column.separator()
+        column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
+
+
 class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
     bl_label = "Analyze"
     bl_options = {"DEFAULT_CLOSED"}
@@ -273,6 +298,7 @@ register, unregister = bpy.utils.register_classes_factory(
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
+        VIEW3D_PT_ik_triangulation_reach,
         VIEW3D_PT_ik_triangulation_analyse,
     )
 )

@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reach: from the pose there is to targets, in time, along the way asked for, and back."""
+
+from math import pi, radians
+from random import Random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Quaternion, Vector
+
+from ik_triangulation import commit
+from ik_triangulation import reach as reaching
+from ik_triangulation.blender.limb import Limb
+from ik_triangulation.errors import AnimationError, SettingError, TargetError
+from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.kinematics.timing import profile
+from ik_triangulation.reach import Stop, reach, reach_through
+
+from ..rigs import (
+    EULER_MODES,
+    all_keys,
+    chain_rig,
+    configure,
+    curves_of,
+    empty,
+    evaluated_tip,
+    key_frames,
+    key_location,
+    keys_of,
+    nothing_lost,
+    rotate,
+    rotation_from,
+    rows,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+TOLERANCE = 1e-3  # the default one
+ROTATION = 3e-6  # [rad] what single precision leaves of a rotation that is read and written
+SOLVERS = ("TRIANGULATION", "SINGLE_PASS", "CIRCULAR", "CCD", "GAUSS_NEWTON")
+MIDDLE = "Bone 1"
+
+
+def posed(bones=4, mode="QUATERNION"):
+    """A rig that is bent and turned a little, and a target it reaches."""
+    rig = chain_rig(bones, mode=mode)
+    rotate(rig.pose.bones["Bone 0"], Quaternion((0.0, 1.0, 0.0), 0.3))
+    rotate(rig.pose.bones[MIDDLE], Quaternion((1.0, 0.0, 0.0), -0.6))
+    return rig, empty(location=(1.5, 1.0, 1.8))
+
+
+def limb(rig, target, **settings):
+    """All bones of the rig."""
+    return Limb.from_tip(rig, rig.pose.bones[-1].name, target, **settings)
+
+
+def tips(rig, frames):
+    """Where the tip is at each frame, in a row each."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found.append(evaluated_tip(rig, rig.pose.bones[-1].name)[:])
+    return np.array(found)
+
+
+def rotations(rig, bone):
+    """The keyed rotations of a bone."""
+    return [rotation_from(rig.pose.bones[bone].rotation_mode, row) for row in rows(rig, bone).tolist()]
+
+
+def turned(rig, bone):
+    """How far [rad] the keyed rotations of a bone are from the first one."""
+    first, *others = rotations(rig, bone)
+    return np.array([0.0, *(rotation_angle(first, other) for other in others)])
+
+
+def shown(rig):
+    return {bone.name: bone.matrix_basis.to_quaternion() for bone in rig.pose.bones}
+
+
+# Start and end
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", *EULER_MODES[:2]])
+def test_it_leads_from_the_pose_there_is_to_the_target(mode, path):
+    rig, target = posed(mode=mode)
+    before = shown(rig)
+    report = reach(limb(rig, target), 3, 20, path=path)
+    assert {tuple(key_frames(curve)) for curve in curves_of(rig)} == {tuple(range(3, 21))}
+    for bone in rig.pose.bones:
+        assert rotation_angle(rotations(rig, bone.name)[0], before[bone.name]) < ROTATION
+    assert report.all_reached
+    assert [result.frame for result in report.due] == [20]
+    assert len(report.frames) == 18
+    assert report.keys == 18 * len(curves_of(rig))
+    assert np.linalg.norm(tips(rig, [20])[0] - target.location) < 1.1 * TOLERANCE
+    assert report.warnings == []
+
+
+def test_the_start_pose_is_that_of_the_start_frame_wherever_the_user_is():
+    rig, target = posed()
+    for frame, angle in ((1, 0.2), (10, 0.9)):
+        rig.pose.bones[MIDDLE].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+        rig.pose.bones[MIDDLE].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_set(40)
+    wanted = tips(rig, [10])
+    bpy.context.scene.frame_set(40)
+    reach(limb(rig, target), 10, 20)
+    assert bpy.context.scene.frame_current == 40
+    assert np.abs(tips(rig, [10]) - wanted).max() < 1e-5
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+def test_with_minimum_jerk_all_joints_start_and_end_at_rest(path):
+    rig, target = posed()
+    reach(limb(rig, target), 1, 31, path=path)
+    steps = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones]).max(axis=0)
+    assert steps.max() > 0.05
+    assert steps[0] < 0.05 * steps.max()
+    assert steps[-1] < 0.05 * steps.max()
+
+
+def test_a_target_out_of_reach_is_approached_and_reported():
+    rig, target = posed()
+    target.location = (30.0, 0.0, 0.0)
+    report = reach(limb(rig, target), 1, 20, hold=2)
+    assert (report.reached, len(report.due)) == (0, 3)
+    assert report.worst.error == pytest.approx(30.0 - 4.0, abs=0.1)
+    assert report.warnings == []  # the way is that to where the tip ends
+    steps = np.linalg.norm(np.diff(tips(rig, range(1, 23)), axis=0), axis=1)
+    assert steps[:19].max() == pytest.approx(steps[:19].sum() / 19.0 * 15.0 / 8.0, rel=0.02)
+    assert steps[19:].max() < 1e-4
+
+
+# The way
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_tip_goes_straight_with_minimum_jerk_whatever_the_solver(solver):
+    rig, target = posed()
+    reach(limb(rig, target, solver=solver), 1, 25)
+    places = tips(rig, range(1, 26))
+    way = places[-1] - places[0]
+    shares = (places - places[0]) @ way / (way @ way)
+    off = np.linalg.norm(places - places[0] - shares[:, None] * way, axis=1)
+    assert off.max() < 0.1 * TOLERANCE
+    wanted = [profile()(frame / 24.0) for frame in range(25)]
+    assert np.abs(shares - wanted).max() < 0.1 * TOLERANCE
+    turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
+    assert np.abs(np.diff(turns, axis=1)).max() < 0.06  # no frame looks unlike its neighbours
+
+
+def test_no_joint_jumps_on_a_long_straight_way():
+    """From any pose to any place: the pose that the line leads to is taken, not one that is folded otherwise."""
+    random = Random(3)
+    rig, target = chain_rig(5), empty()
+    for _ in range(8):
+        rig.animation_data_clear()
+        for _ in range(2):
+            target.location = evaluated_tip(rig, "Bone 4")
+            for bone in rig.pose.bones:
+                rotate(bone, Euler([random.uniform(-1.2, 1.2) for _ in range(3)]).to_quaternion())
+            bpy.context.view_layer.update()
+        report = reach(limb(rig, target), 1, 25)
+        assert (report.all_reached, report.warnings, report.solver) == (True, [], "GAUSS_NEWTON")
+        turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
+        assert turns.max() < 0.3
+        assert np.abs(np.diff(turns, axis=1)).max() < 0.1
+
+
+@pytest.mark.parametrize(("timing", "easing"), [("LINEAR", "EASE_IN_OUT"), ("CUBIC", "EASE_IN"), ("SINE", "EASE_OUT")])
+def test_the_tip_goes_with_the_timing_asked_for(timing, easing):
+    rig, target = posed()
+    reach(limb(rig, target), 1, 13, timing=timing, easing=easing)
+    places = tips(rig, range(1, 14))
+    shares = np.linalg.norm(places - places[0], axis=1) / np.linalg.norm(places[-1] - places[0])
+    wanted = [profile(timing, easing)(frame / 12.0) for frame in range(13)]
+    assert np.abs(shares - wanted).max() < 0.1 * TOLERANCE
+
+
+def test_on_an_arc_every_joint_turns_on_and_never_back():
+    rig, target = posed()
+    reach(limb(rig, target, solver="GAUSS_NEWTON"), 1, 25, path="ARC")
+    wanted = np.array([profile()(frame / 24.0) for frame in range(25)])
+    for bone in rig.pose.bones:
+        angles = turned(rig, bone.name)
+        assert angles[-1] > 0.02
+        assert (np.diff(angles) > -1e-6).all()
+        assert angles / angles[-1] == pytest.approx(wanted, abs=2e-3)
+    first, middle, last = tips(rig, [1, 13, 25])
+    assert np.linalg.norm(middle - (first + last) / 2.0) > 0.05, "the tip goes straight"
+
+
+@pytest.mark.parametrize("onset", [0.3, 1.0])
+def test_with_an_onset_the_joints_begin_and_end_from_the_root_on(onset):
+    rig, target = posed()
+    report = reach(limb(rig, target, solver="GAUSS_NEWTON"), 1, 61, path="ARC", onset=onset)
+    assert report.all_reached
+    moving = []
+    for bone in rig.pose.bones:
+        angles = turned(rig, bone.name)
+        assert angles[-1] > 0.02
+        moving.append((np.argmax(angles > 0.01 * angles[-1]), np.argmax(angles > 0.99 * angles[-1])))
+    begins, ends = zip(*moving, strict=True)
+    assert list(begins) == sorted(set(begins))
+    assert list(ends) == sorted(set(ends))
+    assert (begins[-1] > ends[0]) == (onset == 1.0)
+
+
+def test_a_straight_way_out_of_reach_is_told():
+    """Straight through the place where the root is: one long and one short bone do not reach there."""
+    rig = chain_rig(2)
+    rig.pose.bones["Bone 1"].scale.y = 0.3
+    rotate(rig.pose.bones["Bone 0"], Quaternion((1.0, 0.0, 0.0), pi / 2.0))
+    bpy.context.view_layer.update()
+    opposite = -evaluated_tip(rig, "Bone 1")
+    report = reach(limb(rig, empty(location=opposite)), 1, 21)
+    assert report.all_reached
+    assert len(report.warnings) == 1
+    assert "cannot follow the straight way at" in report.warnings[0]
+    assert report.warnings[0].endswith("Choose the path Arc.")
+    assert reach(limb(rig, bpy.data.objects["Target"]), 1, 21, path="ARC").warnings == []
+
+
+# What moves
+
+
+def moving_target(frame):
+    return Vector((1.2 + 0.02 * frame, 1.0 - 0.01 * frame, 1.5))
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+def test_the_hold_follows_a_moving_target(path):
+    rig, target = posed()
+    key_location(target, range(1, 41), moving_target)
+    report = reach(limb(rig, target), 1, 20, hold=15, path=path)
+    assert (report.reached, len(report.due)) == (16, 16)
+    frames = range(20, 36)
+    assert np.linalg.norm(tips(rig, frames) - [moving_target(f)[:] for f in frames], axis=1).max() < 1.1 * TOLERANCE
+    assert {tuple(key_frames(curve)) for curve in curves_of(rig)} == {tuple(range(1, 36))}
+
+
+def test_on_the_way_the_tip_is_on_the_line_to_where_the_target_is_then():
+    rig, target = posed()
+    key_location(target, range(1, 41), moving_target)
+    reach(limb(rig, target), 1, 21)
+    places = tips(rig, range(1, 22))
+    for number, spot in enumerate(places):
+        wanted = Vector(places[0]).lerp(moving_target(number + 1), profile()(number / 20.0))
+        assert (Vector(spot) - wanted).length < 0.1 * TOLERANCE
+
+
+def test_it_meets_a_moving_target_at_its_speed():
+    rig, target = posed()
+    key_location(target, range(1, 61), moving_target)
+    reach(limb(rig, target), 1, 40, hold=5)
+    steps = np.diff(tips(rig, range(39, 44)), axis=0)
+    assert np.linalg.norm(steps - [0.02, -0.01, 0.0], axis=1).max() < 0.05 * Vector((0.02, -0.01)).length
+
+
+def test_a_rig_and_target_that_are_carried_along_see_a_straight_line():
+    rig, target = posed()
+    carrier = empty("Carrier", (0.0, 0.0, 0.0))
+    rig.parent = target.parent = carrier
+    for frame, x, angle in ((1, 0.0, 0.0), (30, 9.0, 1.5)):
+        carrier.location.x, carrier.rotation_euler.z = x, angle
+        carrier.keyframe_insert("location", frame=frame)
+        carrier.keyframe_insert("rotation_euler", frame=frame)
+    assert reach(limb(rig, target), 1, 25).all_reached
+    places = []
+    for frame in range(1, 26):
+        bpy.context.scene.frame_set(frame)
+        places.append((carrier.matrix_world.inverted() @ evaluated_tip(rig, "Bone 3"))[:])
+    places = np.array(places)
+    wanted = [places[0] + profile()(frame / 24.0) * (places[-1] - places[0]) for frame in range(25)]
+    assert np.linalg.norm(places - wanted, axis=1).max() < 0.1 * TOLERANCE
+
+
+# Back, and on
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+def test_it_comes_back_to_the_start_pose(path):
+    rig, target = posed()
+    report = reach(limb(rig, target), 1, 15, hold=4, return_frames=10, path=path)
+    assert [result.frame for result in report.due] == [15, 16, 17, 18, 19]
+    assert report.all_reached
+    for bone in rig.pose.bones:
+        keyed = rotations(rig, bone.name)
+        assert len(keyed) == 29
+        assert rotation_angle(keyed[0], keyed[-1]) < ROTATION
+    places = tips(rig, range(1, 30))
+    assert np.linalg.norm(places[14:19] - np.array(target.location), axis=1).max() < 1.1 * TOLERANCE
+    assert np.linalg.norm(places[-1] - places[0]) < 1e-5
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+def test_several_targets_are_reached_one_after_the_other(path):
+    rig, first = posed()
+    second, third = empty("Second", (-1.0, 1.2, 2.0)), empty("Third", (0.2, -1.6, 1.0))
+    stops = [Stop(first, 15), Stop(second, 30, 5), Stop(third, 50, 2)]
+    report = reach_through(limb(rig, third), stops, 1, return_frames=8, path=path)
+    assert report.all_reached
+    assert [result.frame for result in report.due] == [15, *range(30, 36), 50, 51, 52]
+    assert report.target == "Target, Second, Third"
+    places = dict(zip(range(1, 61), tips(rig, range(1, 61)), strict=True))
+    for stop in stops:
+        for frame in range(stop.frame, stop.frame + stop.hold + 1):
+            assert np.linalg.norm(places[frame] - stop.target.location) < 1.1 * TOLERANCE
+    assert np.linalg.norm(places[60] - places[1]) < 1e-5
+    if path == "LINE":
+        for begin, end in ((15, 30), (35, 50)):
+            middle = (begin + end + 1) // 2
+            share = profile()((middle - begin) / (end - begin))
+            wanted = places[begin] + share * (places[end] - places[begin])
+            assert np.linalg.norm(places[middle] - wanted) < 2.0 * TOLERANCE
+
+
+def test_a_stop_can_be_a_bone():
+    rig, target = posed()
+    other = chain_rig(2, name="Other")
+    other.location = (1.0, 0.5, 0.5)
+    report = reach_through(limb(rig, target), [Stop(other, 12, subtarget="Bone 1"), Stop(target, 24)], 1)
+    assert report.all_reached
+    head = other.matrix_world @ other.pose.bones["Bone 1"].head
+    assert np.linalg.norm(tips(rig, [12])[0] - head) < 1.1 * TOLERANCE
+
+
+def test_a_shape_is_reached_where_the_solver_reaches_it():
+    rig, target = posed()
+    target.location, target.empty_display_type, target.empty_display_size = (1.5, 0.0, 1.5), "SPHERE", 0.5
+    report = reach(limb(rig, target), 1, 20, hold=3)
+    assert (report.reached, report.warnings) == (4, [])
+    distances = np.linalg.norm(tips(rig, range(20, 24)) - np.array(target.location), axis=1)
+    assert distances == pytest.approx(0.5, abs=1.1 * TOLERANCE)
+
+
+def test_the_wishes_of_the_limb_count_at_the_target_and_fade_in_on_the_way():
+    rig, target = posed()
+    target.location, target.empty_display_type = (1.2, 1.0, 1.8), "SINGLE_ARROW"
+    target.rotation_euler = (1.2, 0.3, 0.0)
+    report = reach(limb(rig, target), 1, 25, hold=3)
+    assert report.all_reached
+    assert report.largest_angle < radians(2.0)
+    assert report.frames[12].angle is None
+    turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
+    assert turns.max() < 0.4
+
+
+# Limits and the seam
+
+
+@pytest.mark.parametrize("path", ["LINE", "ARC"])
+def test_limits_are_kept_at_every_frame(path):
+    rig, target = posed(mode="XYZ")
+    for bone in rig.pose.bones:
+        bone.use_ik_limit_x = bone.use_ik_limit_y = bone.use_ik_limit_z = True
+        bone.ik_min_x, bone.ik_max_x = -0.9, 0.9
+        bone.ik_min_y, bone.ik_max_y = -0.2, 0.35
+        bone.ik_min_z, bone.ik_max_z = -0.8, 0.8
+    target.location = (1.0, 1.2, 2.6)
+    report = reach(limb(rig, target), 1, 25, hold=3, return_frames=10, path=path, onset=0.5)
+    assert report.all_reached
+    for bone in rig.pose.bones:
+        values = rows(rig, bone.name)
+        assert (np.float32(values) >= np.float32([-0.9, -0.2, -0.8])).all()
+        assert (np.float32(values) <= np.float32([0.9, 0.35, 0.8])).all()
+
+
+def test_a_start_pose_outside_the_limits_is_moved_inside_and_told():
+    rig, target = posed()
+    rig.pose.bones[MIDDLE].lock_ik_y = rig.pose.bones[MIDDLE].lock_ik_z = True
+    rig.pose.bones[MIDDLE].use_ik_limit_x = True
+    rig.pose.bones[MIDDLE].ik_min_x = 0.0
+    report = reach(limb(rig, target), 1, 20)
+    assert report.warnings == ["'Bone 1' stood outside the limits at frame 1 and had to be moved inside."]
+    assert rotations(rig, MIDDLE)[0].angle < ROTATION
+
+
+def test_keys_outside_the_range_stay_as_they_are_and_the_seam_runs_on():
+    rig, target = posed()
+    for frame in (-5, 1, 10, 14, 20, 26, 40):
+        for bone in rig.pose.bones:
+            bone.rotation_quaternion = -Quaternion((1.0, 0.2, 0.1), 0.1 + 0.01 * frame)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before = {where: [repr(key) for key in keys if not 10 <= key[0][0] <= 20] for where, keys in all_keys(rig).items()}
+    reach(limb(rig, target), 10, 20)
+    for curve in curves_of(rig):
+        kept = [repr(key) for key in keys_of(curve) if not 10 <= key[0][0] <= 20]
+        assert kept == before[curve.data_path, curve.array_index]
+        assert key_frames(curve) == [-5, 1, *range(10, 21), 26, 40]
+    for bone in rig.pose.bones:
+        values = rows(rig, bone.name)
+        assert (np.sum(values[2:13] * values[1:12], axis=1) > 0.0).all()
+
+
+def test_a_share_of_the_way_leaves_the_rest_to_the_animation():
+    rig, target = posed()
+    reach(limb(rig, target), 1, 20)
+    whole = [rotation for bone in rig.pose.bones for rotation in rotations(rig, bone.name)[-1:]]
+    rig.animation_data_clear()
+    rotate(rig.pose.bones["Bone 0"], Quaternion((0.0, 1.0, 0.0), 0.3))
+    rotate(rig.pose.bones[MIDDLE], Quaternion((1.0, 0.0, 0.0), -0.6))
+    for name in ("Bone 2", "Bone 3"):
+        rotate(rig.pose.bones[name], Quaternion())
+    before = shown(rig)
+    reach(limb(rig, target, influence=0.5), 1, 20)
+    for bone, end in zip(rig.pose.bones, whole, strict=True):
+        assert rotation_angle(rotations(rig, bone.name)[-1], before[bone.name].slerp(end, 0.5)) < 1e-3
+
+
+# What is refused, and nothing lost
+
+
+REFUSED = {
+    "an end before the start": (
+        lambda rig, target: reach(limb(rig, target), 20, 10),
+        SettingError,
+        r"The reach to 'Target' at frame 10 does not come after its start at frame 20\. Give it a later frame\.",
+    ),
+    "an end at the start": (lambda rig, target: reach(limb(rig, target), 5, 5), SettingError, "does not come after"),
+    "stops out of order": (
+        lambda rig, target: reach_through(limb(rig, target), [Stop(target, 20, 5), Stop(target, 25)], 1),
+        SettingError,
+        r"'Target' at frame 25 does not come after 'Target' at frame 20, held up to frame 25\. Give it a later frame",
+    ),
+    "no stops": (lambda rig, target: reach_through(limb(rig, target), [], 1), SettingError, "There is no stop"),
+    "a stop without a target": (
+        lambda rig, target: reach_through(limb(rig, target), [Stop(target, 5), Stop(None, 9)], 1),
+        TargetError,
+        r"Stop 2 has no target\. Choose an object",
+    ),
+    "a target that is not in the scene": (
+        lambda rig, target: reach_through(limb(rig, target), [Stop(bpy.data.objects["Away"], 9)], 1),
+        TargetError,
+        "'Away' is not in this scene",
+    ),
+    "an unknown bone": (
+        lambda rig, target: reach_through(limb(rig, target), [Stop(rig, 9, subtarget="Ear")], 1),
+        TargetError,
+        "Bone 'Ear' is not in target 'Rig'",
+    ),
+    "a negative hold": (
+        lambda rig, target: reach(limb(rig, target), 1, 9, hold=-1),
+        SettingError,
+        "'Target' at frame 9 cannot be held for -1 frames",
+    ),
+    "a negative return": (
+        lambda rig, target: reach(limb(rig, target), 1, 9, return_frames=-2),
+        SettingError,
+        "-2 frames do not lead back",
+    ),
+    "an unknown path": (lambda rig, target: reach(limb(rig, target), 1, 9, path="UP"), SettingError, "Path 'UP'"),
+    "an unknown timing": (lambda rig, target: reach(limb(rig, target), 1, 9, timing="X"), SettingError, "Timing 'X'"),
+    "an onset that is no share": (
+        lambda rig, target: reach(limb(rig, target), 1, 9, onset=1.5),
+        SettingError,
+        "Onset 1.5 is no share",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_done_is_refused_and_nothing_changes(what):
+    press, kind, said = REFUSED[what]
+    rig, target = posed()
+    bpy.data.objects.new("Away", None)
+    with nothing_lost(), pytest.raises(kind, match=said):
+        press(rig, target)
+
+
+def test_locked_curves_are_refused():
+    rig, target = posed()
+    rig.pose.bones[MIDDLE].keyframe_insert("rotation_quaternion", frame=1)
+    curves_of(rig)[0].lock = True
+    with nothing_lost(), pytest.raises(AnimationError, match="locked"):
+        reach(limb(rig, target), 1, 9)
+
+
+class InjectedError(Exception):
+    """Something nobody has thought of."""
+
+
+@pytest.mark.parametrize("frame", [1, 7, 20])
+def test_an_exception_while_solving_loses_nothing(frame):
+    rig, target = posed()
+
+    def fail(done, of):
+        if done == frame:
+            raise InjectedError
+
+    with nothing_lost(), pytest.raises(InjectedError):
+        reach(limb(rig, target), 1, 15, hold=5, progress=fail)
+
+
+@pytest.mark.parametrize("where", ["key", "disagreement"])
+def test_an_exception_while_writing_loses_nothing(where, monkeypatch):
+    rig, target = posed()
+    rig.pose.bones[MIDDLE].keyframe_insert("rotation_quaternion", frame=1)
+    done = getattr(commit, where)
+
+    def fail(*args):
+        done(*args)
+        raise InjectedError
+
+    monkeypatch.setattr(reaching.commit, where, fail)
+    with nothing_lost(), pytest.raises(InjectedError):
+        reach(limb(rig, target), 1, 15)
+
+
+def test_progress_is_told_for_every_frame():
+    rig, target = posed()
+    told = []
+    reach(limb(rig, target), 1, 10, hold=2, return_frames=3, progress=lambda done, of: told.append((done, of)))
+    assert told == [(number, 15) for number in range(1, 16)]
+
+
+def test_the_report_says_which_frames_are_due():
+    rig, target = posed()
+    report = reach(limb(rig, target), 1, 10, hold=2).to_dict()
+    assert (report["frames"], report["due"], report["reached"]) == (12, 3, 3)
+    assert [frame["frame"] for frame in report["per_frame"] if frame["due"]] == [10, 11, 12]
+    assert report["cost"]["travel"] > 1.0
+
+
+# The operator
+
+
+HOW = {"hold": 3, "return_frames": 5, "timing": "CUBIC", "easing": "EASE_OUT", "path": "ARC", "onset": 0.5}
+
+
+def test_the_operator_writes_the_keys_of_the_call():
+    rig, target = posed()
+    reach(limb(rig, target, chain_count=3), 2, 15, **HOW)
+    wanted = repr(all_keys(rig))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig, target = posed()
+    configure(rig, "Bone 3", target=target, chain_count=3)
+    assert bpy.ops.pose.ik_triangulation_reach(frame_start=2, frame_end=15, **HOW) == {"FINISHED"}
+    assert repr(all_keys(rig)) == wanted
+
+
+def test_what_is_not_given_to_the_operator_is_that_of_the_limb(capfd):
+    rig, target = posed()
+    reach(limb(rig, target, chain_count=3), 2, 15, **HOW)
+    wanted = repr(all_keys(rig))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig, target = posed()
+    saved = {f"reach_{name}": value for name, value in HOW.items() if name != "return_frames"}
+    configure(rig, "Bone 3", target=target, reach_start=2, reach_end=15, reach_return=5, **saved)
+    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
+    assert repr(all_keys(rig)) == wanted
+    assert "Info: Reached 4 of 4 frames, largest distance" in capfd.readouterr().out
+
+
+def test_the_operator_says_what_is_in_the_way():
+    rig, target = posed()
+    configure(rig, "Bone 3", target=target)
+    with nothing_lost(), pytest.raises(RuntimeError, match="IK Triangulation: The reach to 'Target' at frame 3"):
+        bpy.ops.pose.ik_triangulation_reach(frame_start=9, frame_end=3)
