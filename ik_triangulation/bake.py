@@ -47,7 +47,7 @@ def solve_pose(
         keys = commit.pose(limb, solved, key, view_layer, undo)
         warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
         undo.pop_all()
-    return _report(limb, [solved], perf_counter() - started, keys, warnings)
+    return _report(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
 
 
 def bake(
@@ -133,13 +133,14 @@ def baking(
                 yield number * len(frames) + len(solved), whole
             found = warnings[id(limb)] + _moved_inside(outside(limb, bones, solved[0].now), frame_start)
             shown = scene.frame_current_final
-            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
+            written = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
             with stage(limb, scene) as staged:
-                for result in (solved[0], solved[len(solved) // 2], solved[-1]):
+                for i in (0, written.at[len(written.at) // 2], -1):
+                    result = solved[i]
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             seconds = perf_counter() - started
-            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)))
+            reports[id(limb)] = _report(limb, solved, seconds, written, list(dict.fromkeys(found)))
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -172,7 +173,9 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, warnings: Sequence[str]) -> Report:
+def _report(
+    limb: Limb, solved: Sequence[Solved], seconds: float, written: commit.Written, warnings: Sequence[str]
+) -> Report:
     results = []
     for now, goal, solution, _ in solved:
         world, tip = now.rig.world, solution.pose.tip
@@ -181,7 +184,17 @@ def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, war
             FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
         )
     return Report(
-        limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, warnings
+        limb.armature.name,
+        limb.tip,
+        limb.target_name,
+        limb.solver,
+        limb.tolerance,
+        results,
+        seconds,
+        written.keys,
+        warnings,
+        written.full,
+        written.strayed,
     )
 
 

@@ -47,7 +47,11 @@ class FrameResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written."""
+    """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
+
+    A full bake would have had `full_keys`; where that are more, those were dropped, and `strayed` is how far the tip is
+    from the full bake for it [Blender units, world space] at most, at the frames and halfway between them.
+    """
 
     armature: str
     tip: str
@@ -58,6 +62,8 @@ class Report:
     seconds: float
     keys: int = 0
     warnings: Sequence[str] = field(default_factory=tuple)
+    full_keys: int = 0
+    strayed: float = 0.0
 
     @property
     def reached(self) -> int:
@@ -117,6 +123,8 @@ class Report:
             "on_limits": self.on_limits,
             "cost": asdict(self.cost),
             "keys": self.keys,
+            "full_keys": self.full_keys,
+            "largest_distance_from_full_bake": self.strayed,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
             "per_frame": [

@@ -19,6 +19,7 @@ def summary(report: Report, scene: Scene) -> str:
     return (
         f"Reached {report.reached} of {len(report.frames)} frames, "
         f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+        + "".join(f". {line}" for line in _reduction(report, scene))
     )
 
 
@@ -32,7 +33,15 @@ def lines(report: Report, scene: Scene) -> list[str]:
         reached = f"Reached {report.reached} of {len(report.frames)} frames"
     where = "" if single else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
-    return [reached, distance, *([] if angle is None else [f"{degrees(angle):.2g}° off its orientation"])]
+    turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
+    return [reached, distance, *turned, *_reduction(report, scene)]
+
+
+def _reduction(report: Report, scene: Scene) -> list[str]:
+    """A line about keys that were dropped, if any were."""
+    if report.keys >= report.full_keys:
+        return []
+    return [f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of all"]
 
 
 def on_limits(report: Report) -> list[str]:

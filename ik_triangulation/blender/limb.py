@@ -38,6 +38,8 @@ SETTINGS = (
     "iterations",
     "finish",
     "seed",
+    "reduce",
+    "reduce_tolerance",
 )
 
 
@@ -53,8 +55,9 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units]. Made for one call and not to be kept: it holds objects, which an undo
-    replaces.
+    distance in world space [Blender units]. With `reduce` a bake drops keys as long as the tip stays within
+    `reduce_tolerance` [Blender units, world space; 0 for half a percent of the reach] of the full bake. Made for one call
+    and not to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -84,6 +87,8 @@ class Limb:
     iterations: int = 100
     finish: bool = True
     seed: int = 0
+    reduce: bool = False
+    reduce_tolerance: float = 0.0
 
     @property
     def tip(self) -> str:

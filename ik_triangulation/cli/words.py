@@ -59,6 +59,21 @@ def add_solver(command: ArgumentParser) -> None:
     solver.add_argument("--seed", type=int, help="another seed makes the polish try other poses")
 
 
+def add_reduction(command: ArgumentParser) -> None:
+    """Whether a bake drops keys."""
+    keys = command.add_mutually_exclusive_group()
+    keys.add_argument(
+        "--reduce",
+        dest="reduce_tolerance",
+        nargs="?",
+        const=0.0,
+        type=_distance,
+        metavar="DISTANCE",
+        help="drop keys while the tip stays this near to the full bake, in Blender units (default: 0.5%% of the reach)",
+    )
+    keys.add_argument("--no-reduce", dest="reduce", action="store_false", default=None, help="keep every key")
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")

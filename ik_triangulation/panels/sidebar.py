@@ -191,6 +191,10 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
         column.prop(limb, "step")
+        column.prop(limb, "reduce")
+        within = column.column()
+        within.active = limb.reduce
+        within.prop(limb, "reduce_tolerance")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
 
