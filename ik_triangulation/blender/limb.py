@@ -56,8 +56,8 @@ class Limb:
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
     distance in world space [Blender units]. With `reduce` a bake drops keys as long as the tip stays within
-    `reduce_tolerance` [Blender units, world space; 0 for half a percent of the reach] of the full bake. Made for one call
-    and not to be kept: it holds objects, which an undo replaces.
+    `reduce_tolerance` of the full bake [Blender units, world space; 0: half a percent of the reach]. Made for one
+    call and not to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
