@@ -51,7 +51,7 @@ def solve_pose(
         keys = commit.pose(limb, solved, key, view_layer, undo)
         warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
         undo.pop_all()
-    return report_of(limb, [solved], perf_counter() - started, keys, warnings)
+    return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
 
 
 def bake(
@@ -140,13 +140,14 @@ def baking(
             solved, jumps = yield from _telling(smoothed(limb, bones, solved), ((number + 1) * len(frames), whole))
             found = warnings[id(limb)] + moved_inside(outside(limb, bones, solved[0].now), frame_start)
             shown = scene.frame_current_final
-            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
+            written = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
             with stage(limb, scene) as staged:
-                for result in (solved[0], solved[len(solved) // 2], solved[-1]):
+                for i in (0, written.at[len(written.at) // 2], -1):
+                    result = solved[i]
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             seconds = perf_counter() - started
-            reports[id(limb)] = report_of(limb, solved, seconds, keys, list(dict.fromkeys(found)), jumps)
+            reports[id(limb)] = report_of(limb, solved, seconds, written, list(dict.fromkeys(found)), jumps)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -194,11 +195,11 @@ def report_of(
     limb: Limb,
     solved: Sequence[Solved],
     seconds: float,
-    keys: int,
+    written: commit.Written,
     warnings: Sequence[str],
     jumps: Sequence[Jump] = (),
 ) -> Report:
-    """What came of the frames that were solved; `seconds` is the time they took, `keys` how many keys were written."""
+    """What came of the frames that were solved; `seconds` is the time they took, `written` what keys came of them."""
     results = []
     for now, goal, solution, _ in solved:
         world, tip = now.rig.world, solution.pose.tip
@@ -207,7 +208,8 @@ def report_of(
             FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
         )
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
-    return Report(*names, limb.tolerance, results, seconds, keys, warnings, jumps)
+    counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
+    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, jumps=jumps, **counts)
 
 
 def moved_inside(names: Sequence[str], frame: float) -> list[str]:

@@ -5,19 +5,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
+import numpy as np
 from bpy.types import Object, ViewLayer
 from mathutils import Vector
 
+from .analysis.bezier import Curves, flowing, straight
+from .analysis.reduction import FullBake, Reduction, Track, reduce
 from .blender.freedom import keyed
 from .blender.gate import within_limits
-from .blender.keyframes import Channel, curves_of, values_before, write_keys
+from .blender.keyframes import Channel, curves_of, is_linear, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved
 from .kinematics import Locked
 
+REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
+
+
+class Written(NamedTuple):
+    """How many `keys` were written of how many in a `full` bake, and how far the tip has `strayed` from it for that.
+
+    `at` are the indices of the frames that have keys; the distance is in world space [Blender units].
+    """
+
+    keys: int
+    full: int
+    at: Sequence[int]
+    strayed: float = 0.0
 
 
 def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
@@ -38,16 +55,21 @@ def key(
     shown: float,
     view_layer: ViewLayer,
     undo: ExitStack,
-) -> int:
+) -> Written:
     """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
 
-    Returns the number of keys. Closing `undo` puts everything back as it was.
+    Of these keys those are dropped that the limb's settings let go. Closing `undo` puts everything back as it was.
     """
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
     runs = _runs(limb, solved, before)
-    keys = write_keys(limb.armature, runs, [each.now.frame for each in solved], first, last, view_layer, undo)
+    frames = [each.now.frame for each in solved]
+    full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
+    if limb.reduce and runs and len(frames) > 2:
+        at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last))
+        runs = _thinned(runs, at, curves)
+    keys = write_keys(limb.armature, runs, [frames[i] for i in at], first, last, view_layer, undo)
     _show(limb.armature, runs, shown, undo)
-    return keys
+    return Written(keys, full, at, strayed)
 
 
 def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
@@ -82,6 +104,35 @@ def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, .
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
+
+
+def _reduced(limb: Limb, solved: Sequence[Solved], runs: Sequence[Channel], linear: bool) -> Reduction:
+    """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
+    frames = np.array([each.now.frame for each in solved], np.float64)
+    poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
+    names = [joint.name for joint in poses[0].chain.joints]
+    tracks, begin = [], 0
+    for run in runs:
+        columns = slice(begin, begin + run.values.shape[1])
+        mode = limb.armature.pose.bones[run.bone].rotation_mode
+        tracks.append(Track(names.index(run.bone), mode, columns, run.indices))
+        begin = columns.stop
+    values = np.hstack([run.values for run in runs]).astype(np.float64)
+    full = FullBake((straight if linear else flowing)(frames, values), tracks, poses, worlds)
+    world = worlds[0].to_3x3()
+    reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
+    return reduce(full, limb.reduce_tolerance or REDUCED * reach)
+
+
+def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
+    """The runs with nothing but the keys that are kept, and the slopes of their handles."""
+    thinned, begin = [], 0
+    for run in runs:
+        end = begin + run.values.shape[1]
+        slopes = curves.left[:, begin:end], curves.right[:, begin:end]
+        thinned.append(run._replace(values=run.values[list(at)], slopes=slopes))
+        begin = end
+    return thinned
 
 
 def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:

@@ -289,6 +289,21 @@ class IKT_PG_limb(PropertyGroup):
         default="EASE_IN_OUT",
         override=OVERRIDABLE,
     )
+    reduce: BoolProperty(
+        name="Reduce Keys",
+        description="Drop keys that are not needed, and fit the handles of the others",
+        override=OVERRIDABLE,
+    )
+    reduce_tolerance: FloatProperty(
+        name="Tip Within",
+        description="Distance up to which the tip may stray from the full bake; 0 for half a percent of the reach",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        subtype="DISTANCE",
+        precision=4,
+        override=OVERRIDABLE,
+    )
 
 
 class IKT_PG_joint(PropertyGroup):

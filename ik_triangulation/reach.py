@@ -107,14 +107,14 @@ def reach_through(
             progress(len(solved), last - frame_start + 1)
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
-        keys = commit.key(limb, solved, frame_start, last, scene.frame_current_final, view_layer, undo)
+        written = commit.key(limb, solved, frame_start, last, scene.frame_current_final, view_layer, undo)
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         with stage(limb, scene) as staged:
-            for result in (each for each in solved if each.now.frame in checked):
+            for result in (solved[i] for i in written.at if solved[i].now.frame in checked):
                 warnings += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
         view_layer.update()
         undo.pop_all()
-    report = report_of(limb, solved, perf_counter() - started, keys, warnings)
+    report = report_of(limb, solved, perf_counter() - started, written, warnings)
     return _judged(report, visits, manner)
 
 

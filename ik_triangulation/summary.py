@@ -20,6 +20,7 @@ def summary(report: Report, scene: Scene) -> str:
         f"Reached {report.reached} of {len(report.due)} frames, "
         f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
         + "".join(f"; {line}" for line in jumps(report))
+        + "".join(f". {line}" for line in _reduction(report, scene))
     )
 
 
@@ -34,7 +35,7 @@ def lines(report: Report, scene: Scene) -> list[str]:
     where = "" if single else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
     turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
-    return [reached, distance, *turned, *jumps(report)]
+    return [reached, distance, *turned, *jumps(report), *_reduction(report, scene)]
 
 
 def jumps(report: Report) -> list[str]:
@@ -44,6 +45,13 @@ def jumps(report: Report) -> list[str]:
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
     return [f"{count} {degrees(angle):.0f}° of '{joint}' at frame {report.frames[at].frame:g}: {reason}"]
+
+
+def _reduction(report: Report, scene: Scene) -> list[str]:
+    """A line about keys that were dropped, if any were."""
+    if report.keys >= report.full_keys:
+        return []
+    return [f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of all"]
 
 
 def on_limits(report: Report) -> list[str]:

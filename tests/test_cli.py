@@ -14,7 +14,7 @@ import pytest
 from ik_triangulation.bake import solve_pose
 from ik_triangulation.cli import main
 
-from .rigs import all_keys, chain_rig, configure, curves_of, empty, key_frames, key_location
+from .rigs import all_keys, chain_rig, configure, curves_of, empty, evaluated_tip, key_frames, key_location
 
 ROOT = Path(__file__).resolve().parent.parent
 DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3
@@ -69,6 +69,28 @@ def test_a_bake_overwrites_its_input_only_when_told_to(rig_file):
     )
     assert done.returncode == DONE, done.stderr
     assert key_frames(curves_of(opened(rig_file))[0]) == [2, 5, 8]
+
+
+@pytest.mark.parametrize(("words", "within"), [([], 0.005 * 3.0), ([0.04], 0.04)], ids=["default", "distance"])
+def test_a_bake_drops_keys_when_told_to(rig_file, words, within):
+    done = command("bake", rig_file, "--tip", "Bone 3", "--frame-end", 40, "--overwrite", "--reduce", *words)
+    assert done.returncode == DONE, done.stderr
+    kept, full = map(int, re.search(r"(\d+) of (\d+) keys, tip within", done.stderr).groups())
+    assert full == 12 * 40 > 2 * kept
+    rig = opened(rig_file)
+    assert sum(len(curve.keyframe_points) for curve in curves_of(rig)) == kept
+    target, scene = bpy.data.objects["Target"], bpy.context.scene
+    for frame in range(1, 41):
+        scene.frame_set(frame)
+        assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < within + 2e-3
+
+
+def test_a_bake_keeps_every_key_when_told_to(rig_file):
+    rig = opened(rig_file)
+    rig.pose.bones["Bone 3"].ik_triangulation.reduce = True
+    bpy.ops.wm.save_mainfile()
+    assert command("bake", rig_file, "--tip", "Bone 3", "--overwrite", "--no-reduce").returncode == DONE
+    assert key_frames(curves_of(opened(rig_file))[0]) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_report_is_given_as_json_on_standard_output_alone(rig_file):

@@ -40,6 +40,8 @@ _ATTRIBUTES = {
 # What a key that is added to a curve has as it should be: it is selected, eased automatically, and of the usual type.
 _ADDED = {"easing", "type", "select_control_point", "select_left_handle", "select_right_handle"}
 _CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
+# What differs from channel to channel.
+_OWN = {"co", "handle_left", "handle_right", "handle_left_type", "handle_right_type"}
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
 
 Keys = dict[str, "np.ndarray[Any, Any]"]
@@ -48,13 +50,15 @@ Keys = dict[str, "np.ndarray[Any, Any]"]
 class Channel(NamedTuple):
     """A rotation property of a bone and its `values`: a row for each frame, a column for each array index.
 
-    Only `indices` of it are keyed.
+    Only `indices` of it are keyed. `slopes` [per frame] of the handles before and after each key, as many as `values`,
+    make curves of those handles; without them handles and interpolation are those of a full bake.
     """
 
     bone: str
     path: str
     values: np.ndarray[Any, Any]
     indices: Sequence[int]
+    slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
 
 
 def check_keys(armature: Object, bones: Collection[str]) -> list[str]:
@@ -123,8 +127,14 @@ def write_keys(
     Action, slot and F-Curves are made where there are none. What was posed without a key stays as it is shown in
     `view_layer`. Closing `undo` puts everything back as it was.
     """
-    interpolation = _number("interpolation", "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER")
-    keys = _new_keys(frames, np.hstack([channel.values for channel in channels]), interpolation)
+    values = np.hstack([channel.values for channel in channels])
+    fitted = [channel.slopes for channel in channels if channel.slopes]
+    if fitted:
+        left, right = (np.hstack(slopes) for slopes in zip(*fitted, strict=True))
+        keys = _new_keys(frames, values, "BEZIER", left, right) | _fitted_handles(left, right)
+    else:
+        slopes = np.gradient(values, frames, axis=0) if len(frames) > 1 else np.zeros_like(values)
+        keys = _new_keys(frames, values, "LINEAR" if is_linear(frames, first, last) else "BEZIER", slopes, slopes)
     places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
     wanted = {(channel.path, index) for channel in channels for index in channel.indices}
     shown = _values_shown(armature, [channel.path for channel in channels])
@@ -134,7 +144,7 @@ def write_keys(
     for column, (bone, path, index) in enumerate(places):
         if (path, index) not in wanted:
             continue
-        new = {name: values[column] if values.ndim == 3 else values for name, values in keys.items()}
+        new = {name: points[column] if name in _OWN else points for name, points in keys.items()}
         curve = curves.get((path, index))
         if curve is None:
             curve = bag.fcurves.new(path, index=index)
@@ -148,6 +158,11 @@ def write_keys(
             _put(curve, new, left_as_added=_ADDED)
     _settle(view_layer, shown)
     return len(frames) * len(wanted)
+
+
+def is_linear(frames: Sequence[float], first: float, last: float) -> bool:
+    """Whether a full bake of these frames leads straight from key to key: if they are all from `first` to `last`."""
+    return 1 < len(frames) == last - first + 1
 
 
 def _values_shown(armature: Object, paths: Sequence[str]) -> list[Callable[[], None]]:
@@ -220,23 +235,42 @@ def _join_group(bag: ActionChannelbag, curve: FCurve, name: str, undo: ExitStack
     curve.group = group
 
 
-def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolation: int) -> Keys:
-    """Keys at `frames`, with handles a third of the way to their neighbours along the mean slope.
+def _new_keys(
+    frames: Sequence[float],
+    values: np.ndarray[Any, Any],
+    interpolation: str,
+    left: np.ndarray[Any, Any],
+    right: np.ndarray[Any, Any],
+) -> Keys:
+    """Keys at `frames`, with handles a third of the way to their neighbours along the slopes to the left and right.
 
-    Coordinates have one more dimension in front, for the columns of `values`; the rest is the same for all of these.
+    What differs from channel to channel has one more dimension in front, for the columns of `values`.
     """
-    count = len(frames)
+    columns, count = values.shape[1], len(frames)
     times = np.asarray(frames, np.float64)
-    slopes = np.gradient(values, times, axis=0) if count > 1 else np.zeros_like(values)
     steps = np.diff(times, prepend=times[0] - 1.0, append=times[-1] + 1.0)[:, None] / 3.0
-    alike = _defaults(interpolation)
-    keys: Keys = {name: np.full(count, number, _ATTRIBUTES[name][1]) for name, number in alike.items()}
-    for name, way in (("co", 0.0), ("handle_left", -steps[:-1]), ("handle_right", steps[1:])):
-        points = np.empty((values.shape[1], count, 2), np.float32)
+    alike = _defaults(_number("interpolation", interpolation))
+    keys: Keys = {
+        name: np.full((columns, count) if name in _OWN else count, number, _ATTRIBUTES[name][1])
+        for name, number in alike.items()
+    }
+    for name, way, slopes in (
+        ("co", 0.0, left),
+        ("handle_left", -steps[:-1], left),
+        ("handle_right", steps[1:], right),
+    ):
+        points = np.empty((columns, count, 2), np.float32)
         points[:, :, 0] = (times[:, None] + way).T
         points[:, :, 1] = (values + slopes * way).T
         keys[name] = points
     return keys
+
+
+def _fitted_handles(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Keys:
+    """Types for handles that Blender shall leave as they are; those in one line stay so when they are edited."""
+    aligned, free = _number("handle_left_type", "ALIGNED"), _number("handle_left_type", "FREE")
+    types = np.where(left == right, aligned, free).T.astype(np.uint8)
+    return {"handle_left_type": types, "handle_right_type": types}
 
 
 def _defaults(interpolation: int) -> dict[str, float]:

@@ -41,6 +41,8 @@ SETTINGS = (
     "start_from",
     "smooth",
     "smoothing",
+    "reduce",
+    "reduce_tolerance",
 )
 
 
@@ -58,8 +60,9 @@ class Limb:
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
     distance in world space [Blender units]. A frame of a bake starts from the solution of the one before (`start_from`
     "PREVIOUS"), from its own "ANIMATED" pose or from "REST"; with `smooth` the poses are then chosen so that no joint
-    jumps that need not, and `smoothing` in 0..1 smooths the joints' curves within tolerance. Made for one call and not
-    to be kept: it holds objects, which an undo replaces.
+    jumps that need not, and `smoothing` in 0..1 smooths the joints' curves within tolerance. With `reduce` a bake drops
+    keys as long as the tip stays within `reduce_tolerance` of the full bake [Blender units, world space; 0: half a
+    percent of the reach]. Made for one call and not to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -92,6 +95,8 @@ class Limb:
     start_from: str = "PREVIOUS"
     smooth: bool = True
     smoothing: float = 0.0
+    reduce: bool = False
+    reduce_tolerance: float = 0.0
 
     @property
     def tip(self) -> str:

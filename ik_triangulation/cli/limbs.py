@@ -48,6 +48,8 @@ def limb_of(arguments: Namespace, scene: Scene) -> Limb:
     stored = bone.ik_triangulation
     settings = saved_settings(stored) | {"chain_count": stored.chain_count}
     settings |= {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}
+    if getattr(arguments, "reduce_tolerance", None) is not None:
+        settings["reduce"] = True
     target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target
     if arguments.target and arguments.subtarget is None:
         settings["subtarget"] = ""

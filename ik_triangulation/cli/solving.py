@@ -18,7 +18,7 @@ from ..report import Report
 from ..summary import summary
 from .files import destination_of, open_file, save_file, write_json
 from .limbs import limb_of, range_of, scene_of, stops_of
-from .words import add_bones, add_goal, add_json, add_path, add_reach, add_saving, add_solver
+from .words import add_bones, add_goal, add_json, add_path, add_reach, add_reduction, add_saving, add_solver
 
 
 def add_commands(commands: Any) -> None:
@@ -34,6 +34,7 @@ def add_commands(commands: Any) -> None:
     baking.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
     baking.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
     baking.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
+    add_reduction(baking)
     baking.set_defaults(run=run_bake)
     reaching = commands.add_parser("reach", help="key the way from the pose at one frame to the target at another")
     _add_common(reaching)

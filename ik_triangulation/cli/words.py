@@ -95,6 +95,21 @@ def add_reach(command: ArgumentParser) -> None:
     way.add_argument("--easing", type=str.upper, choices=choices("reach_easing"), help="where the timing is slow")
 
 
+def add_reduction(command: ArgumentParser) -> None:
+    """Whether a bake drops keys."""
+    keys = command.add_mutually_exclusive_group()
+    keys.add_argument(
+        "--reduce",
+        dest="reduce_tolerance",
+        nargs="?",
+        const=0.0,
+        type=_distance,
+        metavar="DISTANCE",
+        help="drop keys while the tip stays this near to the full bake, in Blender units (default: 0.5%% of the reach)",
+    )
+    keys.add_argument("--no-reduce", dest="reduce", action="store_false", default=None, help="keep every key")
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")

@@ -193,6 +193,10 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
         column.prop(limb, "step")
+        column.prop(limb, "reduce")
+        within = column.column()
+        within.active = limb.reduce
+        within.prop(limb, "reduce_tolerance")
         column.separator()
         column.prop(limb, "start_from")
         smooth = column.column()
