@@ -51,7 +51,9 @@ def _reduction(report: Report, scene: Scene) -> list[str]:
     """A line about keys that were dropped, if any were."""
     if report.keys >= report.full_keys:
         return []
-    return [f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of all"]
+    return [
+        f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of a full bake"
+    ]
 
 
 def on_limits(report: Report) -> list[str]:

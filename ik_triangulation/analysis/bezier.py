@@ -26,11 +26,6 @@ class Curves(NamedTuple):
     left: Array
     right: Array
 
-    @property
-    def smooth(self) -> Array:
-        """Whether both handles of a key lie on one line (keys x channels)."""
-        return np.asarray(self.left == self.right)
-
     def at(self, times: Array) -> Array:
         """Values (times x channels) at `times` between the first and the last key."""
         after = np.clip(np.searchsorted(self.times, times, side="right"), 1, len(self.times) - 1)

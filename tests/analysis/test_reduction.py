@@ -162,8 +162,9 @@ def test_channel_values_without_a_direction_mean_no_rotation(mode):
 
 def scaled(chain, random):
     """The same chain with scaled bones."""
-    joints = [Joint(j.name, j.offset, j.rest, j.freedom, scale=Vector((1.0, random.uniform(0.5, 2.0), 0.8)))
-              for j in chain.joints]  # fmt: skip
+    scales = [Vector((1.0, random.uniform(0.5, 2.0), 0.8)) for _ in chain.joints]
+    pairs = zip(chain.joints, scales, strict=True)
+    joints = [Joint(joint.name, joint.offset, joint.rest, joint.freedom, scale=scale) for joint, scale in pairs]
     return Chain(tuple(joints), chain.tip)
 
 
@@ -239,8 +240,8 @@ def test_the_tolerance_is_one_of_world_space():
 def test_limbs_on_scaled_bones_are_reduced_too():
     random = Random(4)
     chain = scaled(random_chain(4, 3), random)
-    poses = [Pose(chain, Matrix.Identity(4), [Quaternion((1.0, 0.0, 0.0), 0.4 * np.sin(0.1 * f + i)) for i in range(3)])
-             for f in range(60)]  # fmt: skip
+    waves = ([Quaternion((1.0, 0.0, 0.0), 0.4 * np.sin(0.1 * frame + i)) for i in range(3)] for frame in range(60))
+    poses = [Pose(chain, Matrix.Identity(4), wave) for wave in waves]
     full = baked(poses, "QUATERNION")
     reduction = reduce(full, HALF_A_PERCENT * chain.reach)
     assert len(reduction.kept) < 20
