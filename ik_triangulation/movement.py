@@ -117,8 +117,9 @@ class Movement:
         now, goal, solution = found
         steps = self._steps(visit, first, visit.frame + 1, visit.frame)
         goals = self._line(leave, self._place(visit, *found), steps)
-        pose = _along(visit.limb, leave.pose, steps, goals)[-1]
-        led = _solve(visit.limb, now, pose, Goal(Point(solution.pose.tip), goal.soft), follow=True)
+        pose, tip = _along(visit.limb, leave.pose, steps, goals)[-1], solution.pose.tip
+        spot = goal.target.closest(tip) if solution.reached else tip
+        led = _solve(visit.limb, now, pose, Goal(Point(spot), goal.soft), follow=True)
         return (now, goal, led) if led.reached else found
 
     def _way(self, leave: _Place, arrive: _Place, visit: Visit, first: int, last: int) -> Iterator[Solved]:
