@@ -98,7 +98,7 @@ def standard(**settings):
 
 
 def test_there_are_panels_for_everything():
-    assert len(PANELS) == 8
+    assert len(PANELS) == 9
     assert all(hasattr(bpy.types, panel.__name__) for panel in PANELS)
 
 
