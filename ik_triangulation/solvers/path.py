@@ -27,6 +27,7 @@ from .repeat import repeat
 from .settle import settle
 
 MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
+MANY = 0.33  # share of the frames
 STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
 PRECISE = 0.1  # share of the tolerance within which they bring it
@@ -36,6 +37,7 @@ SAME = 1e-3  # [rad] poses that differ by less are one
 EXPLAINS = 5.0  # [rad] that a joint may turn at once where the target jumps as far as the chain reaches
 AVERAGES = 40  # times that rotations are averaged for the most smoothing
 HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
+ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
 CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
 
 T = TypeVar("T")
@@ -69,7 +71,10 @@ class Path:
 
     def without_jumps(self, seed: int = 0) -> Work[None]:
         """Choose the rotations so that no joint jumps that need not."""
-        yield from self._mend(self._unexplained(fast(self._turns)), MARGINS[0])
+        hasty = self._unexplained(fast(self._turns))
+        covered = sum(b - a for a, b, _, _ in self._windows(hasty, MARGINS[0]))
+        # Where there are many it is less work to follow the whole path once.
+        yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])
         for margin in MARGINS:
             yield from self._mend(self._jumping(), margin)
         left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {REACH, WISHES}]
@@ -197,6 +202,8 @@ class Path:
         if not moment.reached and not pose.chain.limited:
             repeat(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
         error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
+        if not pose.chain.limited:  # what is left is little, and one pass takes it all
+            error, _ = repeat(triangulation.step, pose, moment.target, ROUNDING * pose.chain.reach, 1)
         if moment.soft and error <= allowed:
             settle(pose, moment.target, moment.soft, moment.tolerance)
             error = (moment.target.closest(pose.tip) - pose.tip).length
