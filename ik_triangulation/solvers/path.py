@@ -27,7 +27,7 @@ from .repeat import repeat
 from .settle import settle
 
 MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
-MANY = 0.33  # share of the frames
+MANY = 0.33  # share of the frames that are to be solved anew, beyond which all are
 STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
 PRECISE = 0.1  # share of the tolerance within which they bring it
@@ -139,13 +139,13 @@ class Path:
                 back = {k: self.rotations[k] for k in range(final, b)}
                 back |= yield from self._track(self.rotations[final], range(final - 1, a, -1))
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
-            self._choose(candidates, a, b)
+            yield from self._choose(candidates, a, b)
 
     def _ease(self, margin: int) -> Work[None]:
         """Around each jump smooth the path."""
         for a, b, _, _ in self._windows(self._jumping(), margin):
             found = yield from self._relaxed(a, b, 4 * margin)
-            self._choose([dict(enumerate(found, a + 1))], a, b)
+            yield from self._choose([dict(enumerate(found, a + 1))], a, b)
 
     def _relaxed(self, a: int, b: int, times: int) -> Work[list[Rotations]]:
         """The frames between `a` and `b` with their rotations averaged that many times, then brought to their targets.
@@ -192,7 +192,7 @@ class Path:
                 track |= yield from self._track(rotations, range(start + 1, count), worst, tracks)
                 track |= yield from self._track(rotations, range(start - 1, -1, -1), worst, tracks)
                 tracks.append(track)
-        self._choose(tracks, -1, count - 1)
+        yield from self._choose(tracks, -1, count - 1)
 
     def _pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
         """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
@@ -254,7 +254,7 @@ class Path:
                 found[k] = pulled
         return found
 
-    def _choose(self, tracks: Sequence[Track], a: int, b: int) -> None:
+    def _choose(self, tracks: Sequence[Track], a: int, b: int) -> Work[None]:
         """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one."""
         free = b == len(self.rotations) - 1
         frames = [
@@ -264,12 +264,12 @@ class Path:
         if a >= 0:
             frames.insert(0, [self.rotations[a]])
         first = max(a, 0)
-        self.rotations[first : b + 1] = cheapest(frames)
+        self.rotations[first : b + 1] = yield from cheapest(frames)
         for k in range(max(1, first), min(b + 2, len(self.rotations))):
             self._turns[k] = turn(self.rotations[k - 1], self.rotations[k])
 
 
-def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
+def cheapest(frames: Sequence[Sequence[Rotations]]) -> Work[list[Rotations]]:
     """One of the candidates of each frame, so that their costs to each other add up to least (Viterbi 1967)."""
     costs = [0.0] * len(frames[0])
     came: list[list[int]] = []
@@ -277,6 +277,7 @@ def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
         ways = [[cost + _apart(p, q) for p, cost in zip(before, costs, strict=True)] for q in now]
         costs = list(map(min, ways))
         came.append([way.index(cost) for way, cost in zip(ways, costs, strict=True)])
+        yield
     best = costs.index(min(costs))
     path = [frames[-1][best]]
     for candidates, sources in zip(reversed(frames[:-1]), reversed(came), strict=True):
