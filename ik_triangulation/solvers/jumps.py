@@ -26,8 +26,8 @@ LEAP = 0.02  # of the reach: a target that moves less in one frame does not jump
 
 TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
-LIMITS = "no solution within the limits avoids it"
-WISHES = "no solution nearby that is as it shall be avoids it"
+LIMITS = "no solution found within the limits avoids it"
+WISHES = "no solution found nearby that is as it shall be avoids it"
 LEFT = "the path was not smoothed"
 
 Rotations = Sequence[Quaternion]

@@ -27,6 +27,7 @@ from .repeat import repeat
 from .settle import settle
 
 MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
+MANY = 0.33  # share of the frames that are to be solved anew, beyond which all are
 STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
 PRECISE = 0.1  # share of the tolerance within which they bring it
@@ -36,6 +37,7 @@ SAME = 1e-3  # [rad] poses that differ by less are one
 EXPLAINS = 5.0  # [rad] that a joint may turn at once where the target jumps as far as the chain reaches
 AVERAGES = 40  # times that rotations are averaged for the most smoothing
 HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
+ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
 CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
 
 T = TypeVar("T")
@@ -69,7 +71,10 @@ class Path:
 
     def without_jumps(self, seed: int = 0) -> Work[None]:
         """Choose the rotations so that no joint jumps that need not."""
-        yield from self._mend(self._unexplained(fast(self._turns)), MARGINS[0])
+        hasty = self._unexplained(fast(self._turns))
+        covered = sum(b - a for a, b, _, _ in self._windows(hasty, MARGINS[0]))
+        # Where there are many it is less work to follow the whole path once.
+        yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])
         for margin in MARGINS:
             yield from self._mend(self._jumping(), margin)
         left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {REACH, WISHES}]
@@ -134,13 +139,13 @@ class Path:
                 back = {k: self.rotations[k] for k in range(final, b)}
                 back |= yield from self._track(self.rotations[final], range(final - 1, a, -1))
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
-            self._choose(candidates, a, b)
+            yield from self._choose(candidates, a, b)
 
     def _ease(self, margin: int) -> Work[None]:
         """Around each jump smooth the path."""
         for a, b, _, _ in self._windows(self._jumping(), margin):
             found = yield from self._relaxed(a, b, 4 * margin)
-            self._choose([dict(enumerate(found, a + 1))], a, b)
+            yield from self._choose([dict(enumerate(found, a + 1))], a, b)
 
     def _relaxed(self, a: int, b: int, times: int) -> Work[list[Rotations]]:
         """The frames between `a` and `b` with their rotations averaged that many times, then brought to their targets.
@@ -187,7 +192,7 @@ class Path:
                 track |= yield from self._track(rotations, range(start + 1, count), worst, tracks)
                 track |= yield from self._track(rotations, range(start - 1, -1, -1), worst, tracks)
                 tracks.append(track)
-        self._choose(tracks, -1, count - 1)
+        yield from self._choose(tracks, -1, count - 1)
 
     def _pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
         """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
@@ -197,6 +202,8 @@ class Path:
         if not moment.reached and not pose.chain.limited:
             repeat(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
         error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
+        if not pose.chain.limited:  # what is left is little, and one pass takes it all
+            error, _ = repeat(triangulation.step, pose, moment.target, ROUNDING * pose.chain.reach, 1)
         if moment.soft and error <= allowed:
             settle(pose, moment.target, moment.soft, moment.tolerance)
             error = (moment.target.closest(pose.tip) - pose.tip).length
@@ -247,7 +254,7 @@ class Path:
                 found[k] = pulled
         return found
 
-    def _choose(self, tracks: Sequence[Track], a: int, b: int) -> None:
+    def _choose(self, tracks: Sequence[Track], a: int, b: int) -> Work[None]:
         """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one."""
         free = b == len(self.rotations) - 1
         frames = [
@@ -257,12 +264,12 @@ class Path:
         if a >= 0:
             frames.insert(0, [self.rotations[a]])
         first = max(a, 0)
-        self.rotations[first : b + 1] = cheapest(frames)
+        self.rotations[first : b + 1] = yield from cheapest(frames)
         for k in range(max(1, first), min(b + 2, len(self.rotations))):
             self._turns[k] = turn(self.rotations[k - 1], self.rotations[k])
 
 
-def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
+def cheapest(frames: Sequence[Sequence[Rotations]]) -> Work[list[Rotations]]:
     """One of the candidates of each frame, so that their costs to each other add up to least (Viterbi 1967)."""
     costs = [0.0] * len(frames[0])
     came: list[list[int]] = []
@@ -270,6 +277,7 @@ def cheapest(frames: Sequence[Sequence[Rotations]]) -> list[Rotations]:
         ways = [[cost + _apart(p, q) for p, cost in zip(before, costs, strict=True)] for q in now]
         costs = list(map(min, ways))
         came.append([way.index(cost) for way, cost in zip(ways, costs, strict=True)])
+        yield
     best = costs.index(min(costs))
     path = [frames[-1][best]]
     for candidates, sources in zip(reversed(frames[:-1]), reversed(came), strict=True):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whole bakes without jumps: where frames start from, what is mended, what is smoothed, and what the report says."""
 
+import json
 from dataclasses import replace
 from math import cos, sin
 
@@ -10,6 +11,8 @@ from mathutils import Vector
 
 from ik_triangulation.bake import bake, baking, solve_pose
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.cli import main
+from ik_triangulation.cli.words import DONE
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers.jumps import LEFT, TARGET
 from ik_triangulation.summary import lines, summary
@@ -217,6 +220,21 @@ def test_at_a_single_frame_rest_is_where_it_starts():
         limb = Limb.from_tip(rig, "Bone 4", empty(), start_from="REST")
         poses.append(solve_pose(limb).frames[0].pose.rotations)
     assert poses[0] == poses[1]
+
+
+def test_the_command_line_has_words_for_it(tmp_path):
+    def told(*words):
+        file = tmp_path / "report.json"
+        assert main(["bake", "--tip", "Bone 4", *words, "--discard", "--json", str(file)]) == DONE
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    rig, limb = moving()
+    configure(rig, "Bone 4", target=limb.target, chain_count=5, use_scene_range=False, frame_end=FRAMES)
+    smooth, rough, relaxed = told(), told("--no-smooth"), told("--smoothing", "1")
+    assert smooth["jumps"] == []
+    assert {jump["reason"] for jump in rough["jumps"]} == {LEFT}
+    assert relaxed["largest_turn"]["angle"] < smooth["largest_turn"]["angle"] < rough["largest_turn"]["angle"]
+    assert told("--start-from", "rest", "--no-smooth")["largest_turn"] != rough["largest_turn"]
 
 
 def test_the_settings_on_the_bone_count():
