@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from math import inf
 from time import perf_counter
 
 import bpy
@@ -25,6 +26,7 @@ from .follow import Solved, follow, outside
 from .report import FrameResult, Report
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
+Job = Generator[tuple[int, int], None, list[Report]]
 
 
 def solve_pose(
@@ -82,8 +84,12 @@ def bake_limbs(
     A limb that stands on another one, or whose target moves with it, is baked after that. The rest is as bake() says;
     raises ChainError if a bone belongs to two of them, or they move each other.
     """
-    job = baking(limbs, frame_start, frame_end, step, scene, view_layer)
-    with _no_garbage_collection():
+    return run_through(baking(limbs, frame_start, frame_end, step, scene, view_layer), progress)
+
+
+def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
+    """Bake at one go what baking() would do frame by frame. If `progress` raises, nothing has changed."""
+    with no_garbage_collection():
         try:
             while True:
                 done = next(job)
@@ -103,12 +109,12 @@ def baking(
     step: float = 1,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    chunk: int | None = None,
-) -> Generator[tuple[int, int], None, list[Report]]:
+    seconds: float = inf,
+) -> Job:
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
-    Closing it takes back everything. Between two frames nothing of Blender's is open but what has been keyed; with
-    `chunk` no more than that many frames are read at once.
+    Closing it takes back everything. Between two frames nothing of Blender's is open but what has been keyed; no more
+    frames are read at once than can be in about that many `seconds`.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -126,7 +132,7 @@ def baking(
         for number, limb in enumerate(in_order(limbs)):
             started = perf_counter()
             bones = Bones(limb.armature, limb.bones, limb.solved)
-            moments = _sampled(limb, scene, frames, chunk)
+            moments = _sampled(limb, scene, frames, seconds)
             solved: list[Solved] = []
             for result in follow(limb, bones, moments):
                 solved.append(result)
@@ -138,8 +144,8 @@ def baking(
                 for result in (solved[0], solved[len(solved) // 2], solved[-1]):
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
-            seconds = perf_counter() - started
-            reports[id(limb)] = _report(limb, solved, seconds, keys, list(dict.fromkeys(found)))
+            took = perf_counter() - started
+            reports[id(limb)] = _report(limb, solved, took, keys, list(dict.fromkeys(found)))
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -152,16 +158,23 @@ def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float
     return [frame_start + number * step for number in range(count)]
 
 
-def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], chunk: int | None) -> Iterator[Sample]:
-    """The limb's samples, read `chunk` frames at a time; the scene that takes is gone before they are given out."""
-    for begin in range(0, len(frames), chunk or len(frames)):
+def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], seconds: float) -> Iterator[Sample]:
+    """The limb's samples, read for `seconds` at a time; the scene that takes is gone before they are given out."""
+    done = 0
+    while done < len(frames):
+        read: list[Sample] = []
         with stage(limb, scene) as staged:
-            read = list(samples(limb, staged, frames[begin : begin + (chunk or len(frames))]))
+            until = perf_counter() + seconds
+            for now in samples(limb, staged, frames[done:]):
+                read.append(now)
+                if perf_counter() > until:
+                    break
         yield from read
+        done += len(read)
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """A bake leaves no cycles behind, and walking over all of Blender's Python objects takes a tenth of its time."""
     was_on = gc.isenabled()
     gc.disable()

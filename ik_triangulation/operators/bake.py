@@ -5,14 +5,13 @@ import bpy
 from bpy.props import IntProperty
 from bpy.types import Context
 
-from ..bake import bake
+from ..bake import Job, baking
 from ..blender.context import active_bone, active_limb
 from ..blender.limb import saved_range
-from ..report import Report
-from .limb import LimbOperator
+from .baking import BakeOperator
 
 
-class POSE_OT_ik_triangulation_bake(LimbOperator):
+class POSE_OT_ik_triangulation_bake(BakeOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
     bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
@@ -23,22 +22,10 @@ class POSE_OT_ik_triangulation_bake(LimbOperator):
         name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
     )
 
-    def run(self, context: Context) -> Report:
+    def job(self, context: Context, seconds: float) -> Job:
         self._take_from_limb(context)
-        wm = context.window_manager
-        wm.progress_begin(0, 100)
-        try:
-            return bake(
-                active_limb(context),
-                self.frame_start,
-                self.frame_end,
-                self.step,
-                context.scene,
-                context.view_layer,
-                lambda done, of: wm.progress_update(100 * done // of),
-            )
-        finally:
-            wm.progress_end()
+        span = self.frame_start, self.frame_end, self.step
+        return baking([active_limb(context)], *span, context.scene, context.view_layer, seconds)
 
     def _take_from_limb(self, context: Context) -> None:
         """Range and step that the caller has not given; they then show where the operator can be adjusted."""

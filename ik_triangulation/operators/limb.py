@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the operators on a limb share."""
 
+from collections.abc import Sequence
+
 from bpy.types import Context, Operator
 
 from ..blender.context import active_armature, why_not
@@ -24,16 +26,25 @@ class LimbOperator(Operator):
 
     def execute(self, context: Context) -> set[str]:
         try:
-            report = self.run(context)
+            return self.tell(context, [self.run(context)])
         except IKError as error:
-            self.report({"ERROR"}, f"IK Triangulation: {error}")
-            return {"CANCELLED"}
-        remember(report, active_armature(context), context.scene)
-        for warning in report.warnings:
-            self.report({"WARNING"}, warning)
-        self.report({"INFO" if report.all_reached else "WARNING"}, summary(report, context.scene))
-        return {"FINISHED"}
+            return self.refuse(error)
 
     def run(self, context: Context) -> Report:
         """Do it; raises an IKError that says what is in the way."""
         raise NotImplementedError
+
+    def refuse(self, error: IKError) -> set[str]:
+        """Say why nothing was done."""
+        self.report({"ERROR"}, f"IK Triangulation: {error}")
+        return {"CANCELLED"}
+
+    def tell(self, context: Context, reports: Sequence[Report]) -> set[str]:
+        """Say what came of it, of each limb by its name where there are several, and keep that for the panel."""
+        for report in reports:
+            remember(report, active_armature(context), context.scene)
+            name = f"{report.tip}: " if len(reports) > 1 else ""
+            for warning in report.warnings:
+                self.report({"WARNING"}, f"{name}{warning}")
+            self.report({"INFO" if report.all_reached else "WARNING"}, f"{name}{summary(report, context.scene)}")
+        return {"FINISHED"}
