@@ -139,6 +139,7 @@ def test_reading_for_a_moment_at_a_time_changes_no_key():
 
 def test_it_says_how_far_it_is_and_works_a_moment_at_a_time(monkeypatch):
     monkeypatch.setattr("ik_triangulation.operators.baking._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.operators.baking._NEWS", 0.0)
     operator, context, recorder = begun()
     shown = []
     while operator.modal(context, event()) == {"RUNNING_MODAL"}:

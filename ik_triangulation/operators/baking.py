@@ -2,6 +2,8 @@
 """What the operators that bake share: in a window they run step by step, can be watched and be cancelled."""
 
 import traceback
+from math import inf
+from time import perf_counter
 
 import bpy
 from bpy.types import Context, Event
@@ -13,6 +15,7 @@ from .limb import LimbOperator
 
 _SLICE = 0.03  # seconds of work between two looks at what has been pressed
 _PAUSE = 0.001  # seconds from one slice to the next
+_NEWS = 0.2  # seconds between two texts: drawing them can take longer than a slice of work
 
 
 class BakeOperator(LimbOperator):
@@ -26,7 +29,7 @@ class BakeOperator(LimbOperator):
         wm = context.window_manager
         wm.progress_begin(0, 100)
         try:
-            job = self.job(context, float("inf"))
+            job = self.job(context, inf)
             return self.tell(context, run_through(job, lambda done, of: wm.progress_update(100 * done // of)))
         except IKError as error:
             return self.refuse(error)
@@ -48,6 +51,7 @@ class BakeOperator(LimbOperator):
         self._timer = wm.event_timer_add(_PAUSE, window=context.window)
         wm.modal_handler_add(self)
         wm.progress_begin(0, 100)
+        self._shown = -inf
         self._show(context)
         return {"RUNNING_MODAL"}
 
@@ -87,7 +91,10 @@ class BakeOperator(LimbOperator):
                 _say(context, None)
 
     def _show(self, context: Context) -> None:
-        task = self._task
+        now, task = perf_counter(), self._task
+        if now - self._shown < _NEWS:
+            return
+        self._shown = now
         context.window_manager.progress_update(100 * task.done // task.of)
         _say(context, f"Baking: {task.done} of {task.of} frames. Esc or right click: cancel")
 
