@@ -13,15 +13,16 @@ from math import inf
 from time import perf_counter
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
-from .blender.armature import Bones
+from .blender.armature import Bones, find_bone
 from .blender.checks import check_apart, check_limb, check_range, check_separate
 from .blender.dependencies import in_order
-from .blender.keyframes import check_keys
+from .blender.keyframes import check_keys, key_frames, remove_keys
 from .blender.limb import Limb
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
+from .errors import AnimationError
 from .follow import Solved, follow, outside
 from .report import FrameResult, Report
 
@@ -125,19 +126,21 @@ def baking(
         check_limb(limb, scene, view_layer)
         check_apart(limb)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order)
-    frames = frames_from(frame_start, frame_end, step)
-    whole = len(frames) * len(limbs)
+    frames = {id(limb): _frames_of(limb, frame_start, frame_end, step) for limb in limbs}
+    whole, done = sum(map(len, frames.values())), 0
     reports: dict[int, Report] = {}
     with ExitStack() as undo:
-        for number, limb in enumerate(in_order(limbs)):
+        for limb in in_order(limbs):
             started = perf_counter()
             bones = Bones(limb.armature, limb.bones, limb.solved)
-            moments = _sampled(limb, scene, frames, seconds)
+            moments = _sampled(limb, scene, frames[id(limb)], seconds)
             solved: list[Solved] = []
             for result in follow(limb, bones, moments):
                 solved.append(result)
-                yield number * len(frames) + len(solved), whole
-            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, solved[0].now), frame_start)
+                done += 1
+                yield done, whole
+            first = solved[0].now
+            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, first), first.frame)
             shown = scene.frame_current_final
             keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
             with stage(limb, scene) as staged:
@@ -148,6 +151,32 @@ def baking(
             reports[id(limb)] = _report(limb, solved, took, keys, list(dict.fromkeys(found)))
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
+
+
+def delete_generated(
+    armature: Object, bones: Sequence[str], first: float = -inf, last: float = inf, view_layer: ViewLayer | None = None
+) -> int:
+    """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; returns how many.
+
+    Raises an IKError that says what is in the way; then nothing has changed.
+    """
+    for name in bones:
+        find_bone(armature, name)
+    check_keys(armature, bones)
+    return remove_keys(armature, bones, first, last, view_layer or bpy.context.view_layer)
+
+
+def _frames_of(limb: Limb, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+    """The frames at which a limb is keyed. Raises AnimationError if the target has no keys where it should have."""
+    if not limb.only_target_keys:
+        return frames_from(frame_start, frame_end, step)
+    frames = key_frames(limb.target, limb.subtarget, frame_start, frame_end)
+    if not frames:
+        raise AnimationError(
+            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "
+            "Turn off Target's Keys Only."
+        )
+    return frames
 
 
 def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:

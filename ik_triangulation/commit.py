@@ -11,7 +11,7 @@ from mathutils import Vector
 
 from .blender.freedom import keyed
 from .blender.gate import within_limits
-from .blender.keyframes import Channel, curves_of, values_before, write_keys
+from .blender.keyframes import GENERATED, Channel, curves_of, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved
@@ -45,7 +45,9 @@ def key(
     """
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
     runs = _runs(limb, solved, before)
-    keys = write_keys(limb.armature, runs, [each.now.frame for each in solved], first, last, view_layer, undo)
+    frames = [each.now.frame for each in solved]
+    how = limb.interpolation, GENERATED
+    keys = write_keys(limb.armature, runs, frames, first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, undo)
     return keys
 

@@ -211,6 +211,22 @@ class IKT_PG_limb(PropertyGroup):
     step: IntProperty(
         name="Step", description="Bake every so many frames", default=1, min=1, soft_max=8, override=OVERRIDABLE
     )
+    only_target_keys: BoolProperty(
+        name="Target's Keys Only",
+        description="Key the limb only at frames at which the target has a key of its own",
+        override=OVERRIDABLE,
+    )
+    interpolation: EnumProperty(
+        name="Interpolation",
+        description="What baked keys do until the next one",
+        items=[
+            ("AUTO", "Automatic", "Linear where every frame is baked, else Bézier", 0),
+            ("LINEAR", "Linear", "Straight to the next key", 1),
+            ("BEZIER", "Bézier", "Smoothly to the next key", 2),
+            ("CONSTANT", "Constant", "Nothing until the next key: with a step of 2, animation on twos", 3),
+        ],
+        override=OVERRIDABLE,
+    )
 
 
 class IKT_PG_joint(PropertyGroup):

@@ -4,6 +4,7 @@
 from bpy.types import Context, Object, PoseBone
 
 from ..errors import ChainError, RigError
+from .armature import bones_from_tip, bones_in_line
 from .limb import Limb
 
 
@@ -51,6 +52,19 @@ def why_not(context: Context) -> str | None:
     if bone.ik_triangulation.target is None:
         return f"Choose a target for '{bone.name}'"
     return None
+
+
+def active_chain(context: Context) -> list[str]:
+    """Names of the bones that the limb of the active bone turns, whether it has a target or not.
+
+    Raises ChainError if they are no chain.
+    """
+    armature, bone = active_armature(context), active_bone(context)
+    stored = bone.ik_triangulation
+    if stored.use_selected:
+        chosen = selected_bones(armature)
+        return [name for name in bones_in_line(armature, chosen) if name in chosen]
+    return list(bones_from_tip(armature, bone.name, stored.chain_count))
 
 
 def active_limb(context: Context) -> Limb:

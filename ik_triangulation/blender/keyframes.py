@@ -37,10 +37,12 @@ _ATTRIBUTES = {
     "handle_left": (2, np.float32),
     "handle_right": (2, np.float32),
 }
-# What a key that is added to a curve has as it should be: it is selected, eased automatically, and of the usual type.
-_ADDED = {"easing", "type", "select_control_point", "select_left_handle", "select_right_handle"}
+# What a key that is added to a curve has as it should be: it is selected and eased automatically.
+_ADDED = {"easing", "select_control_point", "select_left_handle", "select_right_handle"}
 _CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
+
+GENERATED = "GENERATED"  # the type of keys that Blender has for what is not made by hand
 
 Keys = dict[str, "np.ndarray[Any, Any]"]
 
@@ -109,6 +111,44 @@ def values_before(armature: Object, path: str, frame: float) -> dict[int, float]
     return values
 
 
+def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
+    """When an object has keys from `first` to `last`, or a bone of it: of whatever property, each time once."""
+    path = ob.pose.bones[bone].path_from_id() if bone else ""
+    times = [_get(c)["co"][:, 0] for c in curves_of(ob) if c.data_path.startswith(path or "pose.bones") == bool(path)]
+    found = np.unique(np.concatenate(times)) if times else np.empty(0)
+    found = found[(found >= first) & (found <= last)]
+    return [float(time) for time in found[np.diff(found, prepend=-np.inf) > _SAME_FRAME]]
+
+
+def remove_keys(
+    armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, kind: str = GENERATED
+) -> int:
+    """Remove the rotation keys of this `kind` that the bones have from `first` to `last`; returns how many there were.
+
+    F-Curves that are left without keys go with them. What is shown stays until the frame is changed.
+    """
+    paths = {armature.pose.bones[name].path_from_id(prop) for name in bones for prop in PROPERTIES}
+    curves = [curve for curve in curves_of(armature) if curve.data_path in paths and not _is_stuck(curve)]
+    shown = _values_shown(armature, sorted(paths))
+    removed = 0
+    with ExitStack() as undo:
+        undo.callback(_settle, view_layer, shown)
+        for curve in curves:
+            keys = _get(curve)
+            going = (keys["type"] == _number("type", kind)) & _inside(keys, first, last)
+            if going.any():
+                undo.callback(_put, curve, keys)
+                _put(curve, {name: column[~going] for name, column in keys.items()})
+                removed += int(going.sum())
+        undo.pop_all()
+    bag = _channelbag(armature)
+    for curve in curves:
+        if curve.is_empty:
+            bag.fcurves.remove(curve)
+    _settle(view_layer, shown)
+    return removed
+
+
 def write_keys(
     armature: Object,
     channels: Sequence[Channel],
@@ -117,14 +157,19 @@ def write_keys(
     last: float,
     view_layer: ViewLayer,
     undo: ExitStack,
+    interpolation: str = "AUTO",
+    kind: str = "KEYFRAME",
 ) -> int:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
-    Action, slot and F-Curves are made where there are none. What was posed without a key stays as it is shown in
-    `view_layer`. Closing `undo` puts everything back as it was.
+    Keys are interpolated as `interpolation` says, of itself straight between frames keyed one by one and smoothly
+    between others, and are of this `kind`, one of Blender's types of keys. Action, slot and F-Curves are made where
+    there are none. What was posed without a key stays as it is shown in `view_layer`. Closing `undo` puts everything
+    back as it was.
     """
-    interpolation = _number("interpolation", "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER")
-    keys = _new_keys(frames, np.hstack([channel.values for channel in channels]), interpolation)
+    if interpolation == "AUTO":
+        interpolation = "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER"
+    keys = _new_keys(frames, np.hstack([channel.values for channel in channels]), interpolation, kind)
     places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
     wanted = {(channel.path, index) for channel in channels for index in channel.indices}
     shown = _values_shown(armature, [channel.path for channel in channels])
@@ -178,12 +223,16 @@ def _settle(view_layer: ViewLayer, shown: Sequence[Callable[[], None]]) -> None:
 
 def curves_of(armature: Object) -> Sequence[FCurve]:
     """The F-Curves that move the object now; none if it has no action or slot."""
+    bag = _channelbag(armature)
+    return bag.fcurves if bag else ()
+
+
+def _channelbag(armature: Object) -> ActionChannelbag | None:
     animation = armature.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
-        return ()
+        return None
     strips = [strip for layer in animation.action.layers for strip in layer.strips]
-    bag = strips[0].channelbag(animation.action_slot) if strips else None
-    return bag.fcurves if bag else ()
+    return strips[0].channelbag(animation.action_slot) if strips else None
 
 
 def _ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
@@ -220,7 +269,7 @@ def _join_group(bag: ActionChannelbag, curve: FCurve, name: str, undo: ExitStack
     curve.group = group
 
 
-def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolation: int) -> Keys:
+def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolation: str, kind: str) -> Keys:
     """Keys at `frames`, with handles a third of the way to their neighbours along the mean slope.
 
     Coordinates have one more dimension in front, for the columns of `values`; the rest is the same for all of these.
@@ -229,7 +278,7 @@ def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolati
     times = np.asarray(frames, np.float64)
     slopes = np.gradient(values, times, axis=0) if count > 1 else np.zeros_like(values)
     steps = np.diff(times, prepend=times[0] - 1.0, append=times[-1] + 1.0)[:, None] / 3.0
-    alike = _defaults(interpolation)
+    alike = _defaults(interpolation, kind)
     keys: Keys = {name: np.full(count, number, _ATTRIBUTES[name][1]) for name, number in alike.items()}
     for name, way in (("co", 0.0), ("handle_left", -steps[:-1]), ("handle_right", steps[1:])):
         points = np.empty((values.shape[1], count, 2), np.float32)
@@ -239,13 +288,14 @@ def _new_keys(frames: Sequence[float], values: np.ndarray[Any, Any], interpolati
     return keys
 
 
-def _defaults(interpolation: int) -> dict[str, float]:
+def _defaults(interpolation: str, kind: str) -> dict[str, float]:
     """What a key has besides its place, as one made by hand: selected, and ready for elastic and back easing."""
     handle = _number("handle_left_type", "AUTO_CLAMPED")
     plain = {name: 0 for name, (width, _) in _ATTRIBUTES.items() if width == 1}
     return {
         **plain,
-        "interpolation": interpolation,
+        "interpolation": _number("interpolation", interpolation),
+        "type": _number("type", kind),
         "handle_left_type": handle,
         "handle_right_type": handle,
         "amplitude": 0.8,
@@ -262,6 +312,13 @@ def _merged(old: Keys, new: Keys, first: float, last: float) -> Keys:
     times = old["co"][:, 0]
     before, after = times < first - _SAME_FRAME, times > last + _SAME_FRAME
     return {name: np.concatenate((column[before], new[name], column[after])) for name, column in old.items()}
+
+
+def _inside(keys: Keys, first: float, last: float) -> np.ndarray[Any, Any]:
+    """Which of the keys are inside the range."""
+    times = keys["co"][:, 0]
+    inside: np.ndarray[Any, Any] = (times >= first - _SAME_FRAME) & (times <= last + _SAME_FRAME)
+    return inside
 
 
 def _get(curve: FCurve) -> Keys:

@@ -38,6 +38,8 @@ SETTINGS = (
     "iterations",
     "finish",
     "seed",
+    "interpolation",
+    "only_target_keys",
 )
 
 
@@ -53,8 +55,9 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units]. Made for one call and not to be kept: it holds objects, which an undo
-    replaces.
+    distance in world space [Blender units]. A bake gives its keys this `interpolation`, and with `only_target_keys`
+    there are keys only where the target has some. Made for one call and not to be kept: it holds objects, which an
+    undo replaces.
     """
 
     armature: Object
@@ -84,6 +87,8 @@ class Limb:
     iterations: int = 100
     finish: bool = True
     seed: int = 0
+    interpolation: str = "AUTO"
+    only_target_keys: bool = False
 
     @property
     def tip(self) -> str:

@@ -16,7 +16,7 @@ from ..report import Report
 from ..summary import summary
 from .files import destination_of, open_file, save_file, write_json
 from .limbs import limb_of, range_of, scene_of
-from .words import add_bones, add_goal, add_json, add_saving, add_solver
+from .words import add_bones, add_goal, add_json, add_keys, add_saving, add_solver
 
 
 def add_commands(commands: Any) -> None:
@@ -31,6 +31,7 @@ def add_commands(commands: Any) -> None:
     baking.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
     baking.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
     baking.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
+    add_keys(baking)
     baking.set_defaults(run=run_bake)
 
 

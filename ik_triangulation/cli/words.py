@@ -59,6 +59,17 @@ def add_solver(command: ArgumentParser) -> None:
     solver.add_argument("--seed", type=int, help="another seed makes the polish try other poses")
 
 
+def add_keys(command: ArgumentParser) -> None:
+    """What is keyed, and how."""
+    keys = command.add_argument_group("keys", _SAVED)
+    keys.add_argument(
+        "--only-target-keys", action="store_true", default=None, help="key the limb only where the target has keys"
+    )
+    keys.add_argument(
+        "--interpolation", type=str.upper, choices=choices("interpolation"), help="what keys do until the next one"
+    )
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")

@@ -3,4 +3,4 @@
 
 from bpy.utils import register_submodule_factory
 
-register, unregister = register_submodule_factory(__name__, ("solve", "bake", "offset", "joints", "map"))
+register, unregister = register_submodule_factory(__name__, ("solve", "bake", "generated", "offset", "joints", "map"))

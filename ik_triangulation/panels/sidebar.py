@@ -10,6 +10,7 @@ from ..blender.context import active_armature, active_bone
 from ..blender.freedom import limit_rotation
 from ..errors import ChainError
 from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
     POSE_OT_ik_triangulation_joint_learn,
@@ -190,9 +191,14 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.active = not limb.use_scene_range
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
-        column.prop(limb, "step")
+        column.prop(limb, "only_target_keys")
+        step = column.column()
+        step.active = not limb.only_target_keys
+        step.prop(limb, "step")
+        column.prop(limb, "interpolation")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 
 
 class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
