@@ -19,6 +19,7 @@ from . import commit
 from .blender.armature import Bones, find_bone
 from .blender.checks import check_apart, check_limb, check_range, check_separate
 from .blender.dependencies import in_order
+from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, remove_keys
 from .blender.limb import Limb
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
@@ -125,10 +126,11 @@ def baking(
     for limb in limbs:
         check_limb(limb, scene, view_layer)
         check_apart(limb)
-        warnings[id(limb)] = check_keys(limb.armature, limb.in_order)
+        warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
     frames = {id(limb): _frames_of(limb, frame_start, frame_end, step) for limb in limbs}
     whole, done = sum(map(len, frames.values())), 0
     reports: dict[int, Report] = {}
+    destination = Destination(frame_start, frame_end)
     with ExitStack() as undo:
         for limb in in_order(limbs):
             started = perf_counter()
@@ -142,7 +144,7 @@ def baking(
             first = solved[0].now
             found = warnings[id(limb)] + _moved_inside(outside(limb, bones, first), first.frame)
             shown = scene.frame_current_final
-            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
+            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, destination, undo)
             with stage(limb, scene) as staged:
                 for result in (solved[0], solved[len(solved) // 2], solved[-1]):
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))

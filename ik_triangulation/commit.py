@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 
-from bpy.types import Object, ViewLayer
+from bpy.types import FCurve, Object, ViewLayer
 from mathutils import Vector
 
+from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
-from .blender.keyframes import GENERATED, Channel, curves_of, values_before, write_keys
+from .blender.keyframes import GENERATED, Channel, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved
@@ -37,6 +39,7 @@ def key(
     last: float,
     shown: float,
     view_layer: ViewLayer,
+    destination: Destination,
     undo: ExitStack,
 ) -> int:
     """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
@@ -46,9 +49,9 @@ def key(
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
     runs = _runs(limb, solved, before)
     frames = [each.now.frame for each in solved]
-    how = limb.interpolation, GENERATED
+    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination)
     keys = write_keys(limb.armature, runs, frames, first, last, view_layer, undo, *how)
-    _show(limb.armature, runs, shown, undo)
+    _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return keys
 
 
@@ -91,14 +94,21 @@ def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
     return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
 
 
-def _show(armature: Object, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
+def _show(
+    armature: Object,
+    runs: Sequence[Channel],
+    frame: float,
+    curves: Mapping[tuple[str, int], FCurve],
+    undo: ExitStack,
+) -> None:
     """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
-    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
     for run in runs:
         bone = armature.pose.bones[run.bone]
         prop, _ = channel(bone)
         values = list(getattr(bone, prop))
         for index in run.indices:
+            if (run.path, index) not in curves:
+                continue
             values[index] = curves[run.path, index].evaluate(frame)
         _put(armature, run, values, undo)
 

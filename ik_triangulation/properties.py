@@ -216,6 +216,16 @@ class IKT_PG_limb(PropertyGroup):
         description="Key the limb only at frames at which the target has a key of its own",
         override=OVERRIDABLE,
     )
+    destination: EnumProperty(
+        name="Write To",
+        description="Where a bake leaves its keys; the animation there was before is always kept",
+        items=[
+            ("ACTION", "Active Action", "Merged into the active action, inside the range only", 0),
+            ("NEW_ACTION", "New Action", "Merged into a copy of the active action, which takes its place", 1),
+            ("NLA_TRACK", "NLA Track", "An action of their own on a new NLA track above the others", 2),
+        ],
+        override=OVERRIDABLE,
+    )
     interpolation: EnumProperty(
         name="Interpolation",
         description="What baked keys do until the next one",

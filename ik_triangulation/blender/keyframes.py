@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import ActionChannelbag, FCurve, Keyframe, Object, PoseBone, ViewLayer
+from bpy.types import ActionChannelbag, AnimData, FCurve, Keyframe, Object, PoseBone, ViewLayer
 
 from ..errors import AnimationError
 from .rotation import PROPERTIES, channel
@@ -44,6 +44,7 @@ _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
 
 GENERATED = "GENERATED"  # the type of keys that Blender has for what is not made by hand
 
+BagOf = Callable[[Object, ExitStack], ActionChannelbag]
 Keys = dict[str, "np.ndarray[Any, Any]"]
 
 
@@ -59,10 +60,10 @@ class Channel(NamedTuple):
     indices: Sequence[int]
 
 
-def check_keys(armature: Object, bones: Collection[str]) -> list[str]:
-    """Raise AnimationError if rotation keys of these bones could not be written or would not be played back.
+def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
+    """Raise AnimationError if rotation keys of these bones could not be written there or would not be played back.
 
-    Returns warnings about what can be written but may not be what was meant.
+    Returns warnings about what can be written but may not be what was meant. For each `destination` see destination.py.
     """
     animation = armature.animation_data
     if animation is None or animation.action is None:
@@ -70,17 +71,25 @@ def check_keys(armature: Object, bones: Collection[str]) -> list[str]:
     action, name = animation.action, armature.name
     if animation.use_tweak_mode:
         raise AnimationError(f"'{name}' is in NLA tweak mode, keys would land at wrong times. Leave tweak mode first.")
-    if not action.is_editable:
+    if destination == "NLA_TRACK":
+        return [warning for bone in bones for warning in _hiding(armature.pose.bones[bone], animation)]
+    if destination == "ACTION" and not action.is_editable:
         where = f" from '{action.library.name_full}'" if action.library else ""
         raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
     if animation.action_slot is None and len(action.slots):
         raise AnimationError(f"Action '{action.name}' has no slot assigned to '{name}'. Assign one.")
     others = [user.name for user in animation.action_slot.users() if user != armature] if animation.action_slot else []
-    if others:
+    if destination == "ACTION" and others:
         raise AnimationError(
             f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
         )
     return [warning for bone in bones for warning in _check_curves(armature.pose.bones[bone], curves_of(armature))]
+
+
+def _hiding(bone: PoseBone, animation: AnimData) -> Iterator[str]:
+    used = bone.path_from_id(channel(bone)[0])
+    if any(curve.data_path == used and not curve.mute for curve in curves_of(bone.id_data)):
+        yield f"Action '{animation.action.name}' keys '{bone.name}' as well and hides the NLA track. Mute that."
 
 
 def _check_curves(bone: PoseBone, curves: Sequence[FCurve]) -> Iterator[str]:
@@ -159,13 +168,14 @@ def write_keys(
     undo: ExitStack,
     interpolation: str = "AUTO",
     kind: str = "KEYFRAME",
+    bag_of: BagOf | None = None,
 ) -> int:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
     Keys are interpolated as `interpolation` says, of itself straight between frames keyed one by one and smoothly
-    between others, and are of this `kind`, one of Blender's types of keys. Action, slot and F-Curves are made where
-    there are none. What was posed without a key stays as it is shown in `view_layer`. Closing `undo` puts everything
-    back as it was.
+    between others, and are of this `kind`, one of Blender's types of keys. They go to where `bag_of` says, by default
+    the active action and slot; these and F-Curves are made where there are none. What was posed without a key stays as
+    it is shown in `view_layer`. Closing `undo` puts everything back as it was.
     """
     if interpolation == "AUTO":
         interpolation = "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER"
@@ -174,7 +184,7 @@ def write_keys(
     wanted = {(channel.path, index) for channel in channels for index in channel.indices}
     shown = _values_shown(armature, [channel.path for channel in channels])
     undo.callback(_settle, view_layer, shown)
-    bag = _ensure_channelbag(armature, undo)
+    bag = (bag_of or ensure_channelbag)(armature, undo)
     curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     for column, (bone, path, index) in enumerate(places):
         if (path, index) not in wanted:
@@ -235,7 +245,8 @@ def _channelbag(armature: Object) -> ActionChannelbag | None:
     return strips[0].channelbag(animation.action_slot) if strips else None
 
 
-def _ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
+def ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
+    """The curves of the object's active action and slot; all this is made where it is not there."""
     if armature.animation_data is None:
         armature.animation_data_create()
         undo.callback(armature.animation_data_clear)

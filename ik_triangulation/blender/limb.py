@@ -40,6 +40,7 @@ SETTINGS = (
     "seed",
     "interpolation",
     "only_target_keys",
+    "destination",
 )
 
 
@@ -56,8 +57,8 @@ class Limb:
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
     distance in world space [Blender units]. A bake gives its keys this `interpolation`, and with `only_target_keys`
-    there are keys only where the target has some. Made for one call and not to be kept: it holds objects, which an
-    undo replaces.
+    there are keys only where the target has some; where they go says Destination. Made for one call and not to be kept:
+    it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -89,6 +90,7 @@ class Limb:
     seed: int = 0
     interpolation: str = "AUTO"
     only_target_keys: bool = False
+    destination: str = "ACTION"
 
     @property
     def tip(self) -> str:

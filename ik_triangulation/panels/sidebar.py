@@ -196,6 +196,7 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         step.active = not limb.only_target_keys
         step.prop(limb, "step")
         column.prop(limb, "interpolation")
+        column.prop(limb, "destination")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")

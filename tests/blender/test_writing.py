@@ -13,7 +13,7 @@ from ik_triangulation import bake as baking
 from ik_triangulation import commit
 from ik_triangulation import follow as following
 from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender import keyframes
+from ik_triangulation.blender import destination, keyframes
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.rotation import rotation_of, run_of, set_rotation
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge
@@ -478,7 +478,7 @@ STEPS = [
     (commit, "run_of"),
     (baking, "check_limb"),
     (baking, "check_keys"),
-    (keyframes, "_ensure_channelbag"),
+    (destination, "ensure_channelbag"),
     (keyframes, "_join_group"),
     (keyframes, "_merged"),
     (keyframes, "_new_keys"),
