@@ -28,6 +28,7 @@ from .follow import Solved, follow, outside
 from .report import FrameResult, Report
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
+Span = tuple[int, int, float]  # first frame, last frame, step
 Job = Generator[tuple[int, int], None, list[Report]]
 
 
@@ -86,7 +87,7 @@ def bake_limbs(
     A limb that stands on another one, or whose target moves with it, is baked after that. The rest is as bake() says;
     raises ChainError if a bone belongs to two of them, or they move each other.
     """
-    return run_through(baking(limbs, frame_start, frame_end, step, scene, view_layer), progress)
+    return run_through(baking(limbs, [(frame_start, frame_end, step)] * len(limbs), scene, view_layer), progress)
 
 
 def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
@@ -106,31 +107,31 @@ def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
 
 def baking(
     limbs: Sequence[Limb],
-    frame_start: int,
-    frame_end: int,
-    step: float = 1,
+    spans: Sequence[Span],
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
 ) -> Job:
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
-    Closing it takes back everything. Between two frames nothing of Blender's is open but what has been keyed; no more
-    frames are read at once than can be in about that many `seconds`.
+    Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
+    but what has been keyed; no more frames are read at once than can be in about that many `seconds`.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
-    check_range(scene, frame_start, frame_end, step)
     check_separate(limbs)
     warnings: dict[int, list[str]] = {}
-    for limb in limbs:
+    frames: dict[int, Sequence[float]] = {}
+    for limb, span in zip(limbs, spans, strict=True):
+        check_range(scene, *span)
         check_limb(limb, scene, view_layer)
         check_apart(limb)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
-    frames = {id(limb): _frames_of(limb, frame_start, frame_end, step) for limb in limbs}
+        frames[id(limb)] = _frames_of(limb, *span)
+    ends = {id(limb): span[:2] for limb, span in zip(limbs, spans, strict=True)}
     whole, done = sum(map(len, frames.values())), 0
     reports: dict[int, Report] = {}
-    destination = Destination(frame_start, frame_end)
+    destination = Destination(min(first for first, _ in ends.values()), max(last for _, last in ends.values()))
     with ExitStack() as undo:
         for limb in in_order(limbs):
             started = perf_counter()
@@ -141,10 +142,10 @@ def baking(
                 solved.append(result)
                 done += 1
                 yield done, whole
-            first = solved[0].now
-            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, first), first.frame)
+            now = solved[0].now
+            found = warnings[id(limb)] + _moved_inside(outside(limb, bones, now), now.frame)
             shown = scene.frame_current_final
-            keys = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, destination, undo)
+            keys = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo)
             with stage(limb, scene) as staged:
                 for result in (solved[0], solved[len(solved) // 2], solved[-1]):
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))

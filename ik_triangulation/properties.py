@@ -25,6 +25,12 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 class IKT_PG_limb(PropertyGroup):
     """A limb that ends in this bone; the names are those of the Inverse Kinematics constraint where it has them."""
 
+    enabled: BoolProperty(
+        name="Enabled",
+        description="Whether Bake All Limbs bakes this one as well",
+        default=True,
+        override=OVERRIDABLE,
+    )
     target: PointerProperty(
         name="Target", description="Object that the tail of this bone shall reach", type=Object, override=OVERRIDABLE
     )

@@ -19,6 +19,7 @@ from .rigs import all_keys, chain_rig, configure, empty, key_location, nothing_l
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 FRAMES = 30
+SPANS = [(1, FRAMES, 1)] * 2
 
 
 class Recorder:
@@ -133,7 +134,7 @@ def test_reading_for_a_moment_at_a_time_changes_no_key():
     keys = repr([all_keys(limb.armature) for limb in limbs])
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     limbs = two_limbs()
-    baking_module.run_through(baking(limbs, 1, FRAMES, seconds=0.0))
+    baking_module.run_through(baking(limbs, SPANS, seconds=0.0))
     assert repr([all_keys(limb.armature) for limb in limbs]) == keys
 
 
@@ -244,7 +245,7 @@ def test_a_bake_that_is_closed_at_any_frame_loses_nothing():
     limbs = two_limbs()
     with nothing_lost():
         for frames in range(2 * FRAMES + 1):
-            job = baking(limbs, 1, FRAMES, seconds=0.0 if frames % 7 == 0 else 1.0)
+            job = baking(limbs, SPANS, seconds=0.0 if frames % 7 == 0 else 1.0)
             for _ in range(frames):
                 next(job)
             job.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 from bpy.types import Collection, Object, PoseBone, PropertyGroup, Scene
 
-from ..errors import TargetError
+from ..errors import ChainError, TargetError
 from .armature import bones_from_tip, bones_in_line
 
 # Alike on a Limb and on the tip bone.
@@ -150,6 +150,25 @@ class Limb:
         if stored.use_selected:
             return Limb.from_bones(armature, selected, stored.target, **settings)
         return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
+    """The limbs of an armature that are enabled and have a target; of the `selected` bones each takes those above it.
+
+    Raises ChainError if there are none.
+    """
+    tips = [armature.pose.bones[name] for name in enabled_tips(armature)]
+    lines = [{bone.name, *(above.name for above in bone.parent_recursive)} for bone in tips]
+    return [Limb.of(bone, [n for n in selected if n in line]) for bone, line in zip(tips, lines, strict=True)]
+
+
+def enabled_tips(armature: Object) -> list[str]:
+    """Names of the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
+    limbs = {bone.name: bone.ik_triangulation for bone in armature.pose.bones}
+    tips = [name for name, stored in limbs.items() if stored.target and stored.enabled]
+    if not tips:
+        raise ChainError(f"No limb of '{armature.name}' is enabled and has a target. Choose a target for one.")
+    return tips
 
 
 def _has_volume(ob: Object) -> bool:

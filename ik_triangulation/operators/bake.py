@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: the limb follows its target over a range of frames, as plain rotation keys."""
+"""Bake: a limb, or all of them, follow their targets over a range of frames, as plain rotation keys."""
 
 import bpy
 from bpy.props import IntProperty
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
-from ..bake import Job, baking
-from ..blender.context import active_bone, active_limb
-from ..blender.limb import saved_range
+from ..bake import Job, Span, baking
+from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
+from ..blender.limb import enabled_limbs, saved_range
 from .baking import BakeOperator
 
 
-class POSE_OT_ik_triangulation_bake(BakeOperator):
-    bl_idname = "pose.ik_triangulation_bake"
-    bl_label = "Bake"
-    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+class RangeOperator(BakeOperator):
+    """Bakes from one frame to another; what the caller does not say is as it is saved."""
 
     frame_start: IntProperty(name="Start", description="First frame; if not given, that of the limb", default=1)
     frame_end: IntProperty(name="End", description="Last frame; if not given, that of the limb", default=250)
@@ -22,18 +20,40 @@ class POSE_OT_ik_triangulation_bake(BakeOperator):
         name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
     )
 
+    def span(self, context: Context, bone: PoseBone) -> Span:
+        """Range and step for the limb that ends in this bone."""
+        scene, given = context.scene, self.properties.is_property_set
+        names = ("frame_start", "frame_end", "step")
+        saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
+        start, end, step = (getattr(self, n) if given(n) else there for n, there in zip(names, saved, strict=True))
+        return start, end, step
+
+
+class POSE_OT_ik_triangulation_bake(RangeOperator):
+    bl_idname = "pose.ik_triangulation_bake"
+    bl_label = "Bake"
+    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+
     def job(self, context: Context, seconds: float) -> Job:
-        self._take_from_limb(context)
-        span = self.frame_start, self.frame_end, self.step
-        return baking([active_limb(context)], *span, context.scene, context.view_layer, seconds)
-
-    def _take_from_limb(self, context: Context) -> None:
-        """Range and step that the caller has not given; they then show where the operator can be adjusted."""
-        scene = context.scene
-        saved = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
-        for name, value in zip(("frame_start", "frame_end", "step"), saved, strict=True):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, value)
+        span = self.span(context, active_bone(context))
+        self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
+        return baking([active_limb(context)], [span], context.scene, context.view_layer, seconds)
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_bake,))
+class POSE_OT_ik_triangulation_bake_all(RangeOperator):
+    bl_idname = "pose.ik_triangulation_bake_all"
+    bl_label = "Bake All Limbs"
+    bl_description = "Bake all limbs of the armature that are enabled and have a target, in the order they need"
+
+    why_not = staticmethod(why_not_posed)
+
+    def job(self, context: Context, seconds: float) -> Job:
+        armature = active_armature(context)
+        limbs = enabled_limbs(armature, selected_bones(armature))
+        spans = [self.span(context, armature.pose.bones[limb.tip]) for limb in limbs]
+        return baking(limbs, spans, context.scene, context.view_layer, seconds)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all)
+)

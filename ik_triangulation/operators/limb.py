@@ -9,7 +9,7 @@ from ..blender.context import active_armature, why_not
 from ..errors import IKError
 from ..report import Report
 from ..results import remember
-from ..summary import summary
+from ..summary import summary, summary_of_all
 
 
 class LimbOperator(Operator):
@@ -17,9 +17,11 @@ class LimbOperator(Operator):
 
     bl_options = {"REGISTER", "UNDO"}
 
+    why_not = staticmethod(why_not)
+
     @classmethod
     def poll(cls, context: Context) -> bool:
-        reason = why_not(context)
+        reason = cls.why_not(context)
         if reason:
             cls.poll_message_set(reason)
         return reason is None
@@ -40,11 +42,12 @@ class LimbOperator(Operator):
         return {"CANCELLED"}
 
     def tell(self, context: Context, reports: Sequence[Report]) -> set[str]:
-        """Say what came of it, of each limb by its name where there are several, and keep that for the panel."""
+        """Say what came of it, in one line for all limbs but for the warnings, and keep it for the panel."""
+        several = len(reports) > 1
         for report in reports:
             remember(report, active_armature(context), context.scene)
-            name = f"{report.tip}: " if len(reports) > 1 else ""
             for warning in report.warnings:
-                self.report({"WARNING"}, f"{name}{warning}")
-            self.report({"INFO" if report.all_reached else "WARNING"}, f"{name}{summary(report, context.scene)}")
+                self.report({"WARNING"}, f"{report.tip}: {warning}" if several else warning)
+        said = summary_of_all(reports, context.scene) if several else summary(reports[0], context.scene)
+        self.report({"INFO" if all(report.all_reached for report in reports) else "WARNING"}, said)
         return {"FINISHED"}

@@ -9,7 +9,7 @@ from bpy.types import Context, Panel, UILayout
 from ..blender.context import active_armature, active_bone
 from ..blender.freedom import limit_rotation
 from ..errors import ChainError
-from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -199,6 +199,9 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         column.prop(limb, "destination")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        together = column.row(align=True)
+        together.prop(limb, "enabled", text="")
+        together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 
 

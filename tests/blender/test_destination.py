@@ -290,7 +290,7 @@ def test_a_bake_of_several_that_is_closed_at_any_frame_loses_nothing(where):
     limbs = [Limb.from_tip(rig, tip, target, 2, destination=where) for tip, target in arms]
     with nothing_lost():
         for frames in range(0, 24, 2):
-            job = baking(limbs, 1, 12)
+            job = baking(limbs, [(1, 12, 1)] * 2)
             for _ in range(frames + 1):
                 next(job)
             job.close()
