@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 from math import inf
 from time import perf_counter
 
@@ -22,6 +23,7 @@ from .blender.dependencies import in_order
 from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, remove_keys
 from .blender.limb import Limb
+from .blender.markers import mark
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
 from .errors import AnimationError
 from .follow import Solved, follow, outside
@@ -29,6 +31,7 @@ from .report import FrameResult, Report
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
 Span = tuple[int, int, float]  # first frame, last frame, step
+_ROWS = 5  # of missed frames that a warning names
 Job = Generator[tuple[int, int], None, list[Report]]
 
 
@@ -152,6 +155,10 @@ def baking(
             view_layer.update()
             took = perf_counter() - started
             reports[id(limb)] = _report(limb, solved, took, keys, list(dict.fromkeys(found)))
+        for limb in limbs:
+            if limb.mark_misses:
+                name = f"{limb.armature.name}: {limb.tip} misses"
+                mark(scene, name, reports[id(limb)].missed, *ends[id(limb)], undo)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
 
@@ -225,9 +232,20 @@ def _report(limb: Limb, solved: Sequence[Solved], seconds: float, keys: int, war
         results.append(
             FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
         )
+    said = [*warnings, *_missed(results)]
     return Report(
-        limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, warnings
+        limb.armature.name, limb.tip, limb.target_name, limb.solver, limb.tolerance, results, seconds, keys, said
     )
+
+
+def _missed(results: Sequence[FrameResult]) -> list[str]:
+    """A warning that names the first frames of a bake that miss the target; those in a row as one."""
+    if len(results) == 1 or all(result.reached for result in results):
+        return []
+    rows = [list(row) for reached, row in groupby(results, key=lambda result: result.reached) if not reached]
+    first = [f"{r[0].frame:g}" if len(r) == 1 else f"{r[0].frame:g} to {r[-1].frame:g}" for r in rows[:_ROWS]]
+    more = " and others" if len(rows) > _ROWS else ""
+    return [f"The target is missed at frames {', '.join(first)}{more}."]
 
 
 def _moved_inside(names: Sequence[str], frame: float) -> list[str]:

@@ -232,6 +232,11 @@ class IKT_PG_limb(PropertyGroup):
         ],
         override=OVERRIDABLE,
     )
+    mark_misses: BoolProperty(
+        name="Mark Misses",
+        description="Put markers on the timeline at baked frames that miss the target",
+        override=OVERRIDABLE,
+    )
     interpolation: EnumProperty(
         name="Interpolation",
         description="What baked keys do until the next one",

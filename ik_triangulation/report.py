@@ -70,6 +70,11 @@ class Report:
         return self.reached == len(self.frames)
 
     @property
+    def missed(self) -> list[float]:
+        """The frames that are not within tolerance."""
+        return [result.frame for result in self.frames if not result.reached]
+
+    @property
     def worst(self) -> FrameResult:
         """The frame with the largest error."""
         return max(self.frames, key=lambda result: result.error)

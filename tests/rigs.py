@@ -269,6 +269,7 @@ def contents() -> dict[str, object]:
     for scene in bpy.data.scenes:
         found[f"{scene.name}: frame"] = (scene.frame_current, scene.frame_subframe)
         found[f"{scene.name}: range"] = (scene.frame_start, scene.frame_end, scene.use_preview_range)
+        found[f"{scene.name}: markers"] = sorted((m.frame, m.name, m.select) for m in scene.timeline_markers)
         found[f"{scene.name}: objects"] = sorted(ob.name for ob in scene.objects)
     context = bpy.context
     found["mode"] = context.mode

@@ -41,6 +41,7 @@ SETTINGS = (
     "interpolation",
     "only_target_keys",
     "destination",
+    "mark_misses",
 )
 
 
@@ -56,9 +57,12 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units]. A bake gives its keys this `interpolation`, and with `only_target_keys`
-    there are keys only where the target has some; where they go says Destination. Made for one call and not to be kept:
-    it holds objects, which an undo replaces.
+    distance in world space [Blender units].
+
+    A bake gives its keys this `interpolation`, and with `only_target_keys` there are keys only where the target has
+    some; where they go, Destination says. With `mark_misses` the frames that miss get markers on the timeline.
+
+    Made for one call and not to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -91,6 +95,7 @@ class Limb:
     interpolation: str = "AUTO"
     only_target_keys: bool = False
     destination: str = "ACTION"
+    mark_misses: bool = False
 
     @property
     def tip(self) -> str:

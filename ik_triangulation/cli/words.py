@@ -68,6 +68,9 @@ def add_keys(command: ArgumentParser) -> None:
     keys.add_argument(
         "--interpolation", type=str.upper, choices=choices("interpolation"), help="what keys do until the next one"
     )
+    keys.add_argument(
+        "--mark-misses", action="store_true", default=None, help="markers on the timeline at frames that miss"
+    )
     keys.add_argument("--destination", type=str.upper, choices=choices("destination"), help="where the keys go")
 
 

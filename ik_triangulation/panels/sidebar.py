@@ -197,6 +197,7 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         step.prop(limb, "step")
         column.prop(limb, "interpolation")
         column.prop(limb, "destination")
+        column.prop(limb, "mark_misses")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         together = column.row(align=True)
