@@ -21,9 +21,10 @@ from .blender.armature import Bones, find_bone
 from .blender.checks import check_apart, check_limb, check_range, check_separate
 from .blender.dependencies import in_order
 from .blender.destination import Destination
-from .blender.keyframes import check_keys, key_frames, remove_keys
+from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
+from .blender.memory import recall, remember
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
 from .errors import AnimationError
 from .follow import Solved, follow, outside
@@ -114,11 +115,13 @@ def baking(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
+    keep: bool = False,
 ) -> Job:
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
     Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
-    but what has been keyed; no more frames are read at once than can be in about that many `seconds`.
+    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. With `keep` keys
+    that were made by hand stay where they are, and what is baked runs on from these.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -131,7 +134,8 @@ def baking(
         check_apart(limb)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
         frames[id(limb)] = _frames_of(limb, *span)
-    ends = {id(limb): span[:2] for limb, span in zip(limbs, spans, strict=True)}
+    spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
+    ends = {key: span[:2] for key, span in spans_of.items()}
     whole, done = sum(map(len, frames.values())), 0
     reports: dict[int, Report] = {}
     destination = Destination(min(first for first, _ in ends.values()), max(last for _, last in ends.values()))
@@ -148,9 +152,13 @@ def baking(
             now = solved[0].now
             found = warnings[id(limb)] + _moved_inside(outside(limb, bones, now), now.frame)
             shown = scene.frame_current_final
-            keys = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo)
+            kept = made_by_hand(limb.armature, limb.in_order, *ends[id(limb)]) if keep else {}
+            if kept:
+                found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
+            keys = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo, kept)
+            remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
             with stage(limb, scene) as staged:
-                for result in (solved[0], solved[len(solved) // 2], solved[-1]):
+                for result in () if kept else (solved[0], solved[len(solved) // 2], solved[-1]):
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             took = perf_counter() - started
@@ -161,6 +169,33 @@ def baking(
                 mark(scene, name, reports[id(limb)].missed, *ends[id(limb)], undo)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
+
+
+def rebake(
+    armature: Object,
+    tip: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Bake the limb that ends in `tip` as it was baked last into the active action, over its span of frames.
+
+    Keys that were baked are replaced, and those made by hand are kept. The rest is as bake() says; raises
+    AnimationError if it was not baked before.
+    """
+    return run_through(rebaking(armature, tip, scene, view_layer), progress)[0]
+
+
+def rebaking(
+    armature: Object,
+    tip: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    seconds: float = inf,
+) -> Job:
+    """What rebake() does, frame by frame, as baking() does."""
+    limb, span = recall(armature, tip, scene or bpy.context.scene)
+    return baking([limb], [span], scene, view_layer, seconds, keep=True)
 
 
 def delete_generated(

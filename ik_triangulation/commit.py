@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from math import inf
 
+import numpy as np
 from bpy.types import FCurve, Object, ViewLayer
 from mathutils import Vector
 
 from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
-from .blender.keyframes import GENERATED, Channel, values_before, write_keys
+from .blender.keyframes import GENERATED, ByHand, Channel, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved
@@ -24,7 +27,7 @@ AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may diff
 
 def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
-    frame, runs = solved.now.frame, _runs(limb, [solved], {})
+    frame, runs = solved.now.frame, _runs(limb, [solved], {}, {})
     keys = write_keys(limb.armature, runs, [frame], frame, frame, view_layer, undo) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
@@ -41,15 +44,17 @@ def key(
     view_layer: ViewLayer,
     destination: Destination,
     undo: ExitStack,
+    kept: Mapping[str, ByHand],
 ) -> int:
     """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
 
-    Returns the number of keys. Closing `undo` puts everything back as it was.
+    Where bones have keys in `kept` these stay. Returns the number of keys. Closing `undo` puts everything back as it
+    was.
     """
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
-    runs = _runs(limb, solved, before)
+    runs = _runs(limb, solved, before, kept)
     frames = [each.now.frame for each in solved]
-    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination)
+    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
     keys = write_keys(limb.armature, runs, frames, first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return keys
@@ -70,8 +75,11 @@ def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
     return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
 
 
-def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
-    """Channel values of every solved bone over all frames, each running on from the ones before."""
+def _runs(
+    limb: Limb, solved: Sequence[Solved], before: Mapping[str, tuple[float, ...]], kept: Mapping[str, ByHand]
+) -> list[Channel]:
+    """Channel values of every solved bone over all frames, each running on from the ones before or from a kept key."""
+    frames = [result.now.frame for result in solved]
     runs = []
     for i, joint in enumerate(solved[0].pose.chain.joints):
         if isinstance(joint.freedom, Locked):
@@ -80,7 +88,17 @@ def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, .
         prop, _ = channel(bone)
         rotations = [result.pose.rotations[i] for result in solved]
         freedoms = [result.pose.chain.joints[i].freedom for result in solved]
-        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
+        previous = before.get(joint.name) or tuple(getattr(bone, prop))
+        parts, begin = [], 0
+        for frame, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+            end = bisect_left(frames, frame)
+            if end > begin:
+                part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
+                parts.append(part)
+                previous = tuple(part[-1].tolist())
+            previous = tuple(stays.get(index, value) for index, value in enumerate(previous))
+            begin = end
+        values = np.vstack(parts)
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs

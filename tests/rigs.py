@@ -287,6 +287,7 @@ def _action(action: bpy.types.Action) -> dict[str, object]:
     who = f"{action.name_full}"
     found: dict[str, object] = {
         f"{who}: flags": (action.use_fake_user, action.users, action.use_cyclic, action.use_frame_range),
+        f"{who}: custom": sorted(map(str, action.items())),
         f"{who}: slots": [(slot.identifier, slot.handle, slot.target_id_type) for slot in action.slots],
     }
     for layer in action.layers:

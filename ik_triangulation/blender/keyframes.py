@@ -45,6 +45,7 @@ _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
 GENERATED = "GENERATED"  # the type of keys that Blender has for what is not made by hand
 
 BagOf = Callable[[Object, ExitStack], ActionChannelbag]
+ByHand = dict[float, dict[int, float]]  # values of a bone's keys by frame and array index
 Keys = dict[str, "np.ndarray[Any, Any]"]
 
 
@@ -129,6 +130,19 @@ def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
     return [float(time) for time in found[np.diff(found, prepend=-np.inf) > _SAME_FRAME]]
 
 
+def made_by_hand(armature: Object, bones: Collection[str], first: float, last: float) -> dict[str, ByHand]:
+    """The rotation keys of the bones from `first` to `last` that were not generated, in order of time."""
+    paths = {armature.pose.bones[n].path_from_id(channel(armature.pose.bones[n])[0]): n for n in bones}
+    found: dict[str, ByHand] = {}
+    for curve in curves_of(armature):
+        if curve.data_path in paths:
+            keys = _get(curve)
+            ours = _inside(keys, first, last) & (keys["type"] != _number("type", GENERATED))
+            for time, value in keys["co"][ours].tolist():
+                found.setdefault(paths[curve.data_path], {}).setdefault(time, {})[curve.array_index] = value
+    return {name: dict(sorted(keys.items())) for name, keys in found.items()}
+
+
 def remove_keys(
     armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, kind: str = GENERATED
 ) -> int:
@@ -169,13 +183,15 @@ def write_keys(
     interpolation: str = "AUTO",
     kind: str = "KEYFRAME",
     bag_of: BagOf | None = None,
+    keep: bool = False,
 ) -> int:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
     Keys are interpolated as `interpolation` says, of itself straight between frames keyed one by one and smoothly
-    between others, and are of this `kind`, one of Blender's types of keys. They go to where `bag_of` says, by default
-    the active action and slot; these and F-Curves are made where there are none. What was posed without a key stays as
-    it is shown in `view_layer`. Closing `undo` puts everything back as it was.
+    between others, and are of this `kind`, one of Blender's types of keys; with `keep` only such keys are replaced.
+    They go to where `bag_of` says, by default the active action and slot; these and F-Curves are made where there are
+    none. What was posed without a key stays as it is shown in `view_layer`. Closing `undo` puts everything back as it
+    was.
     """
     if interpolation == "AUTO":
         interpolation = "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER"
@@ -186,6 +202,7 @@ def write_keys(
     undo.callback(_settle, view_layer, shown)
     bag = (bag_of or ensure_channelbag)(armature, undo)
     curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    count = 0
     for column, (bone, path, index) in enumerate(places):
         if (path, index) not in wanted:
             continue
@@ -198,11 +215,14 @@ def write_keys(
         if len(curve.keyframe_points):
             old = _get(curve)
             undo.callback(_put, curve, old)
-            _put(curve, _merged(old, new, first, last))
+            merged = _merged(old, new, first, last, _number("type", kind) if keep else None)
+            _put(curve, merged)
+            count += int((_inside(merged, first, last) & (merged["type"] == new["type"][0])).sum())
         else:
             _put(curve, new, left_as_added=_ADDED)
+            count += len(frames)
     _settle(view_layer, shown)
-    return len(frames) * len(wanted)
+    return count
 
 
 def _values_shown(armature: Object, paths: Sequence[str]) -> list[Callable[[], None]]:
@@ -318,11 +338,25 @@ def _defaults(interpolation: str, kind: str) -> dict[str, float]:
     }
 
 
-def _merged(old: Keys, new: Keys, first: float, last: float) -> Keys:
-    """The old keys outside the range and the new ones, in order of time."""
-    times = old["co"][:, 0]
-    before, after = times < first - _SAME_FRAME, times > last + _SAME_FRAME
-    return {name: np.concatenate((column[before], new[name], column[after])) for name, column in old.items()}
+def _merged(old: Keys, new: Keys, first: float, last: float, only: int | None = None) -> Keys:
+    """The old keys outside the range and the new ones, in order of time.
+
+    If `only` keys of that type are to be replaced the others inside the range stay as well, instead of new ones there.
+    """
+    stays = ~_inside(old, first, last)
+    if only is not None:
+        stays |= old["type"] != only
+    free = _apart(new["co"][:, 0], old["co"][stays, 0])
+    order = np.argsort(np.concatenate((old["co"][stays, 0], new["co"][free, 0])), kind="stable")
+    return {name: np.concatenate((column[stays], new[name][free]))[order] for name, column in old.items()}
+
+
+def _apart(times: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which of the times are none of the others, which are in order."""
+    others = np.concatenate(([-np.inf], others, [np.inf]))
+    after = np.searchsorted(others, times)
+    apart: np.ndarray[Any, Any] = np.minimum(others[after] - times, times - others[after - 1]) > _SAME_FRAME
+    return apart
 
 
 def _inside(keys: Keys, first: float, last: float) -> np.ndarray[Any, Any]:

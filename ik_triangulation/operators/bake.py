@@ -5,7 +5,7 @@ import bpy
 from bpy.props import IntProperty
 from bpy.types import Context, PoseBone
 
-from ..bake import Job, Span, baking
+from ..bake import Job, Span, baking, rebaking
 from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
 from ..blender.limb import enabled_limbs, saved_range
 from .baking import BakeOperator
@@ -54,6 +54,23 @@ class POSE_OT_ik_triangulation_bake_all(RangeOperator):
         return baking(limbs, spans, context.scene, context.view_layer, seconds)
 
 
+class POSE_OT_ik_triangulation_rebake(BakeOperator):
+    bl_idname = "pose.ik_triangulation_rebake"
+    bl_label = "Re-Bake"
+    bl_description = "Bake the limb once more as the active action was baked, and keep the keys made by hand since"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        reason = why_not_posed(context)
+        if reason is None and active_bone(context) is None:
+            return "Make the bone at the end of the limb active"
+        return reason
+
+    def job(self, context: Context, seconds: float) -> Job:
+        bone = active_bone(context)
+        return rebaking(bone.id_data, bone.name, context.scene, context.view_layer, seconds)
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all)
+    (POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all, POSE_OT_ik_triangulation_rebake)
 )

@@ -9,7 +9,11 @@ from bpy.types import Context, Panel, UILayout
 from ..blender.context import active_armature, active_bone
 from ..blender.freedom import limit_rotation
 from ..errors import ChainError
-from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
+from ..operators.bake import (
+    POSE_OT_ik_triangulation_bake,
+    POSE_OT_ik_triangulation_bake_all,
+    POSE_OT_ik_triangulation_rebake,
+)
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -203,6 +207,7 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         together = column.row(align=True)
         together.prop(limb, "enabled", text="")
         together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
+        column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 
 
