@@ -9,19 +9,25 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
+from math import inf
 from time import perf_counter
 from typing import TypeVar
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
-from .blender.armature import Bones
+from .blender.armature import Bones, find_bone
 from .blender.checks import check_apart, check_limb, check_range, check_separate
 from .blender.dependencies import in_order
-from .blender.keyframes import check_keys
+from .blender.destination import Destination
+from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
+from .blender.markers import mark
+from .blender.memory import recall, remember
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
+from .errors import AnimationError
 from .follow import Solved, follow, outside, smoothed
 from .report import FrameResult, Report
 from .solvers.jumps import Jump
@@ -29,6 +35,9 @@ from .solvers.path import Work
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # frames done, frames in all
+Span = tuple[int, int, float]  # first frame, last frame, step
+_ROWS = 5  # of missed frames that a warning names
+Job = Generator[tuple[int, int], None, list[Report]]
 
 
 def solve_pose(
@@ -86,8 +95,12 @@ def bake_limbs(
     A limb that stands on another one, or whose target moves with it, is baked after that. The rest is as bake() says;
     raises ChainError if a bone belongs to two of them, or they move each other.
     """
-    job = baking(limbs, frame_start, frame_end, step, scene, view_layer)
-    with _no_garbage_collection():
+    return run_through(baking(limbs, [(frame_start, frame_end, step)] * len(limbs), scene, view_layer), progress)
+
+
+def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
+    """Bake at one go what baking() would do frame by frame. If `progress` raises, nothing has changed."""
+    with no_garbage_collection():
         told = None
         try:
             while True:
@@ -104,52 +117,119 @@ def bake_limbs(
 
 def baking(
     limbs: Sequence[Limb],
-    frame_start: int,
-    frame_end: int,
-    step: float = 1,
+    spans: Sequence[Span],
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    chunk: int | None = None,
-) -> Generator[tuple[int, int], None, list[Report]]:
+    seconds: float = inf,
+    keep: bool = False,
+) -> Job:
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
-    Closing it takes back everything. Between two frames nothing of Blender's is open but what has been keyed; with
-    `chunk` no more than that many frames are read at once.
+    Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
+    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. With `keep` keys
+    that were made by hand stay where they are, and what is baked runs on from these.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
-    check_range(scene, frame_start, frame_end, step)
     check_separate(limbs)
     warnings: dict[int, list[str]] = {}
-    for limb in limbs:
+    frames: dict[int, Sequence[float]] = {}
+    for limb, span in zip(limbs, spans, strict=True):
+        check_range(scene, *span)
         check_limb(limb, scene, view_layer)
         check_apart(limb)
-        warnings[id(limb)] = check_keys(limb.armature, limb.in_order)
-    frames = frames_from(frame_start, frame_end, step)
-    whole = len(frames) * len(limbs)
+        warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
+        frames[id(limb)] = _frames_of(limb, *span)
+    spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
+    ends = {key: span[:2] for key, span in spans_of.items()}
+    whole, done = sum(map(len, frames.values())), 0
     reports: dict[int, Report] = {}
+    destination = Destination(min(first for first, _ in ends.values()), max(last for _, last in ends.values()))
     with ExitStack() as undo:
-        for number, limb in enumerate(in_order(limbs)):
+        for limb in in_order(limbs):
             started = perf_counter()
             bones = Bones(limb.armature, limb.bones, limb.solved)
-            moments = _sampled(limb, scene, frames, chunk)
+            moments = _sampled(limb, scene, frames[id(limb)], seconds)
             solved: list[Solved] = []
             for result in follow(limb, bones, moments):
                 solved.append(result)
-                yield number * len(frames) + len(solved), whole
-            solved, jumps = yield from _telling(smoothed(limb, bones, solved), ((number + 1) * len(frames), whole))
-            found = warnings[id(limb)] + moved_inside(outside(limb, bones, solved[0].now), frame_start)
+                done += 1
+                yield done, whole
+            solved, jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
+            now = solved[0].now
+            found = warnings[id(limb)] + moved_inside(outside(limb, bones, now), now.frame)
             shown = scene.frame_current_final
-            written = commit.key(limb, solved, frame_start, frame_end, shown, view_layer, undo)
+            kept = made_by_hand(limb.armature, limb.in_order, *ends[id(limb)]) if keep else {}
+            if kept:
+                found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
+            written = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo, kept)
+            remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
             with stage(limb, scene) as staged:
-                for i in (0, written.at[len(written.at) // 2], -1):
+                for i in () if kept else (0, written.at[len(written.at) // 2], -1):
                     result = solved[i]
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
-            seconds = perf_counter() - started
-            reports[id(limb)] = report_of(limb, solved, seconds, written, list(dict.fromkeys(found)), jumps)
+            took = perf_counter() - started
+            reports[id(limb)] = report_of(limb, solved, took, written, list(dict.fromkeys(found)), jumps)
+        for limb in limbs:
+            if limb.mark_misses:
+                name = f"{limb.armature.name}: {limb.tip} misses"
+                mark(scene, name, reports[id(limb)].missed, *ends[id(limb)], undo)
         undo.pop_all()
     return [reports[id(limb)] for limb in limbs]
+
+
+def rebake(
+    armature: Object,
+    tip: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Bake the limb that ends in `tip` as it was baked last into the active action, over its span of frames.
+
+    Keys that were baked are replaced, and those made by hand are kept. The rest is as bake() says; raises
+    AnimationError if it was not baked before.
+    """
+    return run_through(rebaking(armature, tip, scene, view_layer), progress)[0]
+
+
+def rebaking(
+    armature: Object,
+    tip: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    seconds: float = inf,
+) -> Job:
+    """What rebake() does, frame by frame, as baking() does."""
+    limb, span = recall(armature, tip, scene or bpy.context.scene)
+    return baking([limb], [span], scene, view_layer, seconds, keep=True)
+
+
+def delete_generated(
+    armature: Object, bones: Sequence[str], first: float = -inf, last: float = inf, view_layer: ViewLayer | None = None
+) -> int:
+    """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; returns how many.
+
+    Raises an IKError that says what is in the way; then nothing has changed.
+    """
+    for name in bones:
+        find_bone(armature, name)
+    check_keys(armature, bones)
+    return remove_keys(armature, bones, first, last, view_layer or bpy.context.view_layer)
+
+
+def _frames_of(limb: Limb, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+    """The frames at which a limb is keyed. Raises AnimationError if the target has no keys where it should have."""
+    if not limb.only_target_keys:
+        return frames_from(frame_start, frame_end, step)
+    frames = key_frames(limb.target, limb.subtarget, frame_start, frame_end)
+    if not frames:
+        raise AnimationError(
+            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "
+            "Turn off Target's Keys Only."
+        )
+    return frames
 
 
 def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
@@ -160,16 +240,23 @@ def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float
     return [frame_start + number * step for number in range(count)]
 
 
-def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], chunk: int | None) -> Iterator[Sample]:
-    """The limb's samples, read `chunk` frames at a time; the scene that takes is gone before they are given out."""
-    for begin in range(0, len(frames), chunk or len(frames)):
+def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], seconds: float) -> Iterator[Sample]:
+    """The limb's samples, read for `seconds` at a time; the scene that takes is gone before they are given out."""
+    done = 0
+    while done < len(frames):
+        read: list[Sample] = []
         with stage(limb, scene) as staged:
-            read = list(samples(limb, staged, frames[begin : begin + (chunk or len(frames))]))
+            until = perf_counter() + seconds
+            for now in samples(limb, staged, frames[done:]):
+                read.append(now)
+                if perf_counter() > until:
+                    break
         yield from read
+        done += len(read)
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """A bake leaves no cycles behind, and walking over all of Blender's Python objects takes a tenth of its time."""
     was_on = gc.isenabled()
     gc.disable()
@@ -209,7 +296,18 @@ def report_of(
         )
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
-    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, jumps=jumps, **counts)
+    said = [*warnings, *_missed(results)]
+    return Report(*names, limb.tolerance, results, seconds, warnings=said, jumps=jumps, **counts)
+
+
+def _missed(results: Sequence[FrameResult]) -> list[str]:
+    """A warning that names the first frames of a bake that miss the target; those in a row as one."""
+    if len(results) == 1 or all(result.reached for result in results):
+        return []
+    rows = [list(row) for reached, row in groupby(results, key=lambda result: result.reached) if not reached]
+    first = [f"{r[0].frame:g}" if len(r) == 1 else f"{r[0].frame:g} to {r[-1].frame:g}" for r in rows[:_ROWS]]
+    more = " and others" if len(rows) > _ROWS else ""
+    return [f"The target is missed at frames {', '.join(first)}{more}."]
 
 
 def moved_inside(names: Sequence[str], frame: float) -> list[str]:

@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Object, ViewLayer
+from bpy.types import FCurve, Object, ViewLayer
 from mathutils import Vector
 
 from .analysis.bezier import Curves, flowing, straight
 from .analysis.reduction import FullBake, Reduction, Track, reduce
+from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
-from .blender.keyframes import Channel, curves_of, is_linear, values_before, write_keys
+from .blender.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved
@@ -39,7 +43,7 @@ class Written(NamedTuple):
 
 def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
-    frame, runs = solved.now.frame, _runs(limb, [solved], {})
+    frame, runs = solved.now.frame, _runs(limb, [solved], {}, {})
     keys = write_keys(limb.armature, runs, [frame], frame, frame, view_layer, undo) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
@@ -54,22 +58,26 @@ def key(
     last: float,
     shown: float,
     view_layer: ViewLayer,
+    destination: Destination,
     undo: ExitStack,
+    kept: Mapping[str, ByHand],
 ) -> Written:
     """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
 
-    Of these keys those are dropped that the limb's settings let go. Closing `undo` puts everything back as it was.
+    Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
+    then all others are written. Closing `undo` puts everything back as it was.
     """
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
-    runs = _runs(limb, solved, before)
+    runs = _runs(limb, solved, before, kept)
     frames = [each.now.frame for each in solved]
     full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
-    if limb.reduce and runs and len(frames) > 2:
-        at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last))
+    if limb.reduce and runs and len(frames) > 2 and not kept:
+        at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last, limb.interpolation))
         runs = _thinned(runs, at, curves)
-    keys = write_keys(limb.armature, runs, [frames[i] for i in at], first, last, view_layer, undo)
-    _show(limb.armature, runs, shown, undo)
-    return Written(keys, full, at, strayed)
+    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
+    keys = write_keys(limb.armature, runs, [frames[i] for i in at], first, last, view_layer, undo, *how)
+    _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
+    return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
 
 
 def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
@@ -87,8 +95,11 @@ def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
     return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
 
 
-def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, ...]]) -> list[Channel]:
-    """Channel values of every solved bone over all frames, each running on from the ones before."""
+def _runs(
+    limb: Limb, solved: Sequence[Solved], before: Mapping[str, tuple[float, ...]], kept: Mapping[str, ByHand]
+) -> list[Channel]:
+    """Channel values of every solved bone over all frames, each running on from the ones before or from a kept key."""
+    frames = [result.now.frame for result in solved]
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
     places = [{joint.name: i for i, joint in enumerate(result.pose.chain.joints)} for result in solved]
@@ -100,7 +111,17 @@ def _runs(limb: Limb, solved: Sequence[Solved], before: dict[str, tuple[float, .
         found = [(result.pose, place[joint.name]) for result, place in zip(solved, places, strict=True)]
         rotations = [pose.rotations[i] for pose, i in found]
         freedoms = [pose.chain.joints[i].freedom for pose, i in found]
-        values = run_of(rotations, bone.rotation_mode, freedoms, before.get(joint.name) or tuple(getattr(bone, prop)))
+        previous = before.get(joint.name) or tuple(getattr(bone, prop))
+        parts, begin = [], 0
+        for frame, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+            end = bisect_left(frames, frame)
+            if end > begin:
+                part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
+                parts.append(part)
+                previous = tuple(part[-1].tolist())
+            previous = tuple(stays.get(index, value) for index, value in enumerate(previous))
+            begin = end
+        values = np.vstack(parts)
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
@@ -143,14 +164,21 @@ def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
     return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
 
 
-def _show(armature: Object, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
+def _show(
+    armature: Object,
+    runs: Sequence[Channel],
+    frame: float,
+    curves: Mapping[tuple[str, int], FCurve],
+    undo: ExitStack,
+) -> None:
     """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
-    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
     for run in runs:
         bone = armature.pose.bones[run.bone]
         prop, _ = channel(bone)
         values = list(getattr(bone, prop))
         for index in run.indices:
+            if (run.path, index) not in curves:
+                continue
             values[index] = curves[run.path, index].evaluate(frame)
         _put(armature, run, values, undo)
 

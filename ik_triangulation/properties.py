@@ -39,6 +39,12 @@ PATH_ITEMS = [
 class IKT_PG_limb(PropertyGroup):
     """A limb that ends in this bone; the names are those of the Inverse Kinematics constraint where it has them."""
 
+    enabled: BoolProperty(
+        name="Enabled",
+        description="Whether Bake All Limbs bakes this one as well",
+        default=True,
+        override=OVERRIDABLE,
+    )
     target: PointerProperty(
         name="Target", description="Object that the tail of this bone shall reach", type=Object, override=OVERRIDABLE
     )
@@ -302,6 +308,37 @@ class IKT_PG_limb(PropertyGroup):
         soft_max=0.1,
         subtype="DISTANCE",
         precision=4,
+        override=OVERRIDABLE,
+    )
+    only_target_keys: BoolProperty(
+        name="Target's Keys Only",
+        description="Key the limb only at frames at which the target has a key of its own",
+        override=OVERRIDABLE,
+    )
+    destination: EnumProperty(
+        name="Write To",
+        description="Where a bake leaves its keys; the animation there was before is always kept",
+        items=[
+            ("ACTION", "Active Action", "Merged into the active action, inside the range only", 0),
+            ("NEW_ACTION", "New Action", "Merged into a copy of the active action, which takes its place", 1),
+            ("NLA_TRACK", "NLA Track", "An action of their own on a new NLA track above the others", 2),
+        ],
+        override=OVERRIDABLE,
+    )
+    mark_misses: BoolProperty(
+        name="Mark Misses",
+        description="Put markers on the timeline at baked frames that miss the target",
+        override=OVERRIDABLE,
+    )
+    interpolation: EnumProperty(
+        name="Interpolation",
+        description="What baked keys do until the next one",
+        items=[
+            ("AUTO", "Automatic", "Linear where every frame is baked, else Bézier", 0),
+            ("LINEAR", "Linear", "Straight to the next key", 1),
+            ("BEZIER", "Bézier", "Smoothly to the next key", 2),
+            ("CONSTANT", "Constant", "Nothing until the next key: with a step of 2, animation on twos", 3),
+        ],
         override=OVERRIDABLE,
     )
 

@@ -16,6 +16,7 @@ from . import commit
 from .bake import Progress, moved_inside, report_of
 from .blender.armature import Bones
 from .blender.checks import check_apart, check_limb, check_range
+from .blender.destination import Destination
 from .blender.keyframes import check_keys
 from .blender.limb import Limb
 from .blender.sampling import go_to, samples, stage, tip_location
@@ -97,7 +98,7 @@ def reach_through(
     for each in limbs:
         check_limb(each, scene, view_layer)
         check_apart(each)
-    warnings = check_keys(limb.armature, limb.in_order)
+    warnings = check_keys(limb.armature, limb.in_order, limb.destination)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     visits = _visits(limbs, stops, frame_start, last, scene)
     solved: list[Solved] = []
@@ -107,7 +108,8 @@ def reach_through(
             progress(len(solved), last - frame_start + 1)
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
-        written = commit.key(limb, solved, frame_start, last, scene.frame_current_final, view_layer, undo)
+        shown, where = scene.frame_current_final, Destination(frame_start, last)
+        written = commit.key(limb, solved, frame_start, last, shown, view_layer, where, undo, {})
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         with stage(limb, scene) as staged:
             for result in (solved[i] for i in written.at if solved[i].now.frame in checked):

@@ -88,6 +88,11 @@ class Report:
         return self.reached == len(self.due)
 
     @property
+    def missed(self) -> list[float]:
+        """The frames that are not within tolerance."""
+        return [result.frame for result in self.frames if not result.reached]
+
+    @property
     def worst(self) -> FrameResult:
         """The due frame with the largest error."""
         return max(self.due, key=lambda result: result.error)

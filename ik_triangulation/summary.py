@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What came of a solve or a bake, in words."""
 
+from collections.abc import Sequence
 from math import degrees
 
 from bpy.types import Scene
@@ -21,6 +22,16 @@ def summary(report: Report, scene: Scene) -> str:
         f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
         + "".join(f"; {line}" for line in jumps(report))
         + "".join(f". {line}" for line in _reduction(report, scene))
+    )
+
+
+def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
+    """The same of several limbs together, in one line."""
+    worst = max(reports, key=lambda report: report.worst.error)
+    reached, frames = sum(report.reached for report in reports), sum(len(report.frames) for report in reports)
+    return (
+        f"{len(reports)} limbs reached {reached} of {frames} frames, "
+        f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"
     )
 
 

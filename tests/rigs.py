@@ -269,6 +269,7 @@ def contents() -> dict[str, object]:
     for scene in bpy.data.scenes:
         found[f"{scene.name}: frame"] = (scene.frame_current, scene.frame_subframe)
         found[f"{scene.name}: range"] = (scene.frame_start, scene.frame_end, scene.use_preview_range)
+        found[f"{scene.name}: markers"] = sorted((m.frame, m.name, m.select) for m in scene.timeline_markers)
         found[f"{scene.name}: objects"] = sorted(ob.name for ob in scene.objects)
     context = bpy.context
     found["mode"] = context.mode
@@ -286,6 +287,7 @@ def _action(action: bpy.types.Action) -> dict[str, object]:
     who = f"{action.name_full}"
     found: dict[str, object] = {
         f"{who}: flags": (action.use_fake_user, action.users, action.use_cyclic, action.use_frame_range),
+        f"{who}: custom": sorted(map(str, action.items())),
         f"{who}: slots": [(slot.identifier, slot.handle, slot.target_id_type) for slot in action.slots],
     }
     for layer in action.layers:

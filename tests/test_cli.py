@@ -187,6 +187,7 @@ FAILURES = {
         ["reach", "FILE", "--tip", "Bone 3", "--stops", "Target:9", "--hold", "2", "--discard"],
         "Leave out --frame-end and --hold",
     ),
+    "all limbs and one": (["bake", "FILE", "--all", "--tip", "Bone 3", "--discard"], "--all bakes every limb"),
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
     "an unknown pole": (
         ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Polo", "--discard"],
@@ -455,6 +456,27 @@ def test_another_scene_of_the_file_is_worked_in_when_named(run, rig_file):
     )
     assert code == DONE, said
     assert json.loads(out[out.index("{") :])["per_frame"][0]["frame"] == 9
+
+
+def test_all_limbs_are_baked_as_one(run, rig_file):
+    rig = opened(rig_file)
+    other = rig.pose.bones["Bone 0"].ik_triangulation
+    other.target, other.chain_count, other.enabled = bpy.data.objects["Far"], 0, False
+    rig.pose.bones["Bone 3"].ik_triangulation.interpolation = "CONSTANT"
+    bpy.ops.wm.save_mainfile()
+    code, out, said = run(["bake", "FILE", "--all", "--discard", "--json"])
+    assert code == DONE, said
+    assert "1 limbs reached 6 of 6 frames" in said
+    assert [limb["tip"] for limb in json.loads(out[out.index("{") :])["limbs"]] == ["Bone 3"]
+    assert {key.interpolation for c in curves_of(bpy.data.objects["Rig"]) for key in c.keyframe_points} == {"CONSTANT"}
+    rig = opened(rig_file)
+    rig.pose.bones["Bone 0"].ik_triangulation.enabled = True
+    bpy.ops.wm.save_mainfile()
+    code, out, said = run(["bake", "FILE", "--all", "--frame-end", "3", "--discard", "--json"])
+    assert code == OUT_OF_TOLERANCE, said
+    assert "2 limbs reached 3 of 6 frames" in said
+    assert "Bone 0: Reached 0 of 3 frames" in said
+    assert [limb["reached"] for limb in json.loads(out[out.index("{") :])["limbs"]] == [0, 3]
 
 
 def test_several_armatures_ask_for_one(run, rig_file):

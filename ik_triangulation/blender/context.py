@@ -4,6 +4,7 @@
 from bpy.types import Context, Object, PoseBone
 
 from ..errors import ChainError, RigError
+from .armature import bones_from_tip, bones_in_line
 from .limb import Limb
 
 
@@ -38,19 +39,41 @@ def why_not_set(context: Context) -> str | None:
     return None
 
 
-def why_not(context: Context) -> str | None:
-    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
+def why_not_posed(context: Context) -> str | None:
+    """What keeps limbs of the active armature from being solved, whichever they are; None if nothing does."""
     reason = why_not_set(context)
     if reason:
         return reason
-    armature, bone = active_armature(context), active_bone(context)
-    if bone is None:
-        return "Make the bone at the end of the limb active"
+    armature = active_armature(context)
     if armature.data.pose_position == "REST":
         return f"'{armature.name}' shows its Rest Position: switch to Pose Position"
+    return None
+
+
+def why_not(context: Context) -> str | None:
+    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
+    reason = why_not_posed(context)
+    if reason:
+        return reason
+    bone = active_bone(context)
+    if bone is None:
+        return "Make the bone at the end of the limb active"
     if bone.ik_triangulation.target is None:
         return f"Choose a target for '{bone.name}'"
     return None
+
+
+def active_chain(context: Context) -> list[str]:
+    """Names of the bones that the limb of the active bone turns, whether it has a target or not.
+
+    Raises ChainError if they are no chain.
+    """
+    armature, bone = active_armature(context), active_bone(context)
+    stored = bone.ik_triangulation
+    if stored.use_selected:
+        chosen = selected_bones(armature)
+        return [name for name in bones_in_line(armature, chosen) if name in chosen]
+    return list(bones_from_tip(armature, bone.name, stored.chain_count))
 
 
 def active_limb(context: Context) -> Limb:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bpy.types import Collection, Object, PoseBone, PropertyGroup, Scene
 
-from ..errors import TargetError
+from ..errors import ChainError, TargetError
 from .armature import bones_from_tip, bones_in_line
 
 # Alike on a Limb and on the tip bone.
@@ -43,6 +43,10 @@ SETTINGS = (
     "smoothing",
     "reduce",
     "reduce_tolerance",
+    "interpolation",
+    "only_target_keys",
+    "destination",
+    "mark_misses",
 )
 
 
@@ -58,11 +62,16 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units]. A frame of a bake starts from the solution of the one before (`start_from`
-    "PREVIOUS"), from its own "ANIMATED" pose or from "REST"; with `smooth` the poses are then chosen so that no joint
-    jumps that need not, and `smoothing` in 0..1 smooths the joints' curves within tolerance. With `reduce` a bake drops
-    keys as long as the tip stays within `reduce_tolerance` of the full bake [Blender units, world space; 0: half a
-    percent of the reach]. Made for one call and not to be kept: it holds objects, which an undo replaces.
+    distance in world space [Blender units].
+
+    A frame of a bake starts from the solution of the one before (`start_from` "PREVIOUS"), from its own "ANIMATED" pose
+    or from "REST"; with `smooth` the poses are then chosen so that no joint jumps that need not, and `smoothing` in
+    0..1 smooths the joints' curves within tolerance. With `reduce` it drops keys as long as the tip stays within
+    `reduce_tolerance` of the full bake [Blender units, world space; 0: half a percent of the reach]. It gives its keys
+    this `interpolation`, and with `only_target_keys` there are keys only where the target has some; where they go,
+    Destination says. With `mark_misses` the frames that miss get markers on the timeline.
+
+    Made for one call and not to be kept: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -97,6 +106,10 @@ class Limb:
     smoothing: float = 0.0
     reduce: bool = False
     reduce_tolerance: float = 0.0
+    interpolation: str = "AUTO"
+    only_target_keys: bool = False
+    destination: str = "ACTION"
+    mark_misses: bool = False
 
     @property
     def tip(self) -> str:
@@ -156,6 +169,25 @@ class Limb:
         if stored.use_selected:
             return Limb.from_bones(armature, selected, stored.target, **settings)
         return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+
+
+def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
+    """The limbs of an armature that are enabled and have a target; of the `selected` bones each takes those above it.
+
+    Raises ChainError if there are none.
+    """
+    tips = [armature.pose.bones[name] for name in enabled_tips(armature)]
+    lines = [{bone.name, *(above.name for above in bone.parent_recursive)} for bone in tips]
+    return [Limb.of(bone, [n for n in selected if n in line]) for bone, line in zip(tips, lines, strict=True)]
+
+
+def enabled_tips(armature: Object) -> list[str]:
+    """Names of the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
+    limbs = {bone.name: bone.ik_triangulation for bone in armature.pose.bones}
+    tips = [name for name, stored in limbs.items() if stored.target and stored.enabled]
+    if not tips:
+        raise ChainError(f"No limb of '{armature.name}' is enabled and has a target. Choose a target for one.")
+    return tips
 
 
 def _has_volume(ob: Object) -> bool:

@@ -12,7 +12,7 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from ..blender.armature import bones_from_tip
-from ..blender.limb import Limb, saved_range, saved_settings
+from ..blender.limb import Limb, enabled_tips, saved_range, saved_settings
 from ..errors import ChainError, IKError, RigError, SettingError, TargetError
 from ..reach import Stop
 
@@ -44,7 +44,18 @@ def bones_of(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...
 
 def limb_of(arguments: Namespace, scene: Scene) -> Limb:
     """The limb that is named, with what is saved on its tip bone where nothing else is given."""
-    armature, bone = _tip(arguments, scene)
+    return _limb(arguments, scene, *_tip(arguments, scene))
+
+
+def all_limbs(arguments: Namespace, scene: Scene) -> list[Limb]:
+    """The limbs that are enabled and have a target, with what else is given. Raises ChainError if one is named."""
+    if arguments.tip or arguments.bones or arguments.target:
+        raise ChainError("--all bakes every limb to its own target. Leave out --tip, --bones and --target.")
+    armature = _armature(arguments.armature, scene)
+    return [_limb(arguments, scene, armature, armature.pose.bones[name]) for name in enabled_tips(armature)]
+
+
+def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) -> Limb:
     stored = bone.ik_triangulation
     settings = saved_settings(stored) | {"chain_count": stored.chain_count}
     settings |= {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}

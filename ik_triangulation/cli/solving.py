@@ -5,20 +5,30 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from bpy.types import Scene
 
-from ..bake import bake, solve_pose
+from ..bake import baking, run_through, solve_pose
 from ..blender.limb import saved_reach
 from ..reach import reach, reach_through
 from ..report import Report
-from ..summary import summary
+from ..summary import summary, summary_of_all
 from .files import destination_of, open_file, save_file, write_json
-from .limbs import limb_of, range_of, scene_of, stops_of
-from .words import add_bones, add_goal, add_json, add_path, add_reach, add_reduction, add_saving, add_solver
+from .limbs import all_limbs, limb_of, range_of, scene_of, stops_of
+from .words import (
+    add_bones,
+    add_goal,
+    add_json,
+    add_keys,
+    add_path,
+    add_reach,
+    add_reduction,
+    add_saving,
+    add_solver,
+)
 
 
 def add_commands(commands: Any) -> None:
@@ -28,14 +38,16 @@ def add_commands(commands: Any) -> None:
     solve.add_argument("--frame", type=int, help="frame to solve (default: the present one)")
     solve.add_argument("--key", action="store_true", help="key the pose at that frame")
     solve.set_defaults(run=run_solve)
-    baking = commands.add_parser("bake", help="key a limb over a range of frames")
-    _add_common(baking)
-    add_path(baking)
-    baking.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
-    baking.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
-    baking.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
-    add_reduction(baking)
-    baking.set_defaults(run=run_bake)
+    bake = commands.add_parser("bake", help="key a limb over a range of frames")
+    _add_common(bake)
+    bake.add_argument("--all", action="store_true", help="every limb of the armature that is enabled, as one")
+    bake.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
+    bake.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
+    bake.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
+    add_path(bake)
+    add_keys(bake)
+    add_reduction(bake)
+    bake.set_defaults(run=run_bake)
     reaching = commands.add_parser("reach", help="key the way from the pose at one frame to the target at another")
     _add_common(reaching)
     add_reach(reaching)
@@ -58,7 +70,8 @@ def run_solve(arguments: Namespace) -> bool:
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
     limb = limb_of(arguments, scene)
-    return _done(solve_pose(limb, scene, scene.view_layers[0], key=arguments.key), destination, scene, arguments.json)
+    report = solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)
+    return _done([report], destination, scene, arguments.json)
 
 
 def run_bake(arguments: Namespace) -> bool:
@@ -66,9 +79,10 @@ def run_bake(arguments: Namespace) -> bool:
     source = open_file(arguments.file)
     destination = destination_of(arguments, source)
     scene = scene_of(arguments.scene)
-    limb = limb_of(arguments, scene)
-    report = bake(limb, *range_of(arguments, limb, scene), scene, scene.view_layers[0], _progress())
-    return _done(report, destination, scene, arguments.json)
+    limbs = all_limbs(arguments, scene) if arguments.all else [limb_of(arguments, scene)]
+    spans = [range_of(arguments, limb, scene) for limb in limbs]
+    reports = run_through(baking(limbs, spans, scene, scene.view_layers[0]), _progress())
+    return _done(reports, destination, scene, arguments.json, together=arguments.all)
 
 
 def run_reach(arguments: Namespace) -> bool:
@@ -88,18 +102,25 @@ def run_reach(arguments: Namespace) -> bool:
         report = reach_through(limb, stops, **how, **where)
     else:
         report = reach(limb, **how, **where)
-    return _done(report, destination, scene, arguments.json)
+    return _done([report], destination, scene, arguments.json)
 
 
-def _done(report: Report, destination: Path | None, scene: Scene, json: str | None) -> bool:
-    """Save and tell what was done."""
+def _done(
+    reports: Sequence[Report], destination: Path | None, scene: Scene, json: str | None, together: bool = False
+) -> bool:
+    """Save and tell what was done, of each limb by its name if they were baked `together`."""
     if destination:
         save_file(destination)
-    for warning in report.warnings:
-        print(f"Warning: {warning}", file=sys.stderr)
-    print(f"{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)", file=sys.stderr)
-    write_json(report.to_dict(), json)
-    return report.all_reached
+    for report in reports:
+        name = f"{report.tip}: " if together else ""
+        for warning in report.warnings:
+            print(f"Warning: {name}{warning}", file=sys.stderr)
+        print(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)", file=sys.stderr)
+    if together:
+        print(summary_of_all(reports, scene), file=sys.stderr)
+    values = [report.to_dict() for report in reports]
+    write_json({"limbs": values} if together else values[0], json)
+    return all(report.all_reached for report in reports)
 
 
 def _progress() -> Callable[[int, int], None] | None:

@@ -110,6 +110,21 @@ def add_reduction(command: ArgumentParser) -> None:
     keys.add_argument("--no-reduce", dest="reduce", action="store_false", default=None, help="keep every key")
 
 
+def add_keys(command: ArgumentParser) -> None:
+    """What is keyed, and how."""
+    keys = command.add_argument_group("keys", _SAVED)
+    keys.add_argument(
+        "--only-target-keys", action="store_true", default=None, help="key the limb only where the target has keys"
+    )
+    keys.add_argument(
+        "--interpolation", type=str.upper, choices=choices("interpolation"), help="what keys do until the next one"
+    )
+    keys.add_argument(
+        "--mark-misses", action="store_true", default=None, help="markers on the timeline at frames that miss"
+    )
+    keys.add_argument("--destination", type=str.upper, choices=choices("destination"), help="where the keys go")
+
+
 def add_saving(command: ArgumentParser) -> None:
     """Where the file goes that was changed."""
     result = command.add_argument_group("result")

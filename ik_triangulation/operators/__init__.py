@@ -3,4 +3,6 @@
 
 from bpy.utils import register_submodule_factory
 
-register, unregister = register_submodule_factory(__name__, ("solve", "bake", "reach", "offset", "joints", "map"))
+register, unregister = register_submodule_factory(
+    __name__, ("solve", "bake", "generated", "reach", "offset", "joints", "map")
+)

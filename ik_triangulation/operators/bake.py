@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: the limb follows its target over a range of frames, as plain rotation keys."""
+"""Bake: a limb, or all of them, follow their targets over a range of frames, as plain rotation keys."""
 
 import bpy
 from bpy.props import IntProperty
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
-from ..bake import bake
-from ..blender.context import active_bone, active_limb
-from ..blender.limb import saved_range
-from ..report import Report
-from .limb import LimbOperator
+from ..bake import Job, Span, baking, rebaking
+from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
+from ..blender.limb import enabled_limbs, saved_range
+from .baking import BakeOperator
 
 
-class POSE_OT_ik_triangulation_bake(LimbOperator):
-    bl_idname = "pose.ik_triangulation_bake"
-    bl_label = "Bake"
-    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+class RangeOperator(BakeOperator):
+    """Bakes from one frame to another; what the caller does not say is as it is saved."""
 
     frame_start: IntProperty(name="Start", description="First frame; if not given, that of the limb", default=1)
     frame_end: IntProperty(name="End", description="Last frame; if not given, that of the limb", default=250)
@@ -23,30 +20,57 @@ class POSE_OT_ik_triangulation_bake(LimbOperator):
         name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
     )
 
-    def run(self, context: Context) -> Report:
-        self._take_from_limb(context)
-        wm = context.window_manager
-        wm.progress_begin(0, 100)
-        try:
-            return bake(
-                active_limb(context),
-                self.frame_start,
-                self.frame_end,
-                self.step,
-                context.scene,
-                context.view_layer,
-                lambda done, of: wm.progress_update(100 * done // of),
-            )
-        finally:
-            wm.progress_end()
-
-    def _take_from_limb(self, context: Context) -> None:
-        """Range and step that the caller has not given; they then show where the operator can be adjusted."""
-        scene = context.scene
-        saved = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
-        for name, value in zip(("frame_start", "frame_end", "step"), saved, strict=True):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, value)
+    def span(self, context: Context, bone: PoseBone) -> Span:
+        """Range and step for the limb that ends in this bone."""
+        scene, given = context.scene, self.properties.is_property_set
+        names = ("frame_start", "frame_end", "step")
+        saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
+        start, end, step = (getattr(self, n) if given(n) else there for n, there in zip(names, saved, strict=True))
+        return start, end, step
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_bake,))
+class POSE_OT_ik_triangulation_bake(RangeOperator):
+    bl_idname = "pose.ik_triangulation_bake"
+    bl_label = "Bake"
+    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+
+    def job(self, context: Context, seconds: float) -> Job:
+        span = self.span(context, active_bone(context))
+        self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
+        return baking([active_limb(context)], [span], context.scene, context.view_layer, seconds)
+
+
+class POSE_OT_ik_triangulation_bake_all(RangeOperator):
+    bl_idname = "pose.ik_triangulation_bake_all"
+    bl_label = "Bake All Limbs"
+    bl_description = "Bake all limbs of the armature that are enabled and have a target, in the order they need"
+
+    why_not = staticmethod(why_not_posed)
+
+    def job(self, context: Context, seconds: float) -> Job:
+        armature = active_armature(context)
+        limbs = enabled_limbs(armature, selected_bones(armature))
+        spans = [self.span(context, armature.pose.bones[limb.tip]) for limb in limbs]
+        return baking(limbs, spans, context.scene, context.view_layer, seconds)
+
+
+class POSE_OT_ik_triangulation_rebake(BakeOperator):
+    bl_idname = "pose.ik_triangulation_rebake"
+    bl_label = "Re-Bake"
+    bl_description = "Bake the limb once more as the active action was baked, and keep the keys made by hand since"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        reason = why_not_posed(context)
+        if reason is None and active_bone(context) is None:
+            return "Make the bone at the end of the limb active"
+        return reason
+
+    def job(self, context: Context, seconds: float) -> Job:
+        bone = active_bone(context)
+        return rebaking(bone.id_data, bone.name, context.scene, context.view_layer, seconds)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all, POSE_OT_ik_triangulation_rebake)
+)

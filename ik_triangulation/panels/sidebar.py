@@ -10,7 +10,12 @@ from ..blender.context import active_armature, active_bone
 from ..blender.freedom import limit_rotation
 from ..errors import ChainError
 from ..kinematics.timing import TIMINGS
-from ..operators.bake import POSE_OT_ik_triangulation_bake
+from ..operators.bake import (
+    POSE_OT_ik_triangulation_bake,
+    POSE_OT_ik_triangulation_bake_all,
+    POSE_OT_ik_triangulation_rebake,
+)
+from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
     POSE_OT_ik_triangulation_joint_learn,
@@ -192,7 +197,13 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.active = not limb.use_scene_range
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
-        column.prop(limb, "step")
+        column.prop(limb, "only_target_keys")
+        step = column.column()
+        step.active = not limb.only_target_keys
+        step.prop(limb, "step")
+        column.prop(limb, "interpolation")
+        column.prop(limb, "destination")
+        column.prop(limb, "mark_misses")
         column.prop(limb, "reduce")
         within = column.column()
         within.active = limb.reduce
@@ -205,6 +216,11 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         smooth.prop(limb, "smoothing", slider=True)
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        together = column.row(align=True)
+        together.prop(limb, "enabled", text="")
+        together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
+        column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
+        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 
 
 class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):

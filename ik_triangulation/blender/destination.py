@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the keys of a bake go: the active action, a new one in its place, or an NLA track; old keys are kept."""
+
+from contextlib import ExitStack
+from functools import partial
+
+import bpy
+from bpy.types import Action, ActionChannelbag, FCurve, Object
+
+from .keyframes import curves_of, ensure_channelbag
+
+
+class Destination:
+    """Where the keys of one bake from frame `first` to `last` go; limbs of an armature share what is made for them.
+
+    ACTION is the active action and slot. NEW_ACTION is a copy of that, put in its place. NLA_TRACK is an action with
+    nothing but the baked keys, on a track above the others: it counts from `first` to `last`, and the active action
+    stays.
+    """
+
+    def __init__(self, first: float, last: float) -> None:
+        self._first, self._last = first, last
+        self._made: dict[tuple[int, str], ActionChannelbag] = {}
+
+    def bag(self, kind: str, armature: Object, undo: ExitStack) -> ActionChannelbag:
+        """The curves to write to. Closing `undo` takes back what is made for that."""
+        if kind == "ACTION":
+            return ensure_channelbag(armature, undo)
+        key = armature.session_uid, kind
+        if key not in self._made:
+            make = _new_action if kind == "NEW_ACTION" else partial(_new_track, self._first, self._last)
+            self._made[key] = make(armature, undo)
+        return self._made[key]
+
+    def shown(self, kind: str, armature: Object, frame: float) -> dict[tuple[str, int], FCurve]:
+        """The curves that count at a frame, by path and array index: the active action goes before the NLA."""
+        curves = list(curves_of(armature))
+        if kind == "NLA_TRACK" and self._first <= frame <= self._last:
+            curves = [*self._made[armature.session_uid, kind].fcurves, *curves]
+        return {(curve.data_path, curve.array_index): curve for curve in curves}
+
+
+def _new_action(armature: Object, undo: ExitStack) -> ActionChannelbag:
+    """A copy of the object's action, assigned in its place; the old one is kept though nobody may use it any more."""
+    animation = armature.animation_data
+    if animation and animation.action:
+        old = animation.action
+        new = old.copy()
+        undo.callback(bpy.data.actions.remove, new)
+        if old.is_editable:
+            undo.callback(setattr, old, "use_fake_user", old.use_fake_user)
+            old.use_fake_user = True
+        handle = animation.action_slot.handle if animation.action_slot else None
+        undo.callback(_assign, armature, old, handle)
+        _assign(armature, new, handle)
+    return ensure_channelbag(armature, undo)
+
+
+def _assign(armature: Object, action: Action, handle: int | None) -> None:
+    """Assign an action and the slot with that handle."""
+    animation = armature.animation_data
+    animation.action = action
+    animation.action_slot = next((slot for slot in action.slots if slot.handle == handle), None)
+
+
+def _new_track(first: float, last: float, armature: Object, undo: ExitStack) -> ActionChannelbag:
+    """A new action on an NLA track above all others, from frame `first` to `last`; the active action stays."""
+    if armature.animation_data is None:
+        armature.animation_data_create()
+        undo.callback(armature.animation_data_clear)
+    animation = armature.animation_data
+    action = bpy.data.actions.new(f"{armature.name}Action")
+    undo.callback(bpy.data.actions.remove, action)
+    slot = action.slots.new(armature.id_type, armature.name)
+    bag = action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    track = animation.nla_tracks.new(prev=animation.nla_tracks[-1] if len(animation.nla_tracks) else None)
+    undo.callback(animation.nla_tracks.remove, track)
+    track.name = action.name
+    strip = track.strips.new(action.name, int(first), action)
+    strip.action_slot = slot
+    strip.extrapolation, strip.blend_type = "NOTHING", "REPLACE"
+    strip.use_sync_length = False
+    end = max(last, first + 1)
+    # In this order: Blender keeps each start before its end, and fits the strip's scale to them.
+    strip.action_frame_end, strip.action_frame_start = end, first
+    strip.frame_start, strip.frame_end, strip.scale = first, end, 1.0
+    return bag

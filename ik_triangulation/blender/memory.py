@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake was made with, kept with the action it went to: as JSON, by slot and tip bone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+import bpy
+from bpy.types import ID, Action, ActionChannelbag, Object, Scene
+
+from ..errors import AnimationError, TargetError
+from .limb import SETTINGS, Limb
+
+_KEY = "ik_triangulation"  # the custom property of an action
+_NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
+
+
+def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
+    """Keep what the limb was baked with from the first to the last frame of `span`, with its step."""
+    action, slot = bag.id_data, bag.slot.identifier
+    settings = {name: _plain(getattr(limb, name)) for name in SETTINGS}
+    bakes = _bakes(action)
+    bakes.setdefault(slot, {})[limb.tip] = {
+        "target": limb.target.name,
+        "bones": limb.in_order,
+        "span": span,
+        "settings": settings,
+    }
+    undo.callback(_put, action, action.get(_KEY))
+    _put(action, json.dumps(bakes))
+
+
+def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float]]:
+    """The limb that was baked last into the active action and slot, and its span, to be baked there once more.
+
+    Raises AnimationError if there was none, and the IKErrors of Limb for what is no longer there.
+    """
+    animation = armature.animation_data
+    action = animation.action if animation else None
+    slot = animation.action_slot.identifier if action and animation.action_slot else None
+    record = _bakes(action).get(slot, {}).get(tip) if action else None
+    if record is None:
+        raise AnimationError(f"No bake of the limb to '{tip}' is kept with the active action. Bake it first.")
+    try:
+        start, end, step = record["span"]
+        name, bones = record["target"], list(record["bones"])
+        settings = {name: value for name, value in record["settings"].items() if name in SETTINGS}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
+    for setting, where in _NAMED.items():
+        if settings.get(setting) is not None:
+            settings[setting] = _named(settings[setting], getattr(bpy.data, where))
+    settings["destination"] = "ACTION"
+    return Limb.from_bones(armature, bones, _named(name, scene.objects), **settings), (start, end, step)
+
+
+def _named(name: str, among: Any) -> ID:
+    found = among.get(name)
+    if found is None:
+        raise TargetError(f"'{name}', which the last bake was made with, is not there. Bake again.")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it: data-blocks by their names."""
+    return value.name if isinstance(value, ID) else value
+
+
+def _bakes(action: Action) -> dict[str, dict[str, Any]]:
+    """All that is kept with an action, by slot and tip bone; nothing if it cannot be read."""
+    try:
+        kept = json.loads(action.get(_KEY, "{}"))
+    except (TypeError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) and all(isinstance(bakes, dict) for bakes in kept.values()) else {}
+
+
+def _put(action: Action, text: str | None) -> None:
+    if text is not None:
+        action[_KEY] = text
+    elif _KEY in action:
+        del action[_KEY]
