@@ -2,6 +2,7 @@
 """Bake All Limbs: every limb of the armature that is enabled, all of them or none."""
 
 from math import nan
+from random import Random
 
 import bpy
 import pytest
@@ -9,6 +10,7 @@ from mathutils import Vector
 
 from ik_triangulation.bake import bake_limbs
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.operators.bake import POSE_OT_ik_triangulation_bake_all
 from ik_triangulation.results import latest
 
 from .rigs import (
@@ -25,6 +27,7 @@ from .rigs import (
     path_point,
     select,
 )
+from .test_modal import Recorder, event, pressed
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -111,6 +114,25 @@ def test_what_was_baked_is_taken_back_if_a_later_limb_fails():
     with nothing_lost(), pytest.raises(RuntimeError, match=r"Target 'To Hand\.R' has an invalid position"):
         bpy.ops.pose.ik_triangulation_bake_all()
     assert rig.animation_data is None
+
+
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
+def test_cancelled_at_any_moment_in_a_window_it_loses_nothing(destination, monkeypatch):
+    monkeypatch.setattr("ik_triangulation.operators.baking._SLICE", 0.0)
+    random, rig = Random(destination), body()
+    for tip in ("Hand.L", "Hand.R", "Chest"):
+        configure(rig, tip, destination=destination, mark_misses=True)
+    rig.pose.bones["Hip"].keyframe_insert("rotation_quaternion", frame=4)
+    rig.pose.bones["Hand.L"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
+    for _ in range(70):
+        with nothing_lost():
+            recorder = Recorder()
+            operator, context = pressed(POSE_OT_ik_triangulation_bake_all, recorder)
+            operator.begin(context)
+            for _ in range(random.randrange(36)):
+                assert operator.modal(context, event()) == {"RUNNING_MODAL"}
+            assert operator.modal(context, event("ESC")) == {"CANCELLED"}
+            assert recorder.is_clean
 
 
 def test_limbs_that_share_a_bone_are_told():
