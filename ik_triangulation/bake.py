@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import groupby
 from math import inf
 from time import perf_counter
@@ -170,7 +171,8 @@ def baking(
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             took = perf_counter() - started
-            reports[id(limb)] = report_of(limb, solved, took, written, list(dict.fromkeys(found)), jumps)
+            report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), jumps)
+            reports[id(limb)] = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
         for limb in limbs:
             if limb.mark_misses:
                 name = f"{limb.armature.name}: {limb.tip} misses"
@@ -296,8 +298,7 @@ def report_of(
         )
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
-    said = [*warnings, *_missed(results)]
-    return Report(*names, limb.tolerance, results, seconds, warnings=said, jumps=jumps, **counts)
+    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, jumps=jumps, **counts)
 
 
 def _missed(results: Sequence[FrameResult]) -> list[str]:

@@ -145,7 +145,7 @@ def test_it_says_how_far_it_is_and_works_a_moment_at_a_time(monkeypatch):
     shown = []
     while operator.modal(context, event()) == {"RUNNING_MODAL"}:
         shown.append(recorder.progress[-1])
-    assert shown == [100 * (frame + 1) // FRAMES for frame in range(FRAMES)]
+    assert list(dict.fromkeys(shown)) == [100 * (frame + 1) // FRAMES for frame in range(FRAMES)]
     texts = list(dict.fromkeys(recorder.texts))
     assert texts[1:3] == [f"Baking: {n} of {FRAMES} frames. Esc or right click: cancel" for n in (1, 2)]
 

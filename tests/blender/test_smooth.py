@@ -113,7 +113,7 @@ def test_the_bare_method_is_left_as_it_is():
 def test_a_bake_that_is_closed_while_it_mends_leaves_everything_as_it_was():
     _, limb = moving()
     with nothing_lost():
-        job = baking([limb], 1, FRAMES)
+        job = baking([limb], [(1, FRAMES, 1)])
         told = [next(job) for _ in range(FRAMES + 5)]
         job.close()
     assert told[FRAMES - 1 :] == [(FRAMES, FRAMES)] * 6  # five more steps after the last frame
