@@ -354,7 +354,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("no bone", "Make the bone at the end active"),
+        ("no bone", "Make the bone at the end of the limb active"),
         ("no armature", "Select an armature"),
         ("edit mode", "Leave Edit Mode first"),
         ("rest position", "'Rig' shows its Rest Position"),

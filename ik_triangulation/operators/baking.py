@@ -25,14 +25,12 @@ class BakeOperator(LimbOperator):
         """What is to be done, reading for no longer than `seconds` at once; raises an IKError if it cannot be."""
         raise NotImplementedError
 
-    def execute(self, context: Context) -> set[str]:
+    def act(self, context: Context) -> set[str]:
         wm = context.window_manager
         wm.progress_begin(0, 100)
         try:
             job = self.job(context, inf)
             return self.tell(context, run_through(job, lambda done, of: wm.progress_update(100 * done // of)))
-        except IKError as error:
-            return self.refuse(error)
         finally:
             wm.progress_end()
 

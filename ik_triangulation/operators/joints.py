@@ -5,38 +5,28 @@ from math import pi
 
 import bpy
 from bpy.props import FloatProperty
-from bpy.types import Context, Operator
+from bpy.types import Context
 
 from .. import joints
 from ..analysis.learning import OFF_AXIS, SHARE
 from ..blender.context import active_armature, active_bone, selected_bones, why_not_set
-from ..errors import IKError
+from .base import IKOperator
 
 
-class JointOperator(Operator):
-    """Changes joint settings: gather, call one function, report."""
-
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = why_not_set(context) or cls.why_not(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
+class JointOperator(IKOperator):
+    """Changes joint settings and says what it did."""
 
     @classmethod
     def why_not(cls, context: Context) -> str | None:
+        return why_not_set(context) or cls.missing(context)
+
+    @classmethod
+    def missing(cls, context: Context) -> str | None:
         """Which bones are missing; None if none are."""
         return None if chosen_bones(context) else "Select bones"
 
-    def execute(self, context: Context) -> set[str]:
-        try:
-            lines = self.run(context)
-        except IKError as error:
-            self.report({"ERROR"}, f"IK Triangulation: {error}")
-            return {"CANCELLED"}
-        for line in lines:
+    def act(self, context: Context) -> set[str]:
+        for line in self.run(context):
             self.report({"INFO"}, line)
         return {"FINISHED"}
 
@@ -66,7 +56,7 @@ class POSE_OT_ik_triangulation_joint_copy(JointOperator):
     )
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
+    def missing(cls, context: Context) -> str | None:
         bone = active_bone(context)
         if bone is None:
             return "Make the bone to copy from active"

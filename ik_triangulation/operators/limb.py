@@ -3,43 +3,26 @@
 
 from collections.abc import Sequence
 
-from bpy.types import Context, Operator
+from bpy.types import Context
 
 from ..blender.context import active_armature, why_not
-from ..errors import IKError
 from ..report import Report
 from ..results import remember
 from ..summary import summary, summary_of_all
+from .base import IKOperator
 
 
-class LimbOperator(Operator):
-    """Acts on the limb that ends in the active bone: gather, call one function, report."""
-
-    bl_options = {"REGISTER", "UNDO"}
+class LimbOperator(IKOperator):
+    """Acts on the limb that ends in the active bone."""
 
     why_not = staticmethod(why_not)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = cls.why_not(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
-
-    def execute(self, context: Context) -> set[str]:
-        try:
-            return self.tell(context, [self.run(context)])
-        except IKError as error:
-            return self.refuse(error)
+    def act(self, context: Context) -> set[str]:
+        return self.tell(context, [self.run(context)])
 
     def run(self, context: Context) -> Report:
         """Do it; raises an IKError that says what is in the way."""
         raise NotImplementedError
-
-    def refuse(self, error: IKError) -> set[str]:
-        """Say why nothing was done."""
-        self.report({"ERROR"}, f"IK Triangulation: {error}")
-        return {"CANCELLED"}
 
     def tell(self, context: Context, reports: Sequence[Report]) -> set[str]:
         """Say what came of it, in one line for all limbs but for the warnings, and keep it for the panel."""

@@ -3,14 +3,14 @@
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context, Operator
+from bpy.types import Context
 
 from ..analyse import map_chain
 from ..blender.armature import bones_from_tip
-from ..blender.context import active_armature, active_bone, selected_bones, why_not_set
+from ..blender.context import active_armature, active_bone, selected_bones
 from ..blender.images import show
-from ..errors import IKError
 from ..solvers import SOLVERS
+from .base import IKOperator
 
 METRICS = [
     ("iterations", "Iterations", "Steps of the solver: blue is one, red the last attempt, black is not reached"),
@@ -27,11 +27,10 @@ SCALES = [
 ]
 
 
-class POSE_OT_ik_triangulation_map(Operator):
+class POSE_OT_ik_triangulation_map(IKOperator):
     bl_idname = "pose.ik_triangulation_map"
     bl_label = "Metric Map"
     bl_description = "Make an image of what it takes to reach each place round the limb, in the plane it is bent in"
-    bl_options = {"REGISTER", "UNDO"}
 
     solver: EnumProperty(
         name="Solver",
@@ -52,14 +51,7 @@ class POSE_OT_ik_triangulation_map(Operator):
         precision=4,
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = why_not_set(context) or (None if active_bone(context) else "Make the bone at the end active")
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
-
-    def execute(self, context: Context) -> set[str]:
+    def act(self, context: Context) -> set[str]:
         wm = context.window_manager
         wm.progress_begin(0.0, 1.0)
         armature, tip = active_armature(context), active_bone(context)
@@ -71,9 +63,6 @@ class POSE_OT_ik_triangulation_map(Operator):
                 bones = bones_from_tip(armature, tip.name, stored.chain_count)
             settings = self.size, self.tolerance, self.iterations, self.finish
             made = map_chain(armature, bones, self.solver, *settings, context.view_layer, wm.progress_update)
-        except IKError as error:
-            self.report({"ERROR"}, f"IK Triangulation: {error}")
-            return {"CANCELLED"}
         finally:
             wm.progress_end()
         image = show(f"Map of {tip.name}", made.image(self.metric, self.scale))

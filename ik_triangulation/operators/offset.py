@@ -2,35 +2,25 @@
 """Set Offset: the tip keeps the place and rotation beside its target that it has now."""
 
 import bpy
-from bpy.types import Context, Operator
+from bpy.types import Context
 
 from ..blender.checks import check_limb
 from ..blender.context import active_bone, active_limb, why_not
 from ..blender.sampling import offset_of
-from ..errors import IKError
+from .base import IKOperator
 
 
-class POSE_OT_ik_triangulation_offset_set(Operator):
+class POSE_OT_ik_triangulation_offset_set(IKOperator):
     bl_idname = "pose.ik_triangulation_offset_set"
     bl_label = "Set Offset"
     bl_description = "Keep the tip where it is now, as seen from the target"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        reason = why_not(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
+    why_not = staticmethod(why_not)
 
-    def execute(self, context: Context) -> set[str]:
-        try:
-            limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()
-            check_limb(limb, context.scene, context.view_layer)
-            location, rotation = offset_of(limb, depsgraph)
-        except IKError as error:
-            self.report({"ERROR"}, f"IK Triangulation: {error}")
-            return {"CANCELLED"}
+    def act(self, context: Context) -> set[str]:
+        limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()
+        check_limb(limb, context.scene, context.view_layer)
+        location, rotation = offset_of(limb, depsgraph)
         stored = active_bone(context).ik_triangulation
         stored.offset_location, stored.offset_rotation, stored.use_offset = location, rotation, True
         return {"FINISHED"}

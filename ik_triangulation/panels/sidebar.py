@@ -197,23 +197,9 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         ends.active = not limb.use_scene_range
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
-        column.prop(limb, "only_target_keys")
         step = column.column()
         step.active = not limb.only_target_keys
         step.prop(limb, "step")
-        column.prop(limb, "interpolation")
-        column.prop(limb, "destination")
-        column.prop(limb, "mark_misses")
-        column.prop(limb, "reduce")
-        within = column.column()
-        within.active = limb.reduce
-        within.prop(limb, "reduce_tolerance")
-        column.separator()
-        column.prop(limb, "start_from")
-        smooth = column.column()
-        smooth.active = limb.finish
-        smooth.prop(limb, "smooth")
-        smooth.prop(limb, "smoothing", slider=True)
         column.separator()
         column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         together = column.row(align=True)
@@ -221,6 +207,39 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
+
+
+class BakePanel(LimbPanel):
+    """A part of the Bake panel."""
+
+    bl_parent_id = "VIEW3D_PT_ik_triangulation_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
+    bl_label = "Keys"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        for name in ("destination", "interpolation", "only_target_keys", "mark_misses", "reduce"):
+            column.prop(limb, name)
+        within = column.column()
+        within.active = limb.reduce
+        within.prop(limb, "reduce_tolerance")
+
+
+class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):
+    bl_label = "Smoothness"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "start_from")
+        smooth = column.column()
+        smooth.active = limb.finish
+        smooth.prop(limb, "smooth")
+        smooth.prop(limb, "smoothing", slider=True)
 
 
 class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
@@ -318,6 +337,8 @@ register, unregister = bpy.utils.register_classes_factory(
         VIEW3D_PT_ik_triangulation_solver,
         VIEW3D_PT_ik_triangulation_joint,
         VIEW3D_PT_ik_triangulation_bake,
+        VIEW3D_PT_ik_triangulation_keys,
+        VIEW3D_PT_ik_triangulation_smoothness,
         VIEW3D_PT_ik_triangulation_reach,
         VIEW3D_PT_ik_triangulation_analyse,
     )
