@@ -75,12 +75,12 @@ def bake_blender(ob, target, frames):
     return perf_counter() - started
 
 
-def bake_ours(solver):
+def bake_ours(solver, smooth):
     def run(ob, target, frames):
         from ik_triangulation.bake import bake
         from ik_triangulation.blender.limb import Limb
 
-        limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, tolerance=1e-4 * REACH, solver=solver)
+        limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, tolerance=1e-4 * REACH, solver=solver, smooth=smooth)
         started = perf_counter()
         bake(limb, 1, frames)
         return perf_counter() - started
@@ -109,13 +109,13 @@ def run(arguments):
     """Bones x frames, each method in turn, `rounds` times over; the ratio is of the medians."""
     import bpy
 
-    from ik_triangulation.solvers import SOLVERS
-
-    methods = {"nla.bake": bake_blender} | {key: bake_ours(key) for key in SOLVERS if key in arguments.solvers}
+    methods = {"nla.bake": bake_blender}
+    for key in arguments.solvers:
+        methods |= {f"{key}, bare": bake_ours(key, smooth=False), f"{key}, No Jumps": bake_ours(key, smooth=True)}
     print(
         f"Blender {bpy.app.version_string}, rotation channels, medians of {arguments.rounds} rounds; distances / reach"
     )
-    print(f"{'bones x frames':>14}  {'method':<20} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}  {'turn':>6}")
+    print(f"{'bones x frames':>14}  {'method':<26} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}  {'turn':>6}")
     for bones, frames in arguments.sizes:
         times = {name: [] for name in methods}
         results = {}
@@ -132,7 +132,7 @@ def run(arguments):
             own = median(times[name])
             size = f"{bones} x {frames}"
             print(
-                f"{size:>14}  {name:<20} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}  {turn:5.1f}°",
+                f"{size:>14}  {name:<26} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}  {turn:5.1f}°",
                 flush=True,
             )
 
