@@ -102,15 +102,17 @@ def _runs(
     frames = [result.now.frame for result in solved]
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
-    places = [{joint.name: i for i, joint in enumerate(result.pose.chain.joints)} for result in solved]
+    chains = {id(result.pose.chain): result.pose.chain for result in solved}
+    places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
     for joint in solved[0].pose.chain.joints:
-        if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places):
+        if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places.values()):
             continue
         bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
-        found = [(result.pose, place[joint.name]) for result, place in zip(solved, places, strict=True)]
-        rotations = [pose.rotations[i] for pose, i in found]
-        freedoms = [pose.chain.joints[i].freedom for pose, i in found]
+        at = {key: place[joint.name] for key, place in places.items()}
+        rotations = [result.pose.rotations[at[id(result.pose.chain)]] for result in solved]
+        allowed = {key: chain.joints[at[key]].freedom for key, chain in chains.items()}
+        freedoms = [allowed[id(result.pose.chain)] for result in solved]
         previous = before.get(joint.name) or tuple(getattr(bone, prop))
         parts, begin = [], 0
         for frame, stays in (*kept.get(joint.name, {}).items(), (inf, {})):

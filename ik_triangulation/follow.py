@@ -66,8 +66,8 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
 
     The bare method, without Finish, is left as it is, and so are frames of which some have other joints.
     """
-    names = {tuple(joint.name for joint in each.solution.pose.chain.joints) for each in solved}
-    if len(names) > 1:
+    chains = {id(each.solution.pose.chain): each.solution.pose.chain for each in solved}
+    if len({tuple(joint.name for joint in chain.joints) for chain in chains.values()}) > 1:
         return list(solved), []
     path = Path([_moment(limb, each) for each in solved])
     if limb.finish and limb.smooth:

@@ -67,7 +67,8 @@ def solve(
         raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
     if iterations < 0:
         raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
-    if not (all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations) and isfinite(sum(start.tip))):
+    units = follow or all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations)
+    if not (units and isfinite(sum(start.tip))):
         raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
     pose = start.copy()
     projected = pose.project()
