@@ -71,7 +71,10 @@ def key(
     runs = _runs(limb, solved, before, kept)
     frames = [each.now.frame for each in solved]
     full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
-    if limb.reduce and runs and len(frames) > 2 and not kept:
+    alike = (
+        len({tuple(joint.name for joint in each.pose.chain.joints) for each in solved}) == 1 if limb.reduce else False
+    )
+    if alike and runs and len(frames) > 2 and not kept:
         at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last, limb.interpolation))
         runs = _thinned(runs, at, curves)
     how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)

@@ -66,8 +66,7 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
 
     The bare method, without Finish, is left as it is, and so are frames of which some have other joints.
     """
-    chains = {id(each.solution.pose.chain): each.solution.pose.chain for each in solved}
-    if len({tuple(joint.name for joint in chain.joints) for chain in chains.values()}) > 1:
+    if not same_joints(solved):
         return list(solved), []
     path = Path([_moment(limb, each) for each in solved])
     if limb.finish and limb.smooth:
@@ -79,6 +78,12 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
         same = rotations is each.solution.pose.rotations
         result.append(each if same else _replaced(limb, bones, each, result[-1:] or [each], rotations))
     return result, path.jumps()
+
+
+def same_joints(solved: Sequence[Solved]) -> bool:
+    """Whether all frames have the same joints, which they have not where something is scaled at some of them."""
+    chains = {id(each.pose.chain): each.pose.chain for each in solved}
+    return len({tuple(joint.name for joint in chain.joints) for chain in chains.values()}) == 1
 
 
 def tasks(

@@ -305,3 +305,16 @@ def test_the_operator_writes_the_keys_of_the_call():
     configure(rig, "Bone 2", target=target, reduce=True, reduce_tolerance=0.03125)
     bpy.ops.pose.ik_triangulation_bake(frame_start=FIRST, frame_end=LAST)
     assert repr(all_keys(rig)) == called
+
+
+def test_a_bake_in_which_a_scale_comes_and_goes_keeps_every_key():
+    """A bone that is left out is a joint of its own only while something is scaled unequally: frames are not alike."""
+    rig, target = moving("QUATERNION")
+    held = rig.pose.bones["Bone 1"]
+    for frame, scale in ((FIRST, 1.0), (LAST // 2, 1.5), (LAST, 1.0)):
+        held.scale = (scale, 1.0, 1.0)
+        held.keyframe_insert("scale", frame=frame)
+    names = [bone.name for bone in rig.pose.bones if bone.name != "Bone 1"]
+    report = bake(Limb.from_bones(rig, names, target, reduce=True), FIRST, LAST)
+    assert report.all_reached
+    assert report.keys == report.full_keys
