@@ -29,9 +29,8 @@ from .blender.markers import mark
 from .blender.memory import recall, remember
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
 from .errors import AnimationError
-from .follow import Solved, follow, outside, smoothed
+from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
-from .solvers.jumps import Jump
 from .solvers.path import Work
 
 T = TypeVar("T")
@@ -156,7 +155,7 @@ def baking(
                 solved.append(result)
                 done += 1
                 yield done, whole
-            solved, jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
+            solved, find_jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
             now = solved[0].now
             found = warnings[id(limb)] + moved_inside(outside(limb, bones, now), now.frame)
             shown = scene.frame_current_final
@@ -171,7 +170,7 @@ def baking(
                     found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
             view_layer.update()
             took = perf_counter() - started
-            report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), jumps)
+            report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
             reports[id(limb)] = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
         for limb in limbs:
             if limb.mark_misses:
@@ -286,7 +285,7 @@ def report_of(
     seconds: float,
     written: commit.Written,
     warnings: Sequence[str],
-    jumps: Sequence[Jump] = (),
+    find_jumps: Jumps = list,
 ) -> Report:
     """What came of the frames that were solved; `seconds` is the time they took, `written` what keys came of them."""
     results = []
@@ -298,7 +297,7 @@ def report_of(
         )
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
-    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, jumps=jumps, **counts)
+    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts)
 
 
 def _missed(results: Sequence[FrameResult]) -> list[str]:

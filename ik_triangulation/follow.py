@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mathutils import Quaternion
@@ -18,6 +18,8 @@ from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
 from .solvers.path import Path, Work
 from .targets import Target
+
+Jumps = Callable[[], list[Jump]]
 
 
 class Solved(NamedTuple):
@@ -61,23 +63,26 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
 
 
-def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], list[Jump]]]:
+def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
     """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
 
+    The latter is a call that finds it, as that takes time too.
     The bare method, without Finish, is left as it is, and so are frames of which some have other joints.
     """
     if not same_joints(solved):
-        return list(solved), []
+        return list(solved), list
+    if not (limb.finish and (limb.smooth or limb.smoothing)):
+        return list(solved), lambda: Path([_moment(limb, each) for each in solved]).jumps()
     path = Path([_moment(limb, each) for each in solved])
-    if limb.finish and limb.smooth:
+    if limb.smooth:
         yield from path.without_jumps(limb.seed)
-    if limb.finish and limb.smoothing:
+    if limb.smoothing:
         yield from path.relax(limb.smoothing)
     result: list[Solved] = []
     for each, rotations in zip(solved, path.rotations, strict=True):
         same = rotations is each.solution.pose.rotations
         result.append(each if same else _replaced(limb, bones, each, result[-1:] or [each], rotations))
-    return result, path.jumps()
+    return result, path.jumps
 
 
 def same_joints(solved: Sequence[Solved]) -> bool:

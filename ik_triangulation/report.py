@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from statistics import median
@@ -53,10 +53,9 @@ class FrameResult(NamedTuple):
 class Report:
     """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
 
-    `jumps` are the turns of joints that stand out from those of the frames around them, and why they are there; their
-    indices are those of `frames`. A full bake would have had `full_keys`; where that are more, those were dropped, and
-    `strayed` is how far the tip is from the full bake for it [Blender units, world space] at most, at the frames and
-    halfway between them.
+    A full bake would have had `full_keys`; where that are more, those were dropped, and `strayed` is how far the tip is
+    from the full bake for it [Blender units, world space] at most, at the frames and halfway between them. `find_jumps`
+    finds what `jumps` says.
     """
 
     armature: str
@@ -70,7 +69,15 @@ class Report:
     warnings: Sequence[str] = field(default_factory=tuple)
     full_keys: int = 0
     strayed: float = 0.0
-    jumps: Sequence[Jump] = ()
+    find_jumps: Callable[[], Sequence[Jump]] = list
+
+    @cached_property
+    def jumps(self) -> Sequence[Jump]:
+        """The turns of joints that stand out from those of the frames around them, and why they are there.
+
+        Their indices are those of `frames`.
+        """
+        return self.find_jumps()
 
     @cached_property
     def due(self) -> Sequence[FrameResult]:
