@@ -57,7 +57,7 @@ def map_chain(
     size: int = 100,
     tolerance: float = 0.01,
     iterations: int = 20,
-    finish: bool = True,
+    finish: bool = False,
     view_layer: ViewLayer | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MetricMap:

@@ -38,7 +38,7 @@ def add_commands(commands: Any) -> None:
     add_bones(mapping)
     mapping.add_argument("--frame", type=int, help="frame at which it is posed (default: the present one)")
     mapping.add_argument("--solver", type=str.upper, choices=SOLVERS, default="TRIANGULATION")
-    mapping.add_argument("--no-finish", dest="finish", action="store_false", help="the bare method, no polish")
+    mapping.add_argument("--finish", action="store_true", help="polish where the solver stops short; takes long")
     mapping.add_argument("--iterations", type=int, default=20, help="most steps of the solver (default: %(default)s)")
     mapping.add_argument("--tolerance", type=float, default=0.01, help="share of the reach (default: %(default)s)")
     mapping.add_argument("--size", type=_size, default=100, help="pixels a side (default: %(default)s)")

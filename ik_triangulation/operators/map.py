@@ -37,7 +37,7 @@ class POSE_OT_ik_triangulation_map(IKOperator):
         description="The method to map",
         items=[(key, s.label, s.description) for key, s in SOLVERS.items()],
     )
-    finish: BoolProperty(name="Finish", description="Polish where the solver alone stops short", default=True)
+    finish: BoolProperty(name="Finish", description="Polish where the solver alone stops short; takes long")
     metric: EnumProperty(name="Metric", description="What the colours show", items=METRICS)
     scale: EnumProperty(name="Colors", description="Which colours show it", items=SCALES)
     size: IntProperty(name="Size", description="Pixels on each side", default=100, min=8, max=1024)
