@@ -22,7 +22,7 @@ from .blender.gate import within_limits
 from .blender.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
-from .follow import Solved
+from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
@@ -71,10 +71,7 @@ def key(
     runs = _runs(limb, solved, before, kept)
     frames = [each.now.frame for each in solved]
     full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
-    alike = (
-        len({tuple(joint.name for joint in each.pose.chain.joints) for each in solved}) == 1 if limb.reduce else False
-    )
-    if alike and runs and len(frames) > 2 and not kept:
+    if limb.reduce and runs and len(frames) > 2 and not kept and same_joints(solved):
         at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last, limb.interpolation))
         runs = _thinned(runs, at, curves)
     how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
@@ -105,7 +102,7 @@ def _runs(
     frames = [result.now.frame for result in solved]
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
-    chains = {id(result.pose.chain): result.pose.chain for result in solved}
+    chains = chains_of(solved)
     places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
     for joint in solved[0].pose.chain.joints:
         if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places.values()):

@@ -13,7 +13,7 @@ from .blender.limb import Limb
 from .blender.sampling import Rig, Sample
 from .errors import RigError
 from .goal import Aim, Goal
-from .kinematics import Locked, Pose
+from .kinematics import Chain, Locked, Pose
 from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
 from .solvers.path import Path, Work
@@ -66,14 +66,15 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solv
 def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
     """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
 
-    The latter is a call that finds it, as that takes time too.
-    The bare method, without Finish, is left as it is, and so are frames of which some have other joints.
+    The latter is a call that finds it, as that takes time too. The bare method, without Finish, is left as it is, and
+    so are frames of which some have other joints.
     """
     if not same_joints(solved):
         return list(solved), list
+    moments = [_moment(limb, each) for each in solved]
     if not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: Path([_moment(limb, each) for each in solved]).jumps()
-    path = Path([_moment(limb, each) for each in solved])
+        return list(solved), lambda: Path(moments).jumps()
+    path = Path(moments)
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
     if limb.smoothing:
@@ -87,8 +88,12 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
 
 def same_joints(solved: Sequence[Solved]) -> bool:
     """Whether all frames have the same joints, which they have not where something is scaled at some of them."""
-    chains = {id(each.pose.chain): each.pose.chain for each in solved}
-    return len({tuple(joint.name for joint in chain.joints) for chain in chains.values()}) == 1
+    return len({tuple(joint.name for joint in chain.joints) for chain in chains_of(solved).values()}) == 1
+
+
+def chains_of(solved: Sequence[Solved]) -> dict[int, Chain]:
+    """The few chains that the many frames share, by their id()."""
+    return {id(each.pose.chain): each.pose.chain for each in solved}
 
 
 def tasks(
