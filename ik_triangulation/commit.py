@@ -51,6 +51,12 @@ def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: Exi
     return keys
 
 
+def show(limb: Limb, solved: Solved) -> None:
+    """Show the solution of one frame on the bones, which Blender is yet to evaluate."""
+    for run in _runs(limb, [solved], {}, {}):
+        set_rotation(limb.armature.pose.bones[run.bone], run.values[0])
+
+
 def key(
     limb: Limb,
     solved: Sequence[Solved],

@@ -34,17 +34,18 @@ class Solved(NamedTuple):
     pose: Pose
 
 
-def follow(limb: Limb, bones: Bones, moments: Iterable[Sample]) -> Iterator[Solved]:
+def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = False) -> Iterator[Solved]:
     """Solve one sample after the other, each from where the limb says; bones that are not solved are as sampled.
 
-    Raises RigError, naming the frame, for a bone scaled to zero, and TargetError for a shape that the target has not.
+    If that has `begun` before, the pose of the first sample is taken for a solution. Raises RigError, naming the frame,
+    for a bone scaled to zero, and TargetError for a shape that the target has not.
     """
     aim = Aim(limb)
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
     for now in moments:
-        first = pose is None
+        first = pose is None and not begun
         if pose is None or now.rig is not rig:
             rig = now.rig
             start = at_frame(now, bones)

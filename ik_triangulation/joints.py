@@ -6,18 +6,46 @@ Everything is read before the first setting is written: if one bone is refused, 
 
 from collections.abc import Sequence
 from math import ceil, floor
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
+from mathutils import Quaternion
 
 from .analysis.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 from .blender.armature import find_bone
-from .blender.freedom import limits_of, stiffness_of, store
+from .blender.freedom import freedom_of, limits_of, stiffness_of, store
 from .blender.keyframes import curves_of
-from .blender.rotation import channel, limit_order, rotation_from
+from .blender.rotation import channel, limit_order, rotation_from, rotation_of
 from .errors import AnimationError, ChainError, FreedomError
+from .kinematics import Freedom, Hinge
 from .kinematics.mirror import mirror_between, mirrored
+from .kinematics.rotation import rotation_angle
+
+
+class JointNow(NamedTuple):
+    """What a bone may do and how it stands: its `angle` about the hinge, or from rest, in rad; how `stiff` it is, 0..1.
+
+    `ends` are those of its ranges that it stands on; where it is `outside` it stands beyond them.
+    """
+
+    freedom: Freedom
+    angle: float
+    stiff: float
+    ends: Sequence[str]
+    outside: bool
+
+
+def joint_now(bone: PoseBone) -> JointNow:
+    """What the bone may do and how it is posed. Raises FreedomError and ChainError as freedom_of() does."""
+    freedom, rotation = freedom_of(bone), rotation_of(bone)
+    allowed = freedom.nearest(rotation)
+    if isinstance(freedom, Hinge) and freedom.moves:
+        angle = freedom.coordinates(rotation)[0].value
+    else:
+        angle = rotation_angle(rotation, Quaternion())
+    return JointNow(freedom, angle, stiffness_of(bone), freedom.on_limits(allowed), allowed is not rotation)
 
 
 def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:

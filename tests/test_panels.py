@@ -1,88 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every panel draws in every state, and shows what counts; the offset that can be set there is kept."""
 
-from types import SimpleNamespace
+from importlib import import_module
+from math import inf, pi
+from pkgutil import iter_modules
+from random import Random
 
 import bpy
 import pytest
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
+from ik_triangulation import panels
 from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.panels import sidebar
+from ik_triangulation.panels.words import kind_words, range_words
 from ik_triangulation.results import latest
 
+from .layouts import drawn
 from .rigs import armature, chain_rig, configure, empty, evaluated_tip, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-PANELS = [
-    cls
-    for name, cls in vars(sidebar).items()
-    if name.startswith("VIEW3D_PT_") and issubclass(cls, sidebar.SidebarPanel) and hasattr(cls, "bl_label")
-]
-MAIN, ONLY_RESULT = sidebar.VIEW3D_PT_ik_triangulation, sidebar.VIEW3D_PT_ik_triangulation_result
+MODULES = [import_module(f"ik_triangulation.panels.{module.name}") for module in iter_modules(panels.__path__)]
+PANELS = [cls for module in MODULES for name, cls in vars(module).items() if name.startswith("VIEW3D_PT_")]
 
 
-class Recorder:
-    """Takes what a panel draws, fails for what Blender would refuse, and knows what is greyed out."""
-
-    use_property_split = use_property_decorate = False
-
-    def __init__(self, above=None):
-        self.above, self.active = above, True
-        self.drawn = above.drawn if above else []
-
-    def _part(self, align=False, heading=""):
-        return Recorder(self)
-
-    column = row = box = _part
-
-    def _shown(self):
-        return self.active and (self.above is None or self.above._shown())
-
-    def _add(self, what, icon):
-        assert icon in bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
-        self.drawn.append(what if self._shown() else f"({what})")
-
-    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1):
-        assert name in data.bl_rna.properties
-        self._add(name, icon)
-
-    def prop_search(self, data, name, search_data, search_name, icon="NONE"):
-        assert name in data.bl_rna.properties
-        assert search_name in search_data.bl_rna.properties
-        self._add(name, icon)
-
-    def label(self, text="", icon="NONE"):
-        assert text
-        self._add(text, icon)
-
-    def operator(self, name, text=None, icon="NONE"):
-        group, _, operator = name.partition(".")
-        assert hasattr(bpy.types, f"{group.upper()}_OT_{operator}")
-        self._add(operator.removeprefix("ik_triangulation_"), icon)
-
-    def separator(self, factor=1.0):
-        pass
+def panel(name):
+    """The panel of that name, "" for the main one."""
+    return next(cls for cls in PANELS if cls.__name__ == f"VIEW3D_PT_ik_triangulation{name}")
 
 
-def drawn(panel):
-    """What a panel draws now; None if it is not there."""
-    layout, context = Recorder(), bpy.context
-    seen = SimpleNamespace(
-        **{name: getattr(context, name) for name in ("active_object", "scene", "preferences", "view_layer", "mode")},
-        region=None,
-    )
-    if hasattr(panel, "poll") and not panel.poll(seen):
-        return None
-    panel.draw(SimpleNamespace(layout=layout, column=lambda: sidebar.SidebarPanel.column(panel_with(layout))), seen)
-    return layout.drawn
-
-
-def panel_with(layout):
-    return SimpleNamespace(layout=layout)
+MAIN, ONLY_RESULT = panel(""), panel("_result")
 
 
 def shown():
@@ -129,7 +79,8 @@ def no_active_bone():
 def test_without_a_bone_the_main_panel_alone_says_what_to_do(build):
     build()
     said = "Make a bone active" if build in (empty_armature, no_active_bone) else "Select an armature"
-    assert shown() == {MAIN: [said]}
+    assert list(shown()) == [MAIN]
+    assert drawn(MAIN)[-1] == said
 
 
 def untouched():
@@ -309,25 +260,136 @@ def test_a_result_is_that_of_its_own_limb():
 
 def test_what_does_not_count_is_greyed_out_or_not_there():
     _, _, limb = standard()
-    main, goal, comfort = MAIN, sidebar.VIEW3D_PT_ik_triangulation_goal, sidebar.VIEW3D_PT_ik_triangulation_comfort
-    solver, baking = sidebar.VIEW3D_PT_ik_triangulation_solver, sidebar.VIEW3D_PT_ik_triangulation_bake
-    assert drawn(main) == ["Limb to Bone 3", "target", "chain_count", "use_selected", "solve"]
+    main, goal, comfort = MAIN, panel("_goal"), panel("_comfort")
+    solver, baking = panel("_solver"), panel("_bake")
+    assert drawn(main)[-6:] == ["Limb to Bone 3", "target", "chain_count", "use_selected", "solve", "live"]
     assert drawn(goal) == [
         "influence", "shape", "use_offset", "offset_set", "orientation", "orient_weight", "pole_target",
     ]  # fmt: skip
     assert drawn(comfort) == ["effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
     assert drawn(solver)[-2:] == ["finish", "seed"]
     assert drawn(baking)[:3] == ["use_scene_range", "(frame_start)", "(frame_end)"]
-    assert "(reduce_tolerance)" in drawn(sidebar.VIEW3D_PT_ik_triangulation_keys)
-    assert "smooth" in drawn(sidebar.VIEW3D_PT_ik_triangulation_smoothness)
+    assert "(reduce_tolerance)" in drawn(panel("_keys"))
+    assert "smooth" in drawn(panel("_smoothness"))
     limb.use_selected, limb.orientation, limb.rest_weight = True, "NONE", 0.5
     limb.finish = limb.use_scene_range = False
     limb.pole_target, limb.obstacles = empty("Pole"), bpy.data.collections.new("Crates")
     assert "(chain_count)" in drawn(main)
     assert drawn(goal)[-4:] == ["(orient_weight)", "pole_target", "pole_angle", "pole_weight"]
     assert drawn(comfort)[2:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
-    assert drawn(solver)[-2:] == ["finish", "(seed)"]
+    assert drawn(solver)[-2:] == ["iterations", "finish"]
     assert drawn(baking)[1:3] == ["frame_start", "frame_end"]
+
+
+@pytest.mark.parametrize("width", [200, 500])
+def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(width):
+    rig, target, limb = standard(solver="CCD")
+    configure(rig, "Bone 1", target=target, chain_count=2)
+    bpy.ops.pose.ik_triangulation_solve()
+    said = drawn(MAIN, width)
+    row = ["enabled", "Bone 1", "Target", *(["Triangulation"] if width == 500 else []), "live"]
+    other = ["enabled", "Bone 3", "Target", *(["Cyclic Coordinate Descent"] if width == 500 else []), "live"]
+    assert said[: len(row + other)] == row + other
+    limb.target = None
+    assert "Bone 3" not in drawn(MAIN, width)
+
+
+@pytest.mark.parametrize("width", [200, 500])
+def test_the_list_of_joints_shows_what_each_bone_of_the_limb_may_do_and_how_it_stands(width):
+    rig, _, _ = standard()
+    hinge, beyond = (rig.pose.bones[name] for name in ("Bone 2", "Bone 1"))
+    joint = hinge.ik_triangulation_joint
+    joint.source, joint.kind, joint.axis, joint.lower, joint.upper = "OWN", "HINGE", (-1.0, 0.0, 0.0), 0.0, pi / 2.0
+    joint.stiffness = 0.25
+    beyond.use_ik_limit_x, beyond.ik_min_x, beyond.ik_max_x = True, -0.1, 0.1
+    for bone, angle in ((hinge, -pi / 2.0), (beyond, 0.5)):
+        bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+    said = drawn(panel("_joint"), width)
+    wide = width == 500
+    free = ["Bone 3", "Free", "0°"]
+    assert said[: said.index("Bone 3")] == [
+        "Bone 1", "Euler", *(["X -6° to 6°"] if wide else []), "29°",
+        "Bone 2", "Hinge -X", *(["0° to 90°", "0.25"] if wide else []), "90°",
+    ]  # fmt: skip
+    assert said[said.index("Bone 3") :][:3] == free
+
+
+def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
+    rig, _, _ = standard()
+    lists, joints = bpy.context.window_manager.ik_triangulation_lists, panel("_joint")
+    assert lists.joint == rig.pose.bones.find("Bone 3")
+    lists.joint = rig.pose.bones.find("Bone 2")
+    assert drawn(joints).count("Bone 2") == 2
+    assert rig.data.bones.active.name == "Bone 3"
+    lists.joint = rig.pose.bones.find("Bone 0")  # which the limb does not turn
+    assert drawn(joints).count("Bone 3") == 2
+    lists.limb = rig.pose.bones.find("Bone 1")
+    assert rig.data.bones.active.name == "Bone 1"
+
+
+@pytest.mark.parametrize(
+    ("freedom", "kind", "limits"),
+    [
+        (Free(), "Free", ""),
+        (Locked(), "Locked", ""),
+        (Hinge(Vector((0.0, 0.0, 1.0)), -inf, inf), "Hinge Z", ""),
+        (Hinge(Vector((1.0, 1.0, 0.0)), 0.0, inf), "Hinge", "0° to any"),
+        (Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5), "Locked", "29° to 29°"),
+        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°"),
+        (EulerLimits("XYZ", (-pi, -inf, 0.0), (pi, inf, 1.0)), "Euler", "X -180° to 180°, Z 0° to 57°"),
+    ],
+)
+def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
+    assert (kind_words(freedom), range_words(freedom)) == (kind, limits)
+
+
+def test_no_panel_raises_or_writes_in_any_of_500_states():
+    random = Random(6)
+    for number in range(500):
+        if number % 25 == 0:
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+            random.choice(STATES)()
+            bpy.ops.ed.undo_push(message=f"State {number}")
+        change_anything(random)
+        with nothing_lost():
+            found = [drawn(panel, random.choice((None, 120, 200, 350, 900))) for panel in PANELS]
+        assert found[PANELS.index(MAIN)], number
+
+
+def change_anything(random):
+    """Give some settings of some bone any value that they can have, and now and then lose something."""
+    rigs = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.pose.bones]
+    if not rigs:
+        return
+    bone = random.choice(random.choice(rigs).pose.bones)
+    for group in (bone.ik_triangulation, bone.ik_triangulation_joint, bone):
+        for prop in random.sample(list(group.bl_rna.properties), 5):
+            of_blender = group == bone and prop.type == "POINTER"
+            if not (prop.is_readonly or of_blender) and prop.identifier != "name":
+                change(group, prop, random)
+    if random.random() < 0.1:
+        bpy.data.objects.remove(random.choice(bpy.data.objects))
+    if random.random() < 0.1:
+        bpy.context.view_layer.objects.active = random.choice([None, *bpy.context.view_layer.objects])
+
+
+def change(group, prop, random):
+    if prop.type == "ENUM" and not prop.is_enum_flag:
+        value = random.choice(prop.enum_items.keys())
+    elif prop.type == "BOOLEAN" and not prop.is_array:
+        value = random.random() < 0.5
+    elif prop.type in {"FLOAT", "INT"}:
+        low, high = max(prop.hard_min, -7), min(prop.hard_max, 7)
+        value = [random.uniform(low, high) for _ in range(prop.array_length or 1)]
+        value = [int(each) for each in value] if prop.type == "INT" else value
+        value = value if prop.is_array else value[0]
+    elif prop.type == "POINTER" and prop.fixed_type.identifier == "Object":
+        value = random.choice([None, *bpy.data.objects])
+    else:
+        return
+    if isinstance(value, list) and len(value) == 16:
+        return  # a matrix
+    setattr(group, prop.identifier, value)
 
 
 def test_a_bone_can_be_chosen_where_target_or_pole_is_an_armature():
@@ -335,7 +397,7 @@ def test_a_bone_can_be_chosen_where_target_or_pole_is_an_armature():
     limb.target = limb.pole_target = chain_rig(2, name="Other")
     configure(bpy.data.objects["Rig"], "Bone 3")
     assert "subtarget" in drawn(MAIN)
-    assert "pole_subtarget" in drawn(sidebar.VIEW3D_PT_ik_triangulation_goal)
+    assert "pole_subtarget" in drawn(panel("_goal"))
 
 
 # Offset

@@ -3,4 +3,7 @@
 
 from bpy.utils import register_submodule_factory
 
-register, unregister = register_submodule_factory(__name__, ("sidebar",))
+# The main panel, that of the limbs, holds the others, which stand in it in this order.
+_PANELS = ("lists", "limbs", "result", "goal", "joints", "solver", "bake", "reach", "analyse")
+
+register, unregister = register_submodule_factory(__name__, _PANELS)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs made from what is selected, with targets where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+from bpy.types import Object, PoseBone
+from mathutils import Matrix
+
+from .blender.armature import find_bone
+from .errors import ChainError
+
+_SIZE = 0.5  # of a new target, as a share of the tip bone's length
+
+
+def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
+    """Make a limb of every line of these bones, and of a single one with the bones above it; the names of their tips.
+
+    Each reaches for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError
+    if there are no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
+    """
+    chosen = {find_bone(armature, name).name for name in bones}
+    if not chosen:
+        raise ChainError("No bones are selected. Select the bones of the limb, or the one at its end.")
+    found = [armature.pose.bones[name] for name in bones]
+    tips = [bone for bone in found if not any(below.name in chosen for below in bone.children_recursive)]
+    new = {tip.name: _count(tip, chosen) for tip in tips if tip.ik_triangulation.target is None}
+    if not new:
+        raise ChainError(f"'{tips[0].name}' ends a limb already. Select other bones.")
+    for name, count in new.items():
+        stored = armature.pose.bones[name].ik_triangulation
+        stored.chain_count = count
+        stored.target = target or new_target(armature, name)
+    return list(new)
+
+
+def remove_limb(armature: Object, tip: str) -> None:
+    """Let the limb that ends in `tip` have no target; its other settings stay. Raises ChainError for no such bone."""
+    armature.pose.bones[find_bone(armature, tip).name].ik_triangulation.property_unset("target")
+
+
+def new_target(armature: Object, tip: str) -> Object:
+    """A new empty where the tail of the bone `tip` is shown, turned as the bone, beside the armature.
+
+    Raises ChainError for no such bone.
+    """
+    bone = armature.pose.bones[find_bone(armature, tip).name]
+    empty = bpy.data.objects.new(f"{tip} Target", None)
+    empty.empty_display_type = "PLAIN_AXES"
+    place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
+    empty.empty_display_size = _SIZE * bone.length * max(abs(scale) for scale in armature.matrix_world.to_scale())
+    empty.matrix_world = place.normalized()
+    for collection in armature.users_collection:
+        collection.objects.link(empty)
+    return empty
+
+
+def _count(tip: PoseBone, chosen: set[str]) -> int:
+    """How many of the chosen bones lead to this tip; as many as a limb has at first if it is only this one.
+
+    Raises ChainError if there are others between them.
+    """
+    above = tip.parent_recursive
+    line = [bone for bone in above if bone.name in chosen]
+    if not line:
+        return int(min(tip.ik_triangulation.chain_count, len(above) + 1))
+    gap = next((bone for bone in above[: len(line)] if bone not in line), None)
+    if gap is not None:
+        raise ChainError(
+            f"'{gap.name}' is not selected, but lies between others that are. Select it as well, or only '{tip.name}'."
+        )
+    return len(line) + 1

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs that follow their targets while these are moved, as a constraint would, but on the bones' own rotations.
+
+Which limbs are live is known to this session only: nothing of it is saved, and loading a file ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Depsgraph, Object, Scene
+
+from . import commit
+from .bake import report_of, solve_pose
+from .blender.armature import Bones
+from .blender.checks import check_limb
+from .blender.context import selected_bones
+from .blender.keyframes import curves_of
+from .blender.limb import Limb
+from .blender.rotation import channel, set_rotation
+from .blender.sampling import Sample, sample
+from .errors import IKError
+from .follow import follow
+from .results import remember
+
+_SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
+
+Aims = tuple[Any, ...]
+Rotations = dict[str, tuple[float, ...]]  # of bones, as their channels say
+
+
+class _Home(NamedTuple):
+    """What there was before the target was taken hold of, which comes back when it is put back."""
+
+    aims: Aims
+    rotations: Rotations
+
+
+class _Live:
+    """A limb that is live, and what was last seen of it."""
+
+    def __init__(self, armature: Object, tip: str) -> None:
+        self.name, self.tip = armature.name, tip
+        self.limb: Limb | None = None
+        self.bones: Bones | None = None
+        self.aims: Aims | None = None  # None for what has still to be seen
+        self.home: _Home | None = None
+        self.dragged = False
+        self.changed = -inf  # when it was last posed and is not keyed yet
+        self.problem = ""
+
+    def forget(self) -> None:
+        """Take what is seen next as it is."""
+        self.limb = self.bones = self.aims = self.home = None
+        self.dragged, self.changed = False, -inf
+
+
+_live: dict[tuple[int, str], _Live] = {}  # by the armature's session uid and the tip bone
+_paused = False  # while Blender replaces its data
+
+
+def start(armature: Object, tip: str) -> None:
+    """Solve the limb that ends in `tip` now and whenever what it aims at has moved.
+
+    Raises an IKError that says what is in the way; then it is not live.
+    """
+    report = solve_pose(Limb.of(armature.pose.bones[tip], selected_bones(armature)))
+    remember(report, armature, bpy.context.scene)
+    _live[armature.session_uid, tip] = _Live(armature, tip)
+    _listen(bool(_live))
+    _look(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
+
+
+def stop(armature: Object, tip: str) -> None:
+    """Leave the limb as it is from now on."""
+    _live.pop((armature.session_uid, tip), None)
+    _listen(bool(_live))
+
+
+def stop_all(*_: object) -> None:
+    """Leave all limbs as they are from now on."""
+    _live.clear()
+    _listen(False)
+
+
+def is_live(armature: Object, tip: str) -> bool:
+    """Whether the limb that ends in `tip` follows its target."""
+    return (armature.session_uid, tip) in _live
+
+
+def problem(armature: Object, tip: str) -> str:
+    """What keeps a live limb from following its target now; nothing if nothing does."""
+    live = _live.get((armature.session_uid, tip))
+    return live.problem if live else ""
+
+
+def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
+    """Pose each live limb of which something has moved since the last look."""
+    if _paused or depsgraph.mode != "VIEWPORT" or scene != bpy.context.scene:
+        return  # not what the user sees
+    for (uid, tip), live in list(_live.items()):
+        armature = bpy.data.objects.get(live.name)
+        if armature is None or armature.session_uid != uid:
+            armature = next((ob for ob in bpy.data.objects if ob.session_uid == uid), None)
+        if armature is None or armature.pose is None or tip not in armature.pose.bones:
+            del _live[uid, tip]
+            continue
+        live.name, live.problem = armature.name, ""
+        try:
+            _follow(live, armature, scene, depsgraph, new_frame)
+        except IKError as error:
+            live.problem = str(error)
+    _listen(bool(_live))
+
+
+def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, new_frame: bool) -> None:
+    limb = Limb.of(armature.pose.bones[live.tip], selected_bones(armature))
+    touched = {update.id.original for update in depsgraph.updates}
+    if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
+        check_limb(limb, scene, bpy.context.view_layer)
+        live.bones = Bones(armature, limb.bones, limb.solved)
+    known, live.limb = live.limb in {None, limb}, limb
+    now = sample(limb, depsgraph, scene.frame_current_final)
+    before, live.aims = live.aims, _aims(now)
+    if before is None or (known and before == live.aims) or (new_frame and _is_animated(limb)):
+        return
+    dragging = _is_dragging()
+    if dragging and not live.dragged:
+        live.home = _Home(before, _rotations(limb))
+    held, live.dragged = live.dragged, dragging
+    if held and live.home and live.home.aims == live.aims:
+        for name, values in live.home.rotations.items():
+            set_rotation(armature.pose.bones[name], values)
+        return
+    started = perf_counter()
+    (solved,) = follow(limb, live.bones, [now], begun=True)
+    commit.show(limb, solved)
+    report = report_of(limb, [solved], perf_counter() - started, commit.Written(0, 0, [0]), [])
+    remember(report, armature, scene)
+    if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
+        live.changed = perf_counter()
+        if not bpy.app.timers.is_registered(_key):
+            bpy.app.timers.register(_key, first_interval=_SETTLED)
+
+
+def _aims(now: Sample) -> Aims:
+    """All that a limb follows, in a form that can be compared."""
+    frames = (now.target, now.rig.world, now.rig.base, *now.obstacles)
+    return (now.pole and now.pole.to_tuple(), *(tuple(row[:]) for frame in frames for row in frame))
+
+
+def _rotations(limb: Limb) -> Rotations:
+    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
+    return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in bones}
+
+
+def _is_animated(limb: Limb) -> bool:
+    """Whether the limb has rotation keys of its own, or may have some in the NLA: these are not to be fought."""
+    animation = limb.armature.animation_data
+    if animation is None:
+        return False
+    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
+    paths = {bone.path_from_id(channel(bone)[0]) for bone in bones}
+    keyed = any(curve.data_path in paths and not curve.mute for curve in curves_of(limb.armature))
+    return keyed or (animation.use_nla and any(track.strips and not track.mute for track in animation.nla_tracks))
+
+
+def _is_dragging() -> bool:
+    """Whether something is being moved by hand just now."""
+    windows = bpy.context.window_manager.windows
+    return any(op.bl_idname.startswith("TRANSFORM_OT") for window in windows for op in window.modal_operators)
+
+
+def _key() -> float | None:
+    """Key the live poses at which nothing has changed for a while, as one step of undo; seconds until the next look."""
+    waiting = {key: live for key, live in _live.items() if live.changed > -inf}
+    if not waiting:
+        return None
+    if _is_dragging() or perf_counter() - max(live.changed for live in waiting.values()) < _SETTLED:
+        return _SETTLED
+    for live in waiting.values():
+        live.changed = -inf
+        armature = bpy.data.objects[live.name]
+        try:
+            solve_pose(Limb.of(armature.pose.bones[live.tip], selected_bones(armature)), key=True)
+        except IKError as error:
+            live.problem = str(error)
+    if not bpy.app.background:
+        with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+            bpy.ops.ed.undo_push(message="Key Live Pose")
+    return None
+
+
+def _on_update(scene: Scene, depsgraph: Depsgraph) -> None:
+    _look(scene, depsgraph)
+
+
+def _on_frame(scene: Scene, depsgraph: Depsgraph) -> None:
+    _look(scene, depsgraph, new_frame=True)
+
+
+def _pause(*_: object) -> None:
+    global _paused
+    _paused = True
+
+
+def _go_on(*_: object) -> None:
+    """What undo or redo has brought back is as it should be."""
+    global _paused
+    _paused = False
+    for live in _live.values():
+        live.forget()
+
+
+def _handlers() -> Sequence[tuple[list[Any], Callable[..., None]]]:
+    handlers = bpy.app.handlers
+    return (
+        (handlers.depsgraph_update_post, _on_update),
+        (handlers.frame_change_post, _on_frame),
+        (handlers.undo_pre, _pause),
+        (handlers.redo_pre, _pause),
+        (handlers.undo_post, _go_on),
+        (handlers.redo_post, _go_on),
+        (handlers.load_pre, stop_all),
+    )
+
+
+def _listen(wanted: bool) -> None:
+    """Have Blender call this as long as there is anything live, and no longer."""
+    for handlers, handler in _handlers():
+        if wanted and handler not in handlers:
+            handlers.append(handler)
+        elif not wanted and handler in handlers:
+            handlers.remove(handler)
+    if not wanted and bpy.app.timers.is_registered(_key):
+        bpy.app.timers.unregister(_key)
+
+
+def register() -> None:
+    """Nothing is live at first."""
+
+
+def unregister() -> None:
+    stop_all()

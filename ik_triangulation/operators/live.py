@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live: the limb follows its target while that is moved, until it is switched off."""
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context
+
+from .. import live
+from ..blender.context import active_armature, active_bone, why_not_posed
+from ..errors import ChainError
+from .base import IKOperator
+
+
+class POSE_OT_ik_triangulation_live(IKOperator):
+    bl_idname = "pose.ik_triangulation_live"
+    bl_label = "Live"
+    bl_description = (
+        "Solve the limb whenever its target moves, until this is switched off again; keys are set only with Auto "
+        "Keying, and frames that are keyed are shown as they are"
+    )
+
+    tip: StringProperty(name="Tip", description="Bone at the end of the limb; the active one if empty")
+
+    why_not = staticmethod(why_not_posed)
+
+    def act(self, context: Context) -> set[str]:
+        armature, active = active_armature(context), active_bone(context)
+        tip = self.tip or (active.name if active else "")
+        if tip not in armature.pose.bones:
+            raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
+        (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_live,))

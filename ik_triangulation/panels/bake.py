@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys over a range of frames: Bake, with Keys and Smoothness inside."""
+
+import bpy
+from bpy.types import Context, Panel
+
+from ..blender.context import active_bone
+from ..operators.bake import (
+    POSE_OT_ik_triangulation_bake,
+    POSE_OT_ik_triangulation_bake_all,
+    POSE_OT_ik_triangulation_rebake,
+)
+from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
+from .layout import LimbPanel
+
+
+class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
+    bl_label = "Bake"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "use_scene_range")
+        ends = column.column(align=True)
+        ends.active = not limb.use_scene_range
+        ends.prop(limb, "frame_start")
+        ends.prop(limb, "frame_end")
+        step = column.column()
+        step.active = not limb.only_target_keys
+        step.prop(limb, "step")
+        column.separator()
+        column.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        together = column.row(align=True)
+        together.prop(limb, "enabled", text="")
+        together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
+        column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
+        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
+
+
+class BakePanel(LimbPanel):
+    """A part of the Bake panel."""
+
+    bl_parent_id = "VIEW3D_PT_ik_triangulation_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
+    bl_label = "Keys"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        for name in ("destination", "interpolation", "only_target_keys", "mark_misses", "reduce"):
+            column.prop(limb, name)
+        within = column.column()
+        within.active = limb.reduce
+        within.prop(limb, "reduce_tolerance")
+
+
+class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):
+    bl_label = "Smoothness"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "start_from")
+        smooth = column.column()
+        smooth.active = limb.finish
+        smooth.prop(limb, "smooth")
+        smooth.prop(limb, "smoothing", slider=True)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation_bake,
+        VIEW3D_PT_ik_triangulation_keys,
+        VIEW3D_PT_ik_triangulation_smoothness,
+    )
+)

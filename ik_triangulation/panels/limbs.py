@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The limbs of the armature, and the one that ends in the active bone."""
+
+import bpy
+from bpy.types import Context, Object, Panel, PoseBone, UILayout
+
+from .. import live
+from ..blender.context import active_armature, active_bone
+from ..operators.limbs import (
+    POSE_OT_ik_triangulation_limb_add,
+    POSE_OT_ik_triangulation_limb_remove,
+    POSE_OT_ik_triangulation_target_add,
+)
+from ..operators.live import POSE_OT_ik_triangulation_live
+from ..operators.solve import POSE_OT_ik_triangulation_solve
+from .layout import SidebarPanel, paragraph
+from .lists import VIEW3D_UL_ik_triangulation_limbs
+
+
+class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
+    bl_label = "IK Triangulation"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        armature, bone = active_armature(context), active_bone(context)
+        if armature is None:
+            column.label(text="Select an armature", icon="INFO")
+            return
+        _draw_list(column, armature, context)
+        if bone is None:
+            column.label(text="Make a bone active", icon="INFO")
+            return
+        _draw_limb(column, bone)
+        self.column().separator()
+        row = self.layout.row(align=True)
+        row.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
+        on = live.is_live(armature, bone.name)
+        row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+        problem = live.problem(armature, bone.name)
+        if problem:
+            paragraph(self.layout.column(), problem, context, "ERROR")
+
+
+def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
+    """The limbs, with what adds and removes them beside."""
+    row = column.row()
+    lists = context.window_manager.ik_triangulation_lists
+    name = VIEW3D_UL_ik_triangulation_limbs.__name__
+    row.template_list(name, "", armature.pose, "bones", lists, "limb", rows=3, maxrows=8)
+    tools = row.column(align=True)
+    tools.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, text="", icon="ADD")
+    tools.operator(POSE_OT_ik_triangulation_limb_remove.bl_idname, text="", icon="REMOVE")
+
+
+def _draw_limb(column: UILayout, bone: PoseBone) -> None:
+    """What the limb that ends in this bone is made of."""
+    limb = bone.ik_triangulation
+    column.label(text=f"Limb to {bone.name}", icon="BONE_DATA")
+    target = column.row(align=True)
+    target.prop(limb, "target")
+    if limb.target is None:
+        target.operator(POSE_OT_ik_triangulation_target_add.bl_idname, text="", icon="ADD")
+    elif limb.target.type == "ARMATURE":
+        column.prop_search(limb, "subtarget", limb.target.data, "bones")
+    length = column.column()
+    length.active = not limb.use_selected
+    length.prop(limb, "chain_count")
+    column.prop(limb, "use_selected")
+
+
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation,))

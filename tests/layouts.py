@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a panel draws, written down instead of shown."""
+
+from types import SimpleNamespace
+
+import bpy
+
+from ik_triangulation.panels.layout import SidebarPanel
+
+
+class Recorder:
+    """Takes what a panel draws, fails for what Blender would refuse, and knows what is greyed out."""
+
+    use_property_split = use_property_decorate = alert = False
+    alignment, scale_y = "EXPAND", 1.0
+
+    def __init__(self, context, above=None):
+        self.context, self.above, self.active = context, above, True
+        self.drawn = above.drawn if above else []
+
+    def _part(self, align=False, heading="", factor=0.0):
+        return Recorder(self.context, self)
+
+    column = row = box = split = _part
+
+    def _shown(self):
+        return self.active and (self.above is None or self.above._shown())
+
+    def _add(self, what, icon):
+        assert icon in bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+        if what:
+            self.drawn.append(what if self._shown() else f"({what})")
+
+    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, icon_only=False):
+        assert name in data.bl_rna.properties
+        self._add(name, icon)
+
+    def prop_search(self, data, name, search_data, search_name, icon="NONE"):
+        assert name in data.bl_rna.properties
+        assert search_name in search_data.bl_rna.properties
+        self._add(name, icon)
+
+    def label(self, text="", icon="NONE"):
+        assert isinstance(text, str)
+        self._add(text, icon)
+
+    def operator(self, name, text=None, icon="NONE", depress=False, emboss=True):
+        group, _, operator = name.partition(".")
+        assert hasattr(bpy.types, f"{group.upper()}_OT_{operator}")
+        self._add(operator.removeprefix("ik_triangulation_"), icon)
+        return SimpleNamespace()
+
+    def separator(self, factor=1.0):
+        pass
+
+    def template_list(self, kind, name, data, items, active_data, active, rows=5, maxrows=5):
+        """Draw the items that the list's own filter leaves, as Blender does."""
+        assert active in active_data.bl_rna.properties
+        shown = getattr(bpy.types, kind)
+        of_list = SimpleNamespace(bitflag_filter_item=1, filter_name="")
+        flags, order = shown.filter_items(of_list, self.context, data, items)
+        things = getattr(data, items)
+        assert len(flags) in {0, len(things)}
+        assert len(order) in {0, len(things)}
+        for index, (thing, flag) in enumerate(zip(things, flags, strict=True)):
+            if flag:
+                shown.draw_item(of_list, self.context, self._part(), data, thing, 0, active_data, active, index, 0)
+
+
+def context_now(width=None):
+    """What a panel sees of the context, in a sidebar so wide [pixels]."""
+    names = ("active_object", "scene", "preferences", "view_layer", "mode", "window_manager", "selected_objects")
+    seen = {name: getattr(bpy.context, name) for name in names}
+    return SimpleNamespace(**seen, region=SimpleNamespace(width=width) if width else None)
+
+
+def drawn(panel, width=None):
+    """What a panel draws now; None if it is not there."""
+    context = context_now(width)
+    layout = Recorder(context)
+    if hasattr(panel, "poll") and not panel.poll(context):
+        return None
+    own = SimpleNamespace(layout=layout)
+    own.column = lambda: SidebarPanel.column(own)
+    panel.draw(own, context)
+    return layout.drawn
