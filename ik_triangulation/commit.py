@@ -21,7 +21,7 @@ from .blender.freedom import keyed
 from .blender.gate import within_limits
 from .blender.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from .blender.limb import Limb
-from .blender.rotation import channel, run_of, set_rotation
+from .blender.rotation import channel, run_of, set_rotation, values_for
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
 
@@ -52,9 +52,14 @@ def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: Exi
 
 
 def show(limb: Limb, solved: Solved) -> None:
-    """Show the solution of one frame on the bones, which Blender is yet to evaluate."""
-    for run in _runs(limb, [solved], {}, {}):
-        set_rotation(limb.armature.pose.bones[run.bone], run.values[0])
+    """Show the solution of one frame on the bones that it turns, as pose() does, for Blender to evaluate in its time."""
+    sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
+    for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
+        if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
+            continue
+        bone = limb.armature.pose.bones[joint.name]
+        values = values_for(rotation, bone.rotation_mode, joint.freedom, getattr(bone, channel(bone)[0]))
+        set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
 def key(

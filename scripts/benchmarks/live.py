@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A target that is dragged, from moved to pose shown: live limbs beside the IK constraint."""
+
+from statistics import median
+from time import perf_counter
+
+from .bake import REACH, make_chain, make_target
+
+
+def dragged(target, places):
+    """Times of an update of the scene for each new place of the target [ms], and distances of the tip per reach."""
+    import bpy
+
+    ob = bpy.context.view_layer.objects.active
+    times, distances = [], []
+    for place in places:
+        target.location = place
+        started = perf_counter()
+        bpy.context.view_layer.update()
+        times.append(1e3 * (perf_counter() - started))
+        distances.append((ob.pose.bones[-1].tail - target.matrix_world.translation).length / REACH)
+    return times, distances
+
+
+def drag_constraint(ob, target, places):
+    constraint = ob.pose.bones[-1].constraints.new("IK")
+    constraint.target = target
+    return dragged(target, places)
+
+
+def drag_live(solver):
+    def run(ob, target, places):
+        from ik_triangulation import live, properties
+
+        properties.register()
+        limb = ob.pose.bones[-1].ik_triangulation
+        limb.target, limb.chain_count, limb.solver, limb.tolerance = target, 0, solver, 1e-4 * REACH
+        try:
+            live.start(ob, ob.pose.bones[-1].name)
+            return dragged(target, places)
+        finally:
+            live.stop_all()
+            properties.unregister()
+
+    return run
+
+
+def run(arguments):
+    """Each method in turn along the same way of the target, `rounds` times over; the ratio is of the medians."""
+    import bpy
+
+    methods = {"IK constraint": drag_constraint} | {f"Live, {key}": drag_live(key) for key in arguments.solvers}
+    print(f"Blender {bpy.app.version_string}, {arguments.places} places of the target; distances / reach")
+    print(f"{'bones':>5}  {'method':<24} {'median ms':>9} {'95 % ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}")
+    for bones in arguments.bones:
+        times = {name: [] for name in methods}
+        results = {}
+        for _ in range(arguments.rounds):
+            for name, method in methods.items():
+                bpy.ops.wm.read_factory_settings(use_empty=True)
+                target, ob = make_target(arguments.places), make_chain(bones)
+                places = []
+                for frame in range(1, arguments.places + 1):
+                    bpy.context.scene.frame_set(frame)
+                    places.append(target.location.copy())
+                target.animation_data_clear()
+                took, results[name] = method(ob, target, places)
+                times[name] += took
+        peer = median(times["IK constraint"])
+        for name in methods:
+            middle, distances = median(times[name]), results[name]
+            slow = sorted(times[name])[int(0.95 * len(times[name]))]
+            print(
+                f"{bones:>5}  {name:<24} {middle:9.3f} {slow:8.3f} {peer / middle:6.2f}  "
+                f"{median(distances):8.1e} {max(distances):8.1e}",
+                flush=True,
+            )
+
+
+def add_arguments(parser):
+    """What the command line takes."""
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--places", type=int, default=500)
+    parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])
+    parser.add_argument("--bones", nargs="+", type=int, default=[5, 30])
