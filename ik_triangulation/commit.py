@@ -52,7 +52,7 @@ def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: Exi
 
 
 def show(limb: Limb, solved: Solved) -> None:
-    """Show the solution of one frame on the bones that it turns, as pose() does, for Blender to evaluate in its time."""
+    """Show the solution of one frame, as pose() does, on the bones that it turns, for Blender to evaluate yet."""
     sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
     for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
         if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
