@@ -33,10 +33,10 @@ STANDS_ON = {
     "summary": ["bake", "reach"],
     "results": ["summary"],
     "task": ["bake"],
-    "operators": ["joints", "results", "analyse", "task"],
+    "operators": ["joints", "results", "analyse", "task", "overlay"],
     "cli": ["summary", "analyse"],
-    "overlay": ["bake", "reach"],
-    "panels": ["operators", "overlay"],
+    "overlay": ["goal"],
+    "panels": ["operators"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "report", "kinematics", "targets"}
