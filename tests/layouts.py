@@ -82,5 +82,8 @@ def drawn(panel, width=None):
         return None
     own = SimpleNamespace(layout=layout)
     own.column = lambda: SidebarPanel.column(own)
+    for header in ("draw_header", "draw_header_preset"):
+        if hasattr(panel, header):
+            getattr(panel, header)(SimpleNamespace(layout=Recorder(context)), context)
     panel.draw(own, context)
     return layout.drawn

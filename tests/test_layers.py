@@ -35,10 +35,10 @@ STANDS_ON = {
     "task": ["bake"],
     "live": ["results"],
     "limbs": ["properties"],
-    "operators": ["joints", "limbs", "live", "analyse", "task"],
+    "operators": ["joints", "limbs", "live", "analyse", "task", "overlay"],
     "cli": ["summary", "analyse"],
-    "overlay": ["bake", "reach"],
-    "panels": ["operators", "overlay"],
+    "overlay": ["goal"],
+    "panels": ["operators"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "report", "kinematics", "targets"}

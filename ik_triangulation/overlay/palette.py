@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Colours and widths of what is drawn, taken from the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Theme
+
+from .shapes import Array, Role
+
+_BRIGHT = 0.4  # luminance from which a background is bright
+_LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue (Rec. 709)
+
+_OUTLINE = {Role.REACH: 0.35, Role.LOCKED: 0.7, Role.TARGET: 0.7}  # alpha of lines, where not that of the others
+_OTHERS = 0.85
+_SURFACE = {Role.REACHED: 0.6, Role.MISSED: 0.6}  # alpha of surfaces
+_OTHER_SURFACES = 0.08
+BOLD = (Role.NOW, Role.REACHED, Role.MISSED)  # drawn with wider lines
+GHOST = 0.6, 0.12  # alpha of its edges and faces
+
+
+class Palette(NamedTuple):
+    """Red, green, blue and alpha of lines and of surfaces, a row for each role."""
+
+    outlines: Array
+    surfaces: Array
+
+
+def palette(theme: Theme) -> Palette:
+    """The colours of a theme, so that they can be told from its viewport's background."""
+    interface, viewport = theme.user_interface, theme.view_3d
+    state = interface.wcol_state
+    colours = {
+        Role.X: interface.axis_x,
+        Role.Y: interface.axis_y,
+        Role.Z: interface.axis_z,
+        Role.LIMIT: interface.gizmo_primary,
+        Role.TARGET: interface.gizmo_secondary,
+        Role.REACHED: _clear(state.success, theme),
+        Role.MISSED: _clear(state.error, theme),
+    }
+    plain = viewport.space.text_hi
+    rows = np.array([tuple(colours.get(role, plain))[:3] for role in Role])
+    return Palette(
+        np.column_stack((rows, [_OUTLINE.get(role, _OTHERS) for role in Role])),
+        np.column_stack((rows, [_SURFACE.get(role, _OTHER_SURFACES) for role in Role])),
+    )
+
+
+def ghostly(theme: Theme) -> tuple[float, float, float]:
+    """The colour of a ghost that was given none."""
+    return tuple(theme.view_3d.bone_pose)
+
+
+def _clear(colour: Sequence[float], theme: Theme) -> list[float]:
+    """A colour made for surfaces as bright as it can be, unless the viewport's background is bright itself."""
+    background = theme.view_3d.space.gradients.high_gradient
+    bright = sum(background[i] * _LUMINANCE[i] for i in range(3)) > _BRIGHT
+    return list(colour[:3]) if bright else [part / max(*colour[:3], 1e-3) for part in colour[:3]]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The active limb as the viewport shows it: read at every redraw, changing nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from bpy.types import Context
+from mathutils import Matrix, Vector
+
+from ..blender.armature import Bones, base_of, bones_in_line, channels_of
+from ..blender.checks import check_armature, check_limb
+from ..blender.context import active_armature, active_bone, active_chain
+from ..blender.limb import Limb, saved_settings
+from ..blender.sampling import sample
+from ..goal import Aim
+from ..kinematics import Locked, Pose
+from ..targets import Target
+
+# A limb without wishes: what it is like besides reaching is not shown, and takes time to find out.
+_ONLY_REACHING = {
+    "orientation": "NONE",
+    "pole_target": None,
+    "effort_weight": 0.0,
+    "rest_weight": 0.0,
+    "obstacles": None,
+}
+
+
+class Seen(NamedTuple):
+    """A limb at the present frame, armature space; without a target there is nothing to reach."""
+
+    world: Matrix  # of the armature, 4x4
+    pose: Pose
+    locked: list[tuple[Vector, float]]  # head and length of bones of the limb that cannot turn
+    target: Target | None
+    reached: bool
+
+
+def active_limb_seen(context: Context) -> Seen | None:
+    """The limb that ends in the active bone; None if there is none to be seen.
+
+    Raises an IKError for one that could not be solved.
+    """
+    armature, bone = active_armature(context), active_bone(context)
+    depsgraph = context.view_layer.depsgraph
+    if bone is None or depsgraph is None or not armature.visible_get(viewport=context.space_data):
+        return None
+    check_armature(armature, context.view_layer)
+    stored, solved = bone.ik_triangulation, active_chain(context)
+    line = bones_in_line(armature, solved)
+    shown = armature.evaluated_get(depsgraph)
+    bones = Bones(armature, line, solved)
+    pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
+    fixed = [
+        shown.pose.bones[name]
+        for name, freedom in zip(line, bones.freedoms, strict=True)
+        if isinstance(freedom, Locked)
+    ]
+    locked = [(bone.head.copy(), bone.length) for bone in fixed]
+    world = shown.matrix_world.copy()
+    if stored.target is None:
+        return Seen(world, pose, locked, None, False)
+    limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored))
+    check_limb(limb, context.scene, context.view_layer)
+    limb = replace(limb, **_ONLY_REACHING)
+    target = Aim(limb).at(sample(limb, depsgraph, context.scene.frame_current_final), pose).target
+    error = (world @ pose.tip - world @ target.closest(pose.tip)).length
+    return Seen(world, pose, locked, target, error <= limb.tolerance)

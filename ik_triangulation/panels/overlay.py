@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the viewport shows of the limb."""
+
+import bpy
+from bpy.types import Context, Panel
+
+from .layout import LimbPanel
+
+
+class VIEW3D_PT_ik_triangulation_overlay(LimbPanel, Panel):
+    bl_label = "Overlay"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.window_manager.ik_triangulation_overlay, "show", text="")
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        settings = context.window_manager.ik_triangulation_overlay
+        parts = column.column(heading="Show")
+        parts.active = settings.show
+        for name in ("reach", "joints", "target", "error"):
+            parts.prop(settings, f"show_{name}")
+        # Whoever asks for ghosts wants to see them, whatever else is shown.
+        column.prop(settings, "show_ghosts")
+
+
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_overlay,))
