@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
+from mathutils import Vector
 
-from .analysis.compare import Row, compare_all
+from .analysis.compare import Row
+from .analysis.compare import comparing as compare_tasks
 from .analysis.maps import MetricMap, map_plane, map_pose
 from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_apart, check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample, samples, stage
 from .errors import SettingError
-from .follow import tasks
+from .follow import follow, tasks
+from .job import run_through
 from .kinematics import Pose
 from .solvers import SOLVERS
 
@@ -35,6 +39,19 @@ def compare(
     up. Nothing is posed or keyed. Errors and travel are in armature space. Raises an IKError that says what is in the
     way.
     """
+    return run_through(comparing(limb, frames, solvers, by, from_rest, scene, view_layer))
+
+
+def comparing(
+    limb: Limb,
+    frames: Sequence[int] | None = None,
+    solvers: Iterable[str] = tuple(SOLVERS),
+    by: str = "total_angle",
+    from_rest: bool = False,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Generator[tuple[int, int], None, list[Row]]:
+    """What compare() does, solve by solve: yields those done and those in all."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if frames is not None and not frames:
         raise SettingError("There is no frame to compare at. Give one at least.")
@@ -47,7 +64,22 @@ def compare(
         check_apart(limb)
         with stage(limb, scene) as staged:
             pairs = list(tasks(limb, bones, samples(limb, staged, frames, posed=True), from_rest))
-    return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by, limb.seed)
+    settings = limb.tolerance, limb.iterations, limb.finish, by, limb.seed
+    return (yield from compare_tasks(pairs, solvers, *settings))
+
+
+def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: ViewLayer | None = None) -> list[Vector]:
+    """Where a solve by this solver would put the joints and, last, the tip at the present frame, world space.
+
+    Nothing is posed. Raises an IKError that says what is in the way.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    limb = replace(limb, solver=solver)
+    view_layer.update()
+    check_limb(limb, scene, view_layer)
+    now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
+    ((_, _, _, pose),) = follow(limb, Bones(limb.armature, limb.bones, limb.solved), [now])
+    return [now.rig.world @ point for point in (*map(pose.head, range(len(pose))), pose.tip)]
 
 
 def map_chain(

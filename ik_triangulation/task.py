@@ -7,8 +7,9 @@ from time import perf_counter
 import bpy
 from bpy.app.handlers import persistent
 
-from .bake import Job, no_garbage_collection
+from .bake import Job
 from .errors import RigError
+from .job import no_garbage_collection
 from .report import Report
 
 _under_way: list["Task"] = []

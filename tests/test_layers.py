@@ -13,10 +13,11 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 STANDS_ON = {
     "errors": [],
     "ids": [],
+    "job": [],
     "kinematics": ["errors"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
-    "analysis": ["solvers"],
+    "analysis": ["solvers", "job"],
     "report": ["solvers"],
     "blender": ["kinematics", "ids"],
     "properties": ["analysis", "blender"],
@@ -41,7 +42,7 @@ STANDS_ON = {
     "panels": ["operators"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "report", "kinematics", "targets"}
+MATHEMATICS = {"errors", "job", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
 BLENDER = {"addon_utils", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "numpy"}
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All solvers on the same work, side by side, in the measures of kinematics/cost.py."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from math import degrees
 from time import perf_counter
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
+from ..job import run_through
 from ..kinematics import Pose
 from ..solvers import SOLVERS, solve
 from ..targets import Target
@@ -63,10 +64,31 @@ def compare_all(
     targets come after, and those that refuse the chain last. Raises SettingError for an unknown cost, and as solve()
     does.
     """
+    return run_through(comparing(tasks, solvers, tolerance, iterations, finish, by, seed))
+
+
+def comparing(
+    tasks: Iterable[tuple[Pose, Target]],
+    solvers: Iterable[str],
+    tolerance: float,
+    iterations: int,
+    finish: bool,
+    by: str,
+    seed: int,
+) -> Generator[tuple[int, int], None, list[Row]]:
+    """What compare_all() does, solve by solve: yields those done and those in all."""
     if by not in COSTS:
         raise SettingError(f"Cost '{by}' is unknown. Choose one of {', '.join(COSTS)}.")
-    pairs = list(tasks)
-    rows = [_row(solver, pairs, tolerance, iterations, finish, seed) for solver in solvers]
+    pairs, keys = list(tasks), list(solvers)
+    rows = []
+    for number, solver in enumerate(keys):
+        row = Row(solver, len(pairs))
+        for done, (start, target) in enumerate(pairs, 1):
+            row = _with(row, start, target, tolerance, iterations, finish, seed)
+            yield number * len(pairs) + done, len(keys) * len(pairs)
+            if row.refusal:
+                break
+        rows.append(row)
     return sorted(rows, key=lambda row: (bool(row.refusal), -row.reached, getattr(row, by)))
 
 
@@ -83,25 +105,21 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def _row(
-    solver: str, tasks: list[tuple[Pose, Target]], tolerance: float, iterations: int, finish: bool, seed: int
-) -> Row:
-    row = Row(solver, len(tasks))
-    for start, target in tasks:
-        started = perf_counter()
-        try:
-            solution = solve(start, target, solver, tolerance, iterations, finish, seed)
-        except ChainError as error:
-            return Row(solver, len(tasks), refusal=str(error))
-        seconds = perf_counter() - started
-        cost = solution.cost
-        row = row._replace(
-            reached=row.reached + solution.reached,
-            error=max(row.error, solution.error),
-            iterations=row.iterations + solution.iterations,
-            turns=row.turns + cost.turns,
-            total_angle=row.total_angle + cost.total_angle,
-            travel=row.travel + cost.travel,
-            seconds=row.seconds + seconds,
-        )
-    return row
+def _with(row: Row, start: Pose, target: Target, tolerance: float, iterations: int, finish: bool, seed: int) -> Row:
+    """The row with one more task done."""
+    started = perf_counter()
+    try:
+        solution = solve(start, target, row.solver, tolerance, iterations, finish, seed)
+    except ChainError as error:
+        return Row(row.solver, row.tasks, refusal=str(error))
+    seconds = perf_counter() - started
+    cost = solution.cost
+    return row._replace(
+        reached=row.reached + solution.reached,
+        error=max(row.error, solution.error),
+        iterations=row.iterations + solution.iterations,
+        turns=row.turns + cost.turns,
+        total_angle=row.total_angle + cost.total_angle,
+        travel=row.travel + cost.travel,
+        seconds=row.seconds + seconds,
+    )

@@ -8,8 +8,9 @@ from time import perf_counter
 import bpy
 from bpy.types import Context, Event
 
-from ..bake import Job, run_through
+from ..bake import Job
 from ..errors import IKError
+from ..job import run_through
 from ..task import Task
 from .limb import LimbOperator
 
