@@ -3,6 +3,7 @@
 
 import os
 import tempfile
+from collections import Counter
 
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
 _settings = tempfile.TemporaryDirectory(prefix="ik_triangulation-", ignore_cleanup_errors=True)
@@ -26,7 +27,7 @@ def snapshot() -> dict[str, object]:
         "types": set(types),
         "properties": {f"{name}.{key}" for name, cls in types.items() for key in cls.bl_rna.properties.keys()},
         "operators": {f"{module}.{name}" for module in dir(bpy.ops) for name in dir(getattr(bpy.ops, module))},
-        "handlers": {name: list(getattr(handlers, name)) for name in lists},
+        "handlers": {name: Counter(getattr(handlers, name)) for name in lists},
         "keymaps": {
             keymap.name: len(keymap.keymap_items) for keymap in bpy.context.window_manager.keyconfigs.addon.keymaps
         },

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solver duel of this session: what each solver makes of a limb, and the pose of the one chosen as a ghost."""
+
+from collections.abc import Sequence
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.props import StringProperty as Text
+from bpy.types import Context, Object, PropertyGroup, WindowManager
+
+from .analyse import preview
+from .analysis.compare import Row
+from .blender.context import selected_bones
+from .blender.limb import Limb
+from .errors import IKError
+from .overlay import clear_ghosts, show_ghost
+from .solvers import SOLVERS
+
+MEASURES = ("total_angle", "error", "turns", "travel", "iterations", "seconds")
+_GHOST = "Duel"
+
+
+def _preview(rows: "IKT_PG_duel", context: Context) -> None:
+    """Show the pose of the solver that has been chosen in the list."""
+    clear_ghosts()
+    if not 0 <= rows.chosen < len(rows.rows):
+        return
+    armature, row = context.view_layer.objects.get(rows.armature), rows.rows[rows.chosen]
+    if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
+        return
+    limb = Limb.of(armature.pose.bones[rows.tip], selected_bones(armature))
+    try:
+        show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
+    except IKError:  # what was in order when the duel was fought is no more
+        return
+
+
+class IKT_PG_duel_row(PropertyGroup):
+    """A solver, by its key as `name`, and what it made of all frames; as in analysis.compare.Row."""
+
+    tasks: IntProperty(name="Frames", description="How many frames were solved")
+    reached: IntProperty(name="Reached", description="How many of them were reached")
+    error: FloatProperty(name="Distance", description="The largest distance left between tip and target")
+    iterations: IntProperty(name="Iterations", description="Steps of the solver, those of Finish included")
+    turns: IntProperty(name="Turns", description="Single turns of joints")
+    total_angle: FloatProperty(name="Total Angle", description="Sum of all turns", subtype="ANGLE")
+    travel: FloatProperty(name="Travel", description="How far the tip moves on the way")
+    seconds: FloatProperty(name="Time", description="How long solving takes")
+    refusal: Text(name="Refusal", description="Why the solver cannot do the limb, if it cannot")
+
+
+_MEASURES = {name: IKT_PG_duel_row.__annotations__[name] for name in MEASURES}
+
+
+class IKT_PG_duel(PropertyGroup):
+    """How to compare, and the rows of the last comparison: those of the limb that ends in `tip` of `armature`."""
+
+    by: EnumProperty(
+        name="Best By",
+        description="What counts for the order of the solvers",
+        items=[(name, p.keywords["name"], p.keywords["description"]) for name, p in _MEASURES.items()],
+    )
+    use_range: BoolProperty(
+        name="Whole Range", description="Compare over the range of the limb's bake instead of at the present frame"
+    )
+    armature: Text(name="Armature", description="Whose limb was compared")
+    tip: Text(name="Tip", description="Bone at the end of the limb that was compared")
+    rows: CollectionProperty(name="Rows", description="What each solver made of it", type=IKT_PG_duel_row)
+    chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
+
+
+def show(rows: Sequence[Row], armature: Object, tip: str, context: Context) -> None:
+    """Make these the rows in the panel, and show the pose of the first."""
+    duel = context.window_manager.ik_triangulation_duel
+    duel.armature, duel.tip = armature.name, tip
+    duel.rows.clear()
+    for row in rows:
+        entry = duel.rows.add()
+        entry.name = row.solver
+        for name in IKT_PG_duel_row.__annotations__:
+            setattr(entry, name, getattr(row, name))
+    duel.chosen = 0
+
+
+def forget(context: Context) -> None:
+    """Show neither rows nor ghosts."""
+    context.window_manager.ik_triangulation_duel.rows.clear()
+    clear_ghosts()
+
+
+def label(row: IKT_PG_duel_row) -> str:
+    """What people call the solver of a row."""
+    return SOLVERS[row.name].label
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_duel_row, IKT_PG_duel))
+
+
+def register() -> None:
+    _register_classes()
+    WindowManager.ik_triangulation_duel = PointerProperty(
+        name="IK Triangulation Duel", type=IKT_PG_duel, options={"SKIP_SAVE"}
+    )
+
+
+def unregister() -> None:
+    del WindowManager.ik_triangulation_duel
+    _unregister_classes()
