@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build the extension's zip, validate it with Blender's own tool and check that it holds what ships and nothing else.
+"""Build the extension's zip with its manual, validate it with Blender's own tool, check that it holds what ships.
 
 python scripts/build.py [OUTPUT_DIR]     (dist, when left out) prints the path of the zip
 """
@@ -14,6 +14,9 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
+from environment import enter
+from manual import make as make_manual
+
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = {"blender_manifest.toml", "__init__.py", "LICENSE"}
 JUNK = re.compile(r"\.|__pycache__$|.*\.(py[co]|blend[1-9])$")
@@ -23,6 +26,7 @@ def build(out: Path) -> Path:
     """The built, valid zip in the folder `out`."""
     import tomllib  # here, so that an older Python gets as far as environment.py's advice
 
+    make_manual()
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     archive = out.resolve() / f"{manifest['id']}-{manifest['version']}.zip"
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -66,10 +70,7 @@ def _check(archive: Path) -> None:
 
 
 def main() -> None:
-    if not _blender():
-        from environment import enter
-
-        enter("blender")
+    enter("manual", *([] if _blender() else ["blender"]))
     try:
         print(build(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")))
     except (OSError, RuntimeError) as error:

@@ -40,7 +40,8 @@ STANDS_ON = {
     "operators": ["joints", "limbs", "live", "duel", "task"],
     "cli": ["summary", "analyse"],
     "overlay": ["goal"],
-    "panels": ["operators"],
+    "manual": [],
+    "panels": ["operators", "manual"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "job", "report", "kinematics", "targets"}

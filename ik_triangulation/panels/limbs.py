@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
-from .. import live
+from .. import live, manual
 from ..blender.context import active_armature, active_bone
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
@@ -19,6 +19,10 @@ from .lists import VIEW3D_UL_ik_triangulation_limbs
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     bl_label = "IK Triangulation"
+
+    def draw_header_preset(self, context: Context) -> None:
+        help_button = self.layout.row()
+        help_button.operator("wm.url_open", text="", icon="HELP", emboss=False).url = manual.address()
 
     def draw(self, context: Context) -> None:
         column = self.column()
