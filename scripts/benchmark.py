@@ -4,12 +4,13 @@
 python scripts/benchmark.py bake [--rounds N] [--solvers ...]   whole bakes beside bpy.ops.nla.bake
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
+python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 """
 
 import sys
 from argparse import ArgumentParser
 
-from benchmarks import bake, map, reach
+from benchmarks import bake, map, overlay, reach
 from environment import enter
 
 
@@ -17,7 +18,7 @@ def main():
     enter("test")
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, reach, map):
+    for benchmark in (bake, reach, map, overlay):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

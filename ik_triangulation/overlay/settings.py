@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the viewport shall show; a matter of the session like Blender's own overlays, not of the rig."""
+"""What the viewport shall show; saved with the scene and not with the rig, as it is a matter of how one works."""
 
 import bpy
 from bpy.props import BoolProperty, PointerProperty
-from bpy.types import PropertyGroup, WindowManager
+from bpy.types import PropertyGroup, Scene
 
 
 class IKT_PG_overlay(PropertyGroup):
@@ -34,9 +34,9 @@ _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT
 
 def register() -> None:
     _register_classes()
-    WindowManager.ik_triangulation_overlay = PointerProperty(name="IK Triangulation Overlay", type=IKT_PG_overlay)
+    Scene.ik_triangulation_overlay = PointerProperty(name="IK Triangulation Overlay", type=IKT_PG_overlay)
 
 
 def unregister() -> None:
-    del WindowManager.ik_triangulation_overlay
+    del Scene.ik_triangulation_overlay
     _unregister_classes()
