@@ -53,7 +53,7 @@ def run(arguments):
     addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
     screen = gpu.types.GPUOffScreen(*SIZE)
     print(f"Blender {bpy.app.version_string}, medians and shortest of {arguments.rounds} redraws")
-    print(f"{'bones':>5} {'redraw, ms':>11} {'shortest':>8} {'without drawing':>16} {'shortest':>8} {'vertices':>9}")
+    print(f"{'bones':>5} {'redraw, ms':>11} {'shortest':>8} {'not drawing':>12} {'shortest':>8} {'vertices':>9}")
     for count in arguments.bones:
         make_limb(count)
         area = next(area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "VIEW_3D")
@@ -65,10 +65,8 @@ def run(arguments):
             whole = times_of(draw, arguments.rounds)
             planned = times_of(lambda: list(layers(bpy.context)), arguments.rounds)
             vertices = sum(len(places) for layer in layers(bpy.context) for places, _ in layer[1:])
-        print(
-            f"{count:5} {median(whole):11.2f} {min(whole):8.2f} {median(planned):16.2f} {min(planned):8.2f} {vertices:9}",
-            flush=True,
-        )
+        columns = (f"{median(times):{width}.2f} {min(times):8.2f}" for times, width in ((whole, 11), (planned, 12)))
+        print(f"{count:5}", *columns, f"{vertices:9}", flush=True)
     screen.free()
     addon_utils.disable("ik_triangulation", default_set=True)
 
