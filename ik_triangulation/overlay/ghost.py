@@ -10,6 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object
 
+from .redraw import redraw
 from .shapes import Array, octahedra
 
 
@@ -54,14 +55,6 @@ def ghosts(context: Context) -> Iterator[Ghost]:
         armature = context.view_layer.objects.get(ghost.armature)
         if armature and armature.session_uid == uid and armature.visible_get(viewport=context.space_data):
             yield ghost
-
-
-def redraw() -> None:
-    """Have all viewports drawn again."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
 
 
 @persistent  # type: ignore[untyped-decorator]
