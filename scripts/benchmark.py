@@ -5,12 +5,13 @@ python scripts/benchmark.py bake [--rounds N] [--solvers ...]   whole bakes besi
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
+python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 """
 
 import sys
 from argparse import ArgumentParser
 
-from benchmarks import bake, live, map, reach
+from benchmarks import bake, live, map, overlay, reach
 from environment import enter
 
 
@@ -18,7 +19,7 @@ def main():
     enter("test")
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, reach, map, live):
+    for benchmark in (bake, reach, map, live, overlay):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

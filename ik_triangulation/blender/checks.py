@@ -129,10 +129,12 @@ def check_apart(limb: Limb) -> None:
 
 def _check_drivers(limb: Limb) -> None:
     animation = limb.armature.animation_data
+    if animation is None or not len(animation.drivers):
+        return
     paths = {
         limb.armature.pose.bones[name].path_from_id(prop): (name, prop) for name in limb.solved for prop in PROPERTIES
     }
-    for curve in animation.drivers if animation else ():
+    for curve in animation.drivers:
         if curve.data_path in paths:
             name, prop = paths[curve.data_path]
             raise AnimationError(

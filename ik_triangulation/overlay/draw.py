@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawing over the viewport: at every redraw what there is to be seen, in three batches at most."""
+"""Drawing over the viewport: at every redraw what there is to be seen, in a few batches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import gpu
@@ -16,50 +17,60 @@ from mathutils import Matrix, Vector
 from ..errors import IKError
 from .figure import add_aim, add_joints, add_lock, add_reach, add_target
 from .ghost import ghosts
-from .palette import BOLD, GHOST, ghostly, palette
+from .palette import GHOST, IS_BOLD, Palette, ghostly, palette
 from .reading import Seen, active_limb_seen
 from .shapes import Array, Sketch, Strokes
 
 _THIN, _WIDE = 1.0, 2.0  # width of lines [pixels at 1x interface scale]
 
-Coloured = tuple[Array, Array]  # places (n, 3) in world space, and the colour of each (n, 4)
+NOTHING = np.empty((0, 3), np.float32), np.empty((0, 4), np.float32)
+
+Coloured = tuple[Array, Array]  # places (n, 3) and the colour of each (n, 4), single precision
+
+
+class Layer(NamedTuple):
+    """What is drawn in one go, in the space that `world` (4x4) leads from to world space."""
+
+    world: Matrix
+    surfaces: Coloured
+    thin: Coloured
+    wide: Coloured
 
 
 def draw() -> None:
     """Draw what the settings ask for over the viewport that the context is in."""
     context = bpy.context
-    if context.space_data.overlay.show_overlays:
-        thin, wide, surfaces = picture(context)
-        width = context.preferences.system.pixel_size
-        gpu.state.blend_set("ALPHA")
-        _paint("TRIS", "SMOOTH_COLOR", surfaces)
-        _paint("LINES", "POLYLINE_SMOOTH_COLOR", thin, lineWidth=_THIN * width)
-        _paint("LINES", "POLYLINE_SMOOTH_COLOR", wide, lineWidth=_WIDE * width)
-        gpu.state.blend_set("NONE")
+    if not context.space_data.overlay.show_overlays:
+        return
+    width = context.preferences.system.pixel_size
+    gpu.state.blend_set("ALPHA")
+    for layer in layers(context):
+        with gpu.matrix.push_pop():
+            gpu.matrix.multiply_matrix(layer.world)
+            _paint("TRIS", "SMOOTH_COLOR", layer.surfaces)
+            _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.thin, _THIN * width)
+            _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.wide, _WIDE * width)
+    gpu.state.blend_set("NONE")
 
 
-def picture(context: Context) -> tuple[Coloured, Coloured, Coloured]:
-    """Thin lines, wide lines and triangles, world space."""
-    settings = context.window_manager.ik_triangulation_overlay
+def layers(context: Context) -> Iterator[Layer]:
+    """The active limb, if it is one that could be solved, and the ghosts."""
+    settings = context.scene.ik_triangulation_overlay
     theme = context.preferences.themes[0]
-    thin, wide, surfaces = [], [], []
     if settings.show:
         with suppress(IKError):
             seen = active_limb_seen(context)
             if seen is not None:
                 sketch = sketch_of(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
-                colours = palette(theme)
-                outlines = sketch.outlines()
-                bold = np.isin(outlines.roles, BOLD)
-                thin.append(_coloured(Strokes(*(each[~bold] for each in outlines)), colours.outlines, seen.world))
-                wide.append(_coloured(Strokes(*(each[bold] for each in outlines)), colours.outlines, seen.world))
-                surfaces.append(_coloured(sketch.surfaces(), colours.surfaces, seen.world))
+                yield _layer(seen.world, sketch, palette(theme))
     if settings.show_ghosts:
         for ghost in ghosts(context):
-            colour = ghost.colour or ghostly(theme)
-            for parts, places, alpha in zip((thin, surfaces), (ghost.edges, ghost.faces), GHOST, strict=True):
-                parts.append((places, np.tile((*colour, alpha), (len(places), 1))))
-    return tuple(_together(parts) for parts in (thin, wide, surfaces))
+            colour = np.array((*(ghost.colour or ghostly(theme)), 1.0), dtype=np.float32)
+            edges, faces = (
+                (places, np.tile(colour * (1.0, 1.0, 1.0, alpha), (len(places), 1)).astype(np.float32))
+                for places, alpha in zip((ghost.edges, ghost.faces), GHOST, strict=True)
+            )
+            yield Layer(Matrix.Identity(4), faces, edges, NOTHING)
 
 
 def sketch_of(seen: Seen, eye: Vector, settings: Any) -> Sketch:
@@ -86,33 +97,32 @@ def eye_of(view: bpy.types.RegionView3D) -> Vector:
     return view.view_matrix.inverted() @ place
 
 
-def _coloured(strokes: Strokes, colours: Array, world: Matrix) -> Coloured:
-    matrix = np.array(world)
+def _layer(world: Matrix, sketch: Sketch, colours: Palette) -> Layer:
+    outlines, fans = sketch.strokes()
+    bold = IS_BOLD[outlines.roles]
+    thin, wide = (Strokes(*(part[which] for part in outlines)) for which in (~bold, bold))
+    return Layer(
+        world, _coloured(fans, colours.surfaces), _coloured(thin, colours.outlines), _coloured(wide, colours.outlines)
+    )
+
+
+def _coloured(strokes: Strokes, colours: Array) -> Coloured:
     colour = colours[strokes.roles]
     colour[:, 3] *= strokes.alphas
-    return strokes.places @ matrix[:3, :3].T + matrix[:3, 3], colour
+    return strokes.places, colour
 
 
-def _together(parts: list[Coloured]) -> Coloured:
-    if not parts:
-        return np.empty((0, 3)), np.empty((0, 4))
-    places, colours = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return places, colours
-
-
-def _paint(kind: str, name: str, coloured: Coloured, **uniforms: float) -> None:
-    content: dict[str, Any] = {
-        key: each.astype(np.float32) for key, each in zip(("pos", "color"), coloured, strict=True)
-    }
-    if not len(content["pos"]):
+def _paint(kind: str, name: str, coloured: Coloured, width: float = 0.0) -> None:
+    """Draw triangles, or lines so many pixels wide."""
+    if not len(coloured[0]):
         return
     shader = gpu.shader.from_builtin(name)
+    content: dict[str, Any] = dict(zip(("pos", "color"), coloured, strict=True))
     batch = batch_for_shader(shader, kind, content)
     shader.bind()
-    if uniforms:
+    if width:
         shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    for uniform, value in uniforms.items():
-        shader.uniform_float(uniform, value)
+        shader.uniform_float("lineWidth", width)
     batch.draw(shader)
 
 

@@ -57,10 +57,8 @@ def add_joints(sketch: Sketch, pose: Pose, eye: Vector) -> None:
         if not freedom.moves:
             add_lock(sketch, pose.head(i), offset.length, eye)
             continue
-        into = pose.socket(i).to_4x4()
-        into.translation = pose.head(i)
-        for stroke in _limits(freedom, rotation, offset * _DIAL):
-            sketch.add(stroke.through(into))
+        head, socket = pose.head(i), pose.socket(i)
+        sketch.add(*(stroke.through(socket, head) for stroke in _limits(freedom, rotation, offset * _DIAL)))
 
 
 def add_lock(sketch: Sketch, head: Vector, length: float, eye: Vector) -> None:
@@ -83,8 +81,8 @@ def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: V
 
     shown = _SHOWN.get(type(own))
     if shown is not None:
-        for stroke in shown(own, out @ target.closest(tip), far, out @ eye):
-            sketch.add(stroke.through(into))
+        strokes = shown(own, out @ target.closest(tip), far, out @ eye)
+        sketch.add(*(stroke.through(linear, into.to_translation()) for stroke in strokes if stroke is not None))
 
 
 def add_aim(sketch: Sketch, tip: Vector, aim: Vector, reached: bool, reach: float, eye: Vector) -> None:

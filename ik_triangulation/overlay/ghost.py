@@ -10,12 +10,14 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object
 
+from .redraw import redraw
 from .shapes import Array, octahedra
 
 
 class Ghost(NamedTuple):
     """Ends of edges (n, 3) and triangles (m, 3), world space, in a colour or that of the theme."""
 
+    armature: str  # its name
     edges: Array
     faces: Array
     colour: tuple[float, float, float] | None
@@ -36,7 +38,7 @@ def show_ghost(
     replaced, so that several solutions can be shown side by side, each in its `colour` (red, green, blue, each 0..1;
     None for that of posed bones in the theme).
     """
-    _ghosts[armature.session_uid, name] = Ghost(*octahedra(points), colour)
+    _ghosts[armature.session_uid, name] = Ghost(armature.name, *octahedra(points), colour)
     redraw()
 
 
@@ -49,21 +51,10 @@ def clear_ghosts(armature: Object | None = None) -> None:
 
 def ghosts(context: Context) -> Iterator[Ghost]:
     """The ghosts of the armatures that can be seen in the viewport."""
-    if _ghosts:
-        seen = {
-            ob.session_uid
-            for ob in context.view_layer.objects
-            if ob.type == "ARMATURE" and ob.visible_get(viewport=context.space_data)
-        }
-        yield from (ghost for (uid, _), ghost in _ghosts.items() if uid in seen)
-
-
-def redraw() -> None:
-    """Have all viewports drawn again."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    for (uid, _), ghost in _ghosts.items():
+        armature = context.view_layer.objects.get(ghost.armature)
+        if armature and armature.session_uid == uid and armature.visible_get(viewport=context.space_data):
+            yield ghost
 
 
 @persistent  # type: ignore[untyped-decorator]

@@ -18,7 +18,7 @@ _OUTLINE = {Role.REACH: 0.35, Role.LOCKED: 0.7, Role.TARGET: 0.7}  # alpha of li
 _OTHERS = 0.85
 _SURFACE = {Role.REACHED: 0.6, Role.MISSED: 0.6}  # alpha of surfaces
 _OTHER_SURFACES = 0.08
-BOLD = (Role.NOW, Role.REACHED, Role.MISSED)  # drawn with wider lines
+IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED))  # of each role whether its lines are wide
 GHOST = 0.6, 0.12  # alpha of its edges and faces
 
 
@@ -43,11 +43,9 @@ def palette(theme: Theme) -> Palette:
         Role.MISSED: _clear(state.error, theme),
     }
     plain = viewport.space.text_hi
-    rows = np.array([tuple(colours.get(role, plain))[:3] for role in Role])
-    return Palette(
-        np.column_stack((rows, [_OUTLINE.get(role, _OTHERS) for role in Role])),
-        np.column_stack((rows, [_SURFACE.get(role, _OTHER_SURFACES) for role in Role])),
-    )
+    rows = np.array([tuple(colours.get(role, plain))[:3] for role in Role], dtype=np.float32)
+    alphas = ([_OUTLINE.get(role, _OTHERS) for role in Role], [_SURFACE.get(role, _OTHER_SURFACES) for role in Role])
+    return Palette(*(np.column_stack((rows, np.array(each, dtype=np.float32))) for each in alphas))
 
 
 def ghostly(theme: Theme) -> tuple[float, float, float]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from bpy.types import Context
@@ -49,22 +48,18 @@ def active_limb_seen(context: Context) -> Seen | None:
         return None
     check_armature(armature, context.view_layer)
     stored, solved = bone.ik_triangulation, active_chain(context)
-    line = bones_in_line(armature, solved)
+    line = bones_in_line(armature, solved) if stored.use_selected else solved
     shown = armature.evaluated_get(depsgraph)
     bones = Bones(armature, line, solved)
-    pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
-    fixed = [
-        shown.pose.bones[name]
-        for name, freedom in zip(line, bones.freedoms, strict=True)
-        if isinstance(freedom, Locked)
-    ]
-    locked = [(bone.head.copy(), bone.length) for bone in fixed]
-    world = shown.matrix_world.copy()
+    held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
+    locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
     if stored.target is None:
-        return Seen(world, pose, locked, None, False)
-    limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored))
+        pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
+        return Seen(shown.matrix_world.copy(), pose, locked, None, False)
+    limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
     check_limb(limb, context.scene, context.view_layer)
-    limb = replace(limb, **_ONLY_REACHING)
-    target = Aim(limb).at(sample(limb, depsgraph, context.scene.frame_current_final), pose).target
+    now = sample(limb, depsgraph, context.scene.frame_current_final)
+    world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
+    target = Aim(limb).at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length
     return Seen(world, pose, locked, target, error <= limb.tolerance)

@@ -7,7 +7,7 @@ coordinates: (x, y, z, 1) for a place, (x, y, z, 0) for the direction towards th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from math import sqrt, tau
@@ -18,8 +18,8 @@ from mathutils import Matrix, Vector
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_STEPS = 64  # straight pieces of an arc: at 1000 pixels across it is off by half a pixel
-_SHARES = np.linspace(0.0, 1.0, _STEPS + 1)
+_STEPS = 32  # straight pieces of an arc, as many as Blender's own circles have
+_SHARES = np.linspace(0.0, 1.0, _STEPS + 1, dtype=np.float32)
 _WAIST = 0.1  # of a bone's length: where Blender's octahedral bones are widest, and how wide they are there
 _ROUND = tau - 1e-4  # [rad] from here on an arc has no ends to be marked
 _EDGES = np.array([(0, i) for i in range(1, 5)] + [(i, i % 4 + 1) for i in range(1, 5)] + [(i, 5) for i in range(1, 5)])
@@ -55,11 +55,12 @@ class Arc(NamedTuple):
     upper: float = tau
     apex: Vector | None = None
 
-    def through(self, matrix: Matrix) -> Arc:
-        """The same in the space that `matrix` (4x4) leads to."""
-        linear = matrix.to_3x3()
-        apex = None if self.apex is None else matrix @ self.apex
-        return self._replace(centre=matrix @ self.centre, x=linear @ self.x, y=linear @ self.y, apex=apex)
+    def through(self, linear: Matrix, origin: Vector) -> Arc:
+        """The same in another space, that `linear` (3x3) and after it `origin` lead to."""
+        apex = None if self.apex is None else origin + linear @ self.apex
+        return Arc(
+            self.role, origin + linear @ self.centre, linear @ self.x, linear @ self.y, self.lower, self.upper, apex
+        )
 
 
 class Line(NamedTuple):
@@ -71,9 +72,10 @@ class Line(NamedTuple):
     start_alpha: float = 1.0
     end_alpha: float = 1.0
 
-    def through(self, matrix: Matrix) -> Line:
-        """The same in the space that `matrix` (4x4) leads to."""
-        return self._replace(start=matrix @ self.start, end=matrix @ self.end)
+    def through(self, linear: Matrix, origin: Vector) -> Line:
+        """The same in another space, that `linear` (3x3) and after it `origin` lead to."""
+        start, end = origin + linear @ self.start, origin + linear @ self.end
+        return Line(self.role, start, end, self.start_alpha, self.end_alpha)
 
 
 class Strokes(NamedTuple):
@@ -99,28 +101,28 @@ class Sketch:
             elif stroke is not None:
                 self.lines.append(stroke)
 
-    def outlines(self) -> Strokes:
-        """All lines, those of the arcs and their ends included."""
-        places = [np.array([(*line.start, *line.end) for line in self.lines]).reshape(-1, 3)]
-        roles = [np.repeat([line.role for line in self.lines], 2)]
-        faded = np.array([(line.start_alpha, line.end_alpha) for line in self.lines]).reshape(-1)
-        curves = _curves(self.arcs)
-        places.append(np.stack((curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3))
-        roles.append(np.repeat([arc.role for arc in self.arcs], 2 * _STEPS))
-        ended = [i for i, arc in enumerate(self.arcs) if arc.apex is not None and arc.upper - arc.lower < _ROUND]
-        apices = np.repeat([self.arcs[i].apex[:] for i in ended], 2, axis=0).reshape(-1, 1, 3)
-        ends = curves[ended][:, (0, -1)].reshape(-1, 1, 3)
-        places.append(np.concatenate((apices, ends), axis=1).reshape(-1, 3))
-        roles.append(np.repeat([self.arcs[i].role for i in ended], 4))
-        return _strokes(np.concatenate(places), np.concatenate(roles), faded)
-
-    def surfaces(self) -> Strokes:
-        """The triangles of all sectors."""
-        sectors = [arc for arc in self.arcs if arc.apex is not None]
-        curves = _curves(sectors)
-        apices = np.array([arc.apex[:] for arc in sectors]).reshape(-1, 1, 3).repeat(_STEPS, axis=1)
-        places = np.stack((apices, curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3)
-        return _strokes(places, np.repeat([arc.role for arc in sectors], 3 * _STEPS))
+    def strokes(self) -> tuple[Strokes, Strokes]:
+        """All lines, those of the arcs and their ends included; and the triangles of all sectors."""
+        arcs = sorted(self.arcs, key=lambda arc: arc.apex is None)  # the sectors first
+        apices = _array([arc.apex for arc in arcs if arc.apex is not None])
+        curves = _curves(arcs)
+        roles = np.array([arc.role for arc in arcs], dtype=int)
+        around = curves[: len(apices)]
+        ended = np.array([arc.upper - arc.lower < _ROUND for arc in arcs[: len(apices)]], dtype=bool)
+        ends = np.stack((apices[ended], around[ended, 0], apices[ended], around[ended, -1]), axis=1)
+        lines = _array([place for line in self.lines for place in (line.start, line.end)])
+        outlines = (
+            (lines, np.repeat(np.array([line.role for line in self.lines], dtype=int), 2)),
+            (ends.reshape(-1, 3), roles[: len(apices)][ended].repeat(4)),
+            (np.stack((curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3), roles.repeat(2 * _STEPS)),
+        )
+        places, owners = (np.concatenate(parts) for parts in zip(*outlines, strict=True))
+        alphas = np.ones(len(places), dtype=np.float32)
+        alphas[: len(lines)] = [alpha for line in self.lines for alpha in line[3:]]
+        middle = np.broadcast_to(apices[:, None], (len(apices), _STEPS, 3))
+        fans = np.stack((middle, around[:, :-1], around[:, 1:]), axis=2).reshape(-1, 3)
+        whole = np.ones(len(fans), dtype=np.float32)
+        return Strokes(places, owners, alphas), Strokes(fans, roles[: len(apices)].repeat(3 * _STEPS), whole)
 
 
 def silhouette(role: Role, centre: Vector, radius: float, eye: Vector) -> Arc | None:
@@ -171,21 +173,19 @@ def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
     waist = starts + along * _WAIST
     corners = [waist + side * lengths * _WAIST for side in (across, over, -across, -over)]
     places = np.stack((starts, *corners, starts + along), axis=1)
+    places = places.astype(np.float32)
     return places[:, _EDGES].reshape(-1, 3), places[:, _FACES].reshape(-1, 3)
 
 
 def _curves(arcs: Sequence[Arc]) -> Array:
     """The places of each arc, one after the other (arcs, steps + 1, 3)."""
-    frames = np.array([(*arc.centre, *arc.x, *arc.y) for arc in arcs]).reshape(-1, 3, 1, 3)
-    ends = np.array([(arc.lower, arc.upper) for arc in arcs]).reshape(-1, 2, 1)
+    frames = _array([vector for arc in arcs for vector in (arc.centre, arc.x, arc.y)]).reshape(-1, 3, 1, 3)
+    ends = np.array([arc[4:6] for arc in arcs], dtype=np.float32).reshape(-1, 2, 1)
     angles = (ends[:, 0] + (ends[:, 1] - ends[:, 0]) * _SHARES)[..., None]
     result: Array = frames[:, 0] + np.cos(angles) * frames[:, 1] + np.sin(angles) * frames[:, 2]
     return result
 
 
-def _strokes(places: Array, roles: Array, alphas: Iterable[float] = ()) -> Strokes:
-    """Strokes whose first alphas are given; all others are 1."""
-    full = np.ones(len(places))
-    first = np.fromiter(alphas, float)
-    full[: len(first)] = first
-    return Strokes(places, roles.astype(int), full)
+def _array(vectors: Sequence[Vector]) -> Array:
+    """The vectors as rows."""
+    return np.array([vector[:] for vector in vectors], dtype=np.float32).reshape(-1, 3)

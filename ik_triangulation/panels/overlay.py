@@ -12,11 +12,11 @@ class VIEW3D_PT_ik_triangulation_overlay(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: Context) -> None:
-        self.layout.prop(context.window_manager.ik_triangulation_overlay, "show", text="")
+        self.layout.prop(context.scene.ik_triangulation_overlay, "show", text="")
 
     def draw(self, context: Context) -> None:
         column = self.column()
-        settings = context.window_manager.ik_triangulation_overlay
+        settings = context.scene.ik_triangulation_overlay
         parts = column.column(heading="Show")
         parts.active = settings.show
         for name in ("reach", "joints", "target", "error"):
