@@ -21,6 +21,7 @@ STANDS_ON = {
     "blender": ["kinematics", "ids"],
     "properties": ["analysis", "blender"],
     "joints": ["properties"],
+    "presets": ["properties"],
     "shape": ["properties"],
     "wishes": ["shape"],
     "goal": ["wishes"],
@@ -33,15 +34,26 @@ STANDS_ON = {
     "summary": ["bake", "reach"],
     "results": ["summary"],
     "task": ["bake"],
-    "operators": ["joints", "results", "analyse", "task"],
-    "cli": ["summary", "analyse"],
+    "operators": ["joints", "presets", "results", "analyse", "task"],
+    "cli": ["summary", "analyse", "presets"],
     "overlay": ["bake", "reach"],
     "panels": ["operators", "overlay"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
-BLENDER = {"addon_utils", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "numpy"}
+BLENDER = {
+    "addon_utils",
+    "bl_operators",
+    "bl_ui",
+    "blf",
+    "bpy",
+    "bpy_extras",
+    "gpu",
+    "gpu_extras",
+    "mathutils",
+    "numpy",
+}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

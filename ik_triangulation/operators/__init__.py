@@ -4,5 +4,5 @@
 from bpy.utils import register_submodule_factory
 
 register, unregister = register_submodule_factory(
-    __name__, ("solve", "bake", "generated", "reach", "offset", "joints", "map")
+    __name__, ("solve", "bake", "generated", "reach", "offset", "joints", "presets", "map")
 )

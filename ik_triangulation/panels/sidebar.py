@@ -27,6 +27,7 @@ from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.reach import POSE_OT_ik_triangulation_reach
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from ..results import latest
+from .presets import VIEW3D_PT_ik_triangulation_presets
 
 _LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
 _NARROW = 200.0  # pixels of a narrow sidebar
@@ -59,6 +60,10 @@ class LimbPanel(SidebarPanel):
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     bl_label = "IK Triangulation"
+
+    def draw_header_preset(self, context: Context) -> None:
+        if active_bone(context) is not None:
+            VIEW3D_PT_ik_triangulation_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
         column = self.column()
