@@ -4,7 +4,7 @@
 The kinematic core and the solvers need only mathutils and can be imported without Blender's data.
 """
 
-_MODULES = ("properties", "presets", "task", "operators", "panels", "cli")
+_MODULES = ("properties", "map_properties", "presets", "task", "operators", "panels", "cli")
 
 
 def register() -> None:

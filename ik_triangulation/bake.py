@@ -98,8 +98,8 @@ def bake_limbs(
     return run_through(baking(limbs, [(frame_start, frame_end, step)] * len(limbs), scene, view_layer), progress)
 
 
-def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
-    """Bake at one go what baking() would do frame by frame. If `progress` raises, nothing has changed."""
+def run_through(job: Generator[tuple[int, int], None, T], progress: Progress | None = None) -> T:
+    """Do at one go what a job such as baking() would do part by part. If `progress` raises, nothing has changed."""
     with no_garbage_collection():
         told = None
         try:
@@ -109,8 +109,8 @@ def run_through(job: Job, progress: Progress | None = None) -> list[Report]:
                     progress(*done)
                 told = done
         except StopIteration as finished:
-            reports: list[Report] = finished.value
-            return reports
+            result: T = finished.value
+            return result
         finally:
             job.close()
 

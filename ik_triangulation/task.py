@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake in slices of time, which can be stopped between any two of them and then leaves nothing behind."""
+"""Work in slices of time, which can be stopped between any two of them and then leaves nothing behind."""
 
+from collections.abc import Generator
 from contextlib import suppress
 from time import perf_counter
+from typing import Generic, TypeVar
 
 import bpy
 from bpy.app.handlers import persistent
 
-from .bake import Job, no_garbage_collection
+from .bake import no_garbage_collection
 from .errors import RigError
-from .report import Report
 
+T = TypeVar("T")
 _under_way: list["Task"] = []
 
 
-class Task:
-    """What baking() does, at least a frame of it at each call of work(). `done` and `of` count frames."""
+class Task(Generic[T]):
+    """What a job does that yields how far it is, such as baking(): at least a part of it at each call of work().
 
-    def __init__(self, job: Job) -> None:
+    `done` and `of` count its parts.
+    """
+
+    def __init__(self, job: Generator[tuple[int, int], None, T]) -> None:
         self._job = job
         self.done, self.of = 0, 1
         _under_way.append(self)
@@ -27,10 +32,10 @@ class Task:
         """Whether it has come to its end, one way or another."""
         return self not in _under_way
 
-    def work(self, seconds: float) -> list[Report] | None:
-        """Go on for about so long: the reports if that was the last of it, else None.
+    def work(self, seconds: float) -> T | None:
+        """Go on for about so long: what the job returns if that was the last of it, else None.
 
-        Raises what the bake does, and RigError if something it needs has been removed since; nothing has changed then.
+        Raises what the job does, and RigError if something it needs has been removed since; nothing has changed then.
         """
         until = perf_counter() + seconds
         try:
@@ -41,11 +46,11 @@ class Task:
                         return None
         except StopIteration as finished:
             _under_way.remove(self)
-            reports: list[Report] = finished.value
-            return reports
+            result: T = finished.value
+            return result
         except ReferenceError as error:
             self.stop()
-            raise RigError("What was being baked has been removed. Bake again.") from error
+            raise RigError("What this needs has been removed meanwhile. Start it again.") from error
         except BaseException:
             self.stop()
             raise

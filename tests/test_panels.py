@@ -10,7 +10,7 @@ from mathutils import Euler, Matrix, Vector
 from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.panels import sidebar
+from ik_triangulation.panels import analyse, sidebar
 from ik_triangulation.results import latest
 
 from .rigs import armature, chain_rig, configure, empty, evaluated_tip, nothing_lost
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 PANELS = [
     cls
-    for name, cls in vars(sidebar).items()
+    for name, cls in (vars(sidebar) | vars(analyse)).items()
     if name.startswith("VIEW3D_PT_") and issubclass(cls, sidebar.SidebarPanel) and hasattr(cls, "bl_label")
 ]
 MAIN, ONLY_RESULT = sidebar.VIEW3D_PT_ik_triangulation, sidebar.VIEW3D_PT_ik_triangulation_result

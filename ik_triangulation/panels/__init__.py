@@ -3,4 +3,4 @@
 
 from bpy.utils import register_submodule_factory
 
-register, unregister = register_submodule_factory(__name__, ("presets", "sidebar"))
+register, unregister = register_submodule_factory(__name__, ("presets", "sidebar", "analyse"))

@@ -22,7 +22,6 @@ from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_mirror,
     POSE_OT_ik_triangulation_joint_own,
 )
-from ..operators.map import POSE_OT_ik_triangulation_map
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.reach import POSE_OT_ik_triangulation_reach
 from ..operators.solve import POSE_OT_ik_triangulation_solve
@@ -270,14 +269,6 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
 
 
-class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
-    bl_label = "Analyze"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        self.column().operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
-
-
 def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
     """The part of Blender's own Inverse Kinematics panel that counts here."""
     for axis in "xyz":
@@ -345,6 +336,5 @@ register, unregister = bpy.utils.register_classes_factory(
         VIEW3D_PT_ik_triangulation_keys,
         VIEW3D_PT_ik_triangulation_smoothness,
         VIEW3D_PT_ik_triangulation_reach,
-        VIEW3D_PT_ik_triangulation_analyse,
     )
 )
