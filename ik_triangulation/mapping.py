@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from .analyse import pose_of
 from .analysis.legend import in_words, with_strip
-from .analysis.maps import METRICS, MetricMap, map_plane, mapping_pose
+from .analysis.maps import METRICS, MetricMap, check_shown, map_plane, mapping_pose
 from .analysis.volumes import VolumeMap, mapping_volume
 from .bake import Progress, run_through
 from .blender.armature import bones_in_line
@@ -67,6 +67,7 @@ def mapping_in_scene(
     view_layer: ViewLayer | None = None,
 ) -> Job:
     """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
+    check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     root, along, across = map_plane(start)
     made = yield from mapping_pose(start, root, along, across, solver, size, tolerance, iterations, finish)
@@ -118,6 +119,7 @@ def volume_mapping_in_scene(
     view_layer: ViewLayer | None = None,
 ) -> Job:
     """What volume_in_scene() does, place by place: yields the places done and the places in all."""
+    check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
     words = in_words(metric, scale, *made.ends(metric))

@@ -50,9 +50,7 @@ class MetricMap:
 
     def metric(self, name: str) -> Numbers:
         """The array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
-        if name not in METRICS:
-            raise SettingError(f"Metric '{name}' is unknown. Choose one of {', '.join(METRICS)}.")
-        return np.asarray(getattr(self.metrics, name), dtype=float)
+        return numbers_of(self.metrics, name)
 
     def image(self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None) -> NDArray[np.uint8]:
         """The map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
@@ -61,6 +59,7 @@ class MetricMap:
         `greatest`. What was not reached is black, but for its error. Raises SettingError for an unknown metric or
         colour scale.
         """
+        check_shown(metric, scale)
         shown = self._shown(metric)
         least, most = self.ends(metric)
         scaled = coloured(self.metric(metric), scale, least, most if greatest is None else greatest)
@@ -185,10 +184,22 @@ def ends_of(metric: str, greatest: float) -> tuple[float, float]:
     return 1.0 if metric in ("iterations", "reached") else 0.0, greatest
 
 
-def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:
-    """The colours of values, sRGB in 0..1. Raises SettingError for an unknown colour scale."""
+def numbers_of(metrics: Solutions, name: str) -> Numbers:
+    """The metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    check_shown(name)
+    return np.asarray(getattr(metrics, name), dtype=float)
+
+
+def check_shown(metric: str, scale: str = "HUE") -> None:
+    """Raise SettingError for an unknown metric or colour scale."""
+    if metric not in METRICS:
+        raise SettingError(f"Metric '{metric}' is unknown. Choose one of {', '.join(METRICS)}.")
     if scale not in SCALES:
         raise SettingError(f"Colour scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
+
+
+def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:
+    """The colours of values, sRGB in 0..1."""
     span = greatest - least
     return SCALES[scale](np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape))
 

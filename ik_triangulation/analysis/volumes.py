@@ -13,7 +13,7 @@ from ..errors import SettingError
 from ..kinematics import Pose
 from ..solvers import solve
 from ..targets import Point
-from .maps import METRICS, coloured, ends_of, measure, reach_of
+from .maps import METRICS, check_shown, coloured, ends_of, measure, numbers_of, reach_of
 from .planar import Numbers, Solutions
 
 Steps = Generator[tuple[int, int], None, "VolumeMap"]  # targets done and targets in all
@@ -39,9 +39,7 @@ class VolumeMap:
 
     def metric(self, name: str) -> Numbers:
         """The numbers of that name. Raises SettingError for a name not in METRICS."""
-        if name not in METRICS:
-            raise SettingError(f"Metric '{name}' is unknown. Choose one of {', '.join(METRICS)}.")
-        return np.asarray(getattr(self.metrics, name), dtype=float)
+        return numbers_of(self.metrics, name)
 
     def ends(self, metric: str) -> tuple[float, float]:
         """The values at which the colours begin and end. Raises SettingError for an unknown metric."""
@@ -49,6 +47,7 @@ class VolumeMap:
 
     def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
         """A colour for each place, sRGB in 0..1. Raises SettingError for an unknown metric or colour scale."""
+        check_shown(metric, scale)
         return coloured(self.metric(metric), scale, *self.ends(metric))
 
 

@@ -120,7 +120,8 @@ def _material() -> Material:
     material = bpy.data.materials.get((name, None))
     if material is None:
         material = bpy.data.materials.new(name)
-        material.use_nodes = True
+        if material.node_tree is None:  # as before Blender 5
+            material.use_nodes = True
         nodes, links = material.node_tree.nodes, material.node_tree.links
         nodes.clear()
         colour, output = nodes.new("ShaderNodeVertexColor"), nodes.new("ShaderNodeOutputMaterial")
