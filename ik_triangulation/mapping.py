@@ -122,7 +122,7 @@ def volume_mapping_in_scene(
     check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
-    words = in_words(metric, scale, *made.ends(metric))
+    words = in_words(metric, scale, *made.ends(metric)) + " and more"
     metrics = {name: made.metric(name) for name in METRICS}
     shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
     return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene or bpy.context.scene), made)

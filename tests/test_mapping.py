@@ -14,6 +14,7 @@ from ik_triangulation.analysis.volumes import mapping_volume
 from ik_triangulation.bake import run_through, solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
+from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 from ik_triangulation.solvers import solve
@@ -320,4 +321,16 @@ def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     assert bpy.ops.pose.ik_triangulation_map_volume() == {"FINISHED"}
     cloud = shown_map(rig, "Bone 2", CLOUD)
     assert legend_of(cloud).startswith("0 (blue) to ")
+    assert legend_of(cloud).endswith("(red) and more")
     assert f"{len(cloud.data.vertices) // 6} of 32 places are reached" in capfd.readouterr().out
+
+
+def test_the_command_line_writes_what_is_reached(tmp_path, capsys):
+    rig = rig_in_space()
+    words = ["--tip", "Bone 2", "--solver", "CCD", "--iterations", "15", "--resolution", "4", "--metric", "travel"]
+    assert main(["map", *words, "--volume", str(tmp_path / "reach.npy")]) == 0
+    made = mapping.volume_in_scene(rig, BONES, **FAST, resolution=4).made
+    assert np.array_equal(np.load(tmp_path / "reach.npy"), np.column_stack((made.places, made.metric("travel"))))
+    assert f"{len(made.places)} of 32 places are reached" in capsys.readouterr().err
+    assert main(["map", *words, "--volume", "/no/reach.npy"]) == 1
+    assert "'/no/reach.npy' cannot be written" in capsys.readouterr().err

@@ -4,6 +4,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from mathutils import Vector
@@ -16,6 +17,7 @@ from ..targets import Point
 from .maps import METRICS, check_shown, coloured, ends_of, measure, numbers_of, reach_of
 from .planar import Numbers, Solutions
 
+_MOST = 95.0  # percent
 Steps = Generator[tuple[int, int], None, "VolumeMap"]  # targets done and targets in all
 
 
@@ -42,13 +44,23 @@ class VolumeMap:
         return numbers_of(self.metrics, name)
 
     def ends(self, metric: str) -> tuple[float, float]:
-        """The values at which the colours begin and end. Raises SettingError for an unknown metric."""
-        return ends_of(metric, float(self.metric(metric).max(initial=0.0)))
+        """The values at which the colours begin and end: 5 % of the places take more, the few hardest of them far more.
+
+        Raises SettingError for an unknown metric.
+        """
+        values = self.metric(metric)
+        return ends_of(metric, float(np.percentile(values, _MOST)) if len(values) else 0.0)
 
     def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
         """A colour for each place, sRGB in 0..1. Raises SettingError for an unknown metric or colour scale."""
         check_shown(metric, scale)
         return coloured(self.metric(metric), scale, *self.ends(metric))
+
+    def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
+        """Write rows of x, y, z and a metric to a file as numpy.load() reads it. Raises OSError, SettingError."""
+        rows = np.column_stack((self.places, self.metric(metric)))
+        with Path(path).open("wb") as file:  # numpy would add a suffix to a path of its own
+            np.save(file, rows)
 
 
 def mapping_volume(
