@@ -4,7 +4,19 @@
 The kinematic core and the solvers need only mathutils and can be imported without Blender's data.
 """
 
-_MODULES = ("properties", "task", "live", "overlay", "duel", "operators", "panels", "manual", "cli")
+_MODULES = (
+    "properties",
+    "map_properties",
+    "presets",
+    "task",
+    "live",
+    "overlay",
+    "duel",
+    "operators",
+    "panels",
+    "manual",
+    "cli",
+)
 
 
 def register() -> None:

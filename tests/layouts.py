@@ -50,6 +50,9 @@ class Recorder:
         self._add(operator.removeprefix("ik_triangulation_"), icon)
         return SimpleNamespace()
 
+    def popover(self, panel="", text="", icon="NONE"):
+        assert hasattr(bpy.types, panel)
+
     def separator(self, factor=1.0):
         pass
 
@@ -64,12 +67,22 @@ class Recorder:
         assert len(order) in {0, len(things)}
         for index, (thing, flag) in enumerate(zip(things, flags, strict=True)):
             if flag:
-                shown.draw_item(of_list, self.context, self._part(), data, thing, 0, active_data, active, index, 0)
+                where = data, thing, 0, active_data, active, index, 0
+                shown.draw_item(of_list, self.context, self._part(), *where)
 
 
 def context_now(width=None):
     """What a panel sees of the context, in a sidebar so wide [pixels]."""
-    names = ("active_object", "scene", "preferences", "view_layer", "mode", "window_manager", "selected_objects")
+    names = (
+        "active_object",
+        "scene",
+        "preferences",
+        "view_layer",
+        "mode",
+        "window_manager",
+        "selected_objects",
+        "space_data",
+    )
     seen = {name: getattr(bpy.context, name) for name in names}
     return SimpleNamespace(**seen, region=SimpleNamespace(width=width) if width else None)
 

@@ -314,7 +314,7 @@ def _curve(curve: bpy.types.FCurve) -> tuple:
 def _object(ob: bpy.types.Object) -> dict[str, object]:
     found: dict[str, object] = {}
     for thing in (ob, ob.data):
-        animation = thing.animation_data if thing is not None else None
+        animation = getattr(thing, "animation_data", None)  # the image of an empty has none
         if animation is None:
             found[f"{ob.name}: animation of {type(thing).__name__}"] = None
             continue

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import analyse
+from ik_triangulation import analyse, map_properties
 from ik_triangulation.analysis import compare as compare_module
 from ik_triangulation.analysis.colours import SCALES
 from ik_triangulation.analysis.compare import COSTS
@@ -20,7 +20,6 @@ from ik_triangulation.blender.images import show
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
-from ik_triangulation.operators import map as map_operator
 from ik_triangulation.solvers import SOLVERS, solve
 from ik_triangulation.targets import Point
 
@@ -307,7 +306,7 @@ def test_the_operator_makes_an_image_of_the_map(capfd):
     said = capfd.readouterr().out
     found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
     image = bpy.data.images["Map of Bone 2"]
-    assert np.array_equal(pixels(image)[::-1], found.image())
+    assert np.array_equal(pixels(image)[::-1][:16], found.image())
     assert f"Info: Image 'Map of Bone 2': {found.coverage:.1f} % of the disc is reached" in said
 
 
@@ -317,8 +316,8 @@ def nothing_lost_but_images():
     return nothing_lost()
 
 
-@pytest.mark.parametrize("metric", [item[0] for item in map_operator.METRICS])
-@pytest.mark.parametrize("scale", [item[0] for item in map_operator.SCALES])
+@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRICS])
+@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALES])
 def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     rig, _ = standard(3)
     words = {"solver": "CCD", "finish": False, "metric": metric, "scale": scale}
@@ -326,12 +325,12 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     bpy.ops.pose.ik_triangulation_map(size=8, **words)
     assert [image.name for image in bpy.data.images] == ["Map of Bone 2"]
     found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
-    assert np.array_equal(pixels(bpy.data.images[0])[::-1], found.image(metric, scale))
+    assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
 
 
 def test_the_operator_offers_all_that_there_is():
-    assert {item[0] for item in map_operator.METRICS} == set(METRICS)
-    assert {item[0] for item in map_operator.SCALES} == set(SCALES)
+    assert {item[0] for item in map_properties.METRICS} == set(METRICS)
+    assert {item[0] for item in map_properties.SCALES} == set(SCALES)
 
 
 def test_bones_between_those_named_keep_their_pose():
@@ -348,7 +347,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     rig.data.bones.active = rig.data.bones["Bone 3"]
     bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
     found = analyse.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
-    assert np.array_equal(pixels(bpy.data.images["Map of Bone 3"])[::-1], found.image())
+    assert np.array_equal(pixels(bpy.data.images["Map of Bone 3"])[::-1][:8], found.image())
 
 
 @pytest.mark.parametrize(

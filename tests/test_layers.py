@@ -22,6 +22,8 @@ STANDS_ON = {
     "blender": ["kinematics", "ids"],
     "properties": ["analysis", "blender"],
     "joints": ["properties"],
+    "presets": ["properties"],
+    "map_properties": ["solvers"],
     "shape": ["properties"],
     "wishes": ["shape"],
     "goal": ["wishes"],
@@ -31,14 +33,15 @@ STANDS_ON = {
     "movement": ["follow"],
     "reach": ["bake", "movement"],
     "analyse": ["follow"],
+    "mapping": ["analyse", "bake"],
     "summary": ["bake", "reach"],
     "results": ["summary"],
     "task": ["bake"],
     "live": ["results"],
     "duel": ["analyse", "overlay"],
     "limbs": ["properties"],
-    "operators": ["joints", "limbs", "live", "duel", "task"],
-    "cli": ["summary", "analyse"],
+    "operators": ["joints", "limbs", "live", "duel", "presets", "mapping", "map_properties", "task"],
+    "cli": ["summary", "analyse", "presets"],
     "overlay": ["goal"],
     "manual": [],
     "panels": ["operators", "manual"],
@@ -46,7 +49,18 @@ STANDS_ON = {
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "job", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
-BLENDER = {"addon_utils", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "numpy"}
+BLENDER = {
+    "addon_utils",
+    "bl_operators",
+    "bl_ui",
+    "blf",
+    "bpy",
+    "bpy_extras",
+    "gpu",
+    "gpu_extras",
+    "mathutils",
+    "numpy",
+}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

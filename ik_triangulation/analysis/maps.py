@@ -6,7 +6,7 @@ Maps", section 4. Lengths are shares of the chain's reach, which is the radius o
 compare. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import ChainError, SettingError
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from ..solvers import solve
+from ..solvers import Solution, solve
 from ..targets import Point
 from .colours import SCALES
 from .planar import Flags, Numbers, Places, Solutions, planar_chain, solve_planar
@@ -26,6 +26,7 @@ from .planar_steps import STEPS
 from .png import write_png
 
 METRICS = Solutions._fields
+Steps = Generator[tuple[int, int], None, "MetricMap"]  # parts done and parts in all
 _NOWHERE = 1e-6  # of the reach: what is so near has no direction in single precision
 
 
@@ -49,9 +50,7 @@ class MetricMap:
 
     def metric(self, name: str) -> Numbers:
         """The array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
-        if name not in METRICS:
-            raise SettingError(f"Metric '{name}' is unknown. Choose one of {', '.join(METRICS)}.")
-        return np.asarray(getattr(self.metrics, name), dtype=float)
+        return numbers_of(self.metrics, name)
 
     def image(self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None) -> NDArray[np.uint8]:
         """The map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
@@ -60,17 +59,20 @@ class MetricMap:
         `greatest`. What was not reached is black, but for its error. Raises SettingError for an unknown metric or
         colour scale.
         """
-        values = self.metric(metric)
-        if scale not in SCALES:
-            raise SettingError(f"Colour scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
-        shown = self.inside if metric == "error" else self.metrics.reached
-        least = 1.0 if metric in ("iterations", "reached") else 0.0
-        if greatest is None:
-            greatest = float(self.attempts) if metric == "iterations" else values.max(where=shown, initial=0.0)
-        span = greatest - least
-        shares = np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape)
-        colours = np.where(shown[..., None], SCALES[scale](shares), 0.0)
+        check_shown(metric, scale)
+        shown = self._shown(metric)
+        least, most = self.ends(metric)
+        scaled = coloured(self.metric(metric), scale, least, most if greatest is None else greatest)
+        colours = np.where(shown[..., None], scaled, 0.0)
         return np.rint(255.0 * np.dstack((colours, self.inside))).astype(np.uint8)
+
+    def ends(self, metric: str) -> tuple[float, float]:
+        """The values at which the colours of image() begin and end. Raises SettingError for an unknown metric."""
+        greatest = self.metric(metric).max(where=self._shown(metric), initial=0.0)
+        return ends_of(metric, float(self.attempts) if metric == "iterations" else float(greatest))
+
+    def _shown(self, metric: str) -> Flags:
+        return self.inside if metric == "error" else self.metrics.reached
 
     def save_png(
         self, path: Path | str, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None
@@ -128,22 +130,78 @@ def map_pose(
     of the reach. `progress` is told the share of the rows done and may raise to stop. Raises SettingError for a size
     below one pixel, ChainError for a chain without length, and both as solve() does.
     """
-    reach = start.chain.reach
-    if not reach > 0.0:
-        raise ChainError("A chain without length has no map. Choose bones that have a length.")
+    steps, told = mapping_pose(start, origin, along, across, solver, size, tolerance, iterations, finish), 0
+    try:
+        while True:
+            done, of = next(steps)
+            if progress and done != told:
+                progress(done / of)
+            told = done
+    except StopIteration as finished:
+        made: MetricMap = finished.value
+        return made
+
+
+def mapping_pose(
+    start: Pose,
+    origin: Vector,
+    along: Vector,
+    across: Vector,
+    solver: str = "CCD",
+    size: int = 300,
+    tolerance: float = 0.01,
+    iterations: int = 10,
+    finish: bool = False,
+) -> Steps:
+    """What map_pose() does, pixel by pixel: yields the rows done and the rows in all, returns the map."""
+    reach = reach_of(start)
     places, inside = _pixels(size)
     rows = []
     for number, (row, within) in enumerate(zip(places, inside, strict=True)):
         for place in row[within]:
-            target = Point(origin + (along * place.real + across * place.imag) * reach)
-            solution = solve(start, target, solver, tolerance * reach, iterations, finish)
-            cost = solution.cost
-            lengths = solution.error / reach, solution.reached, cost.turns, cost.total_angle, cost.travel / reach
-            rows.append((solution.iterations, *lengths))
-        if progress:
-            progress((number + 1) / size)
-    solutions = Solutions(*map(np.array, zip(*rows, strict=True)))
-    return _laid_out(solutions, inside, iterations)
+            target = origin + (along * place.real + across * place.imag) * reach
+            rows.append(measure(solve(start, Point(target), solver, tolerance * reach, iterations, finish), reach))
+            yield number, size
+        yield number + 1, size
+    return _laid_out(Solutions(*map(np.array, zip(*rows, strict=True))), inside, iterations)
+
+
+def reach_of(start: Pose) -> float:
+    """The reach of a pose's chain. Raises ChainError if it has none."""
+    if not start.chain.reach > 0.0:
+        raise ChainError("A chain without length has no map. Choose bones that have a length.")
+    return start.chain.reach
+
+
+def measure(solution: Solution, reach: float) -> tuple[int, float, bool, int, float, float]:
+    """The metrics of a solution, lengths as shares of the reach."""
+    cost, error = solution.cost, solution.error / reach
+    return solution.iterations, error, solution.reached, cost.turns, cost.total_angle, cost.travel / reach
+
+
+def ends_of(metric: str, greatest: float) -> tuple[float, float]:
+    """The values at which colours begin and end: at one iteration, or 0 of another metric."""
+    return 1.0 if metric in ("iterations", "reached") else 0.0, greatest
+
+
+def numbers_of(metrics: Solutions, name: str) -> Numbers:
+    """The metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    check_shown(name)
+    return np.asarray(getattr(metrics, name), dtype=float)
+
+
+def check_shown(metric: str, scale: str = "HUE") -> None:
+    """Raise SettingError for an unknown metric or colour scale."""
+    if metric not in METRICS:
+        raise SettingError(f"Metric '{metric}' is unknown. Choose one of {', '.join(METRICS)}.")
+    if scale not in SCALES:
+        raise SettingError(f"Colour scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
+
+
+def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:
+    """The colours of values, sRGB in 0..1."""
+    span = greatest - least
+    return SCALES[scale](np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape))
 
 
 def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:

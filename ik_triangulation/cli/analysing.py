@@ -8,12 +8,15 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
-from ..analyse import compare, map_chain
+from ..analyse import compare, map_chain, pose_of
 from ..analysis.colours import SCALES
 from ..analysis.compare import COSTS, table
 from ..analysis.maps import METRICS
+from ..analysis.volumes import mapping_volume
+from ..bake import run_through
 from ..blender.checks import check_frames
 from ..errors import IKError
+from ..kinematics import Pose
 from ..solvers import SOLVERS
 from .files import open_file, write_json
 from .limbs import bones_of, limb_of, range_of, scene_of
@@ -46,6 +49,10 @@ def add_commands(commands: Any) -> None:
     mapping.add_argument("--scale", type=str.upper, choices=SCALES, default="HUE", help="colours")
     mapping.add_argument("--png", type=Path, metavar="FILE", help="write the picture to this file")
     mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the numbers to this file")
+    mapping.add_argument(
+        "--volume", type=Path, metavar="FILE", help="write the places reached in space: rows of x, y, z and the metric"
+    )
+    mapping.add_argument("--resolution", type=_size, default=16, help="places across the volume (default: %(default)s)")
     mapping.set_defaults(run=run_map)
 
 
@@ -76,6 +83,8 @@ def run_map(arguments: Namespace) -> bool:
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
     armature, bones = bones_of(arguments, scene)
+    if arguments.volume:
+        return _run_volume(arguments, pose_of(armature, bones, scene.view_layers[0]))
     settings = arguments.size, arguments.tolerance, arguments.iterations, arguments.finish
     made = map_chain(armature, bones, arguments.solver, *settings, scene.view_layers[0])
     try:
@@ -86,6 +95,17 @@ def run_map(arguments: Namespace) -> bool:
     except OSError as error:
         raise IKError(f"'{error.filename}' cannot be written: {error.strerror}.") from error
     print(f"{made.coverage:.1f} % of the disc is reached", file=sys.stderr)
+    return True
+
+
+def _run_volume(arguments: Namespace, start: Pose) -> bool:
+    how = arguments.solver, arguments.resolution, arguments.tolerance, arguments.iterations
+    made = run_through(mapping_volume(start, *how))
+    try:
+        made.save_npy(arguments.volume, arguments.metric)
+    except OSError as error:
+        raise IKError(f"'{error.filename}' cannot be written: {error.strerror}.") from error
+    print(f"{len(made.places)} of {made.targets} places are reached ({made.coverage:.1f} %)", file=sys.stderr)
     return True
 
 

@@ -14,11 +14,12 @@ from bpy.types import Scene
 from ..bake import baking, solve_pose
 from ..blender.limb import saved_reach
 from ..job import run_through
+from ..presets import SUFFIX, apply_preset, find_preset, read_preset
 from ..reach import reach, reach_through
 from ..report import Report
 from ..summary import summary, summary_of_all
 from .files import destination_of, open_file, save_file, write_json
-from .limbs import all_limbs, limb_of, range_of, scene_of, stops_of
+from .limbs import all_limbs, bones_of, limb_of, range_of, scene_of, stops_of
 from .words import (
     add_bones,
     add_goal,
@@ -57,6 +58,9 @@ def add_commands(commands: Any) -> None:
 
 def _add_common(command: ArgumentParser) -> None:
     add_bones(command)
+    command.add_argument(
+        "--preset", metavar="NAME", help=f"set the limb up by this preset first (a name, or a {SUFFIX} file)"
+    )
     add_goal(command)
     add_solver(command)
     add_saving(command)
@@ -70,6 +74,7 @@ def run_solve(arguments: Namespace) -> bool:
     scene = scene_of(arguments.scene)
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
+    _set_up(arguments, scene)
     limb = limb_of(arguments, scene)
     report = solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)
     return _done([report], destination, scene, arguments.json)
@@ -80,6 +85,7 @@ def run_bake(arguments: Namespace) -> bool:
     source = open_file(arguments.file)
     destination = destination_of(arguments, source)
     scene = scene_of(arguments.scene)
+    _set_up(arguments, scene)
     limbs = all_limbs(arguments, scene) if arguments.all else [limb_of(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
     reports = run_through(baking(limbs, spans, scene, scene.view_layers[0]), _progress())
@@ -94,6 +100,7 @@ def run_reach(arguments: Namespace) -> bool:
     stops = stops_of(arguments, scene)
     if stops and arguments.target is None:
         arguments.target = arguments.stops[0][0]  # none need be saved
+    _set_up(arguments, scene)
     limb = limb_of(arguments, scene)
     how = saved_reach(limb.armature.pose.bones[limb.tip].ik_triangulation)
     how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
@@ -104,6 +111,15 @@ def run_reach(arguments: Namespace) -> bool:
     else:
         report = reach(limb, **how, **where)
     return _done([report], destination, scene, arguments.json)
+
+
+def _set_up(arguments: Namespace, scene: Scene) -> None:
+    """Give the bones that are named the preset that is."""
+    if arguments.preset is None:
+        return
+    path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
+    for note in apply_preset(*bones_of(arguments, scene), read_preset(path)).notes:
+        print(f"{path.stem}: {note}", file=sys.stderr)
 
 
 def _done(

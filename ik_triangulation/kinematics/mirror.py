@@ -29,30 +29,41 @@ def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
 def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
     """What the other joint may do: the mirror images, by mirror_between(), of what `freedom` allows.
 
-    Raises FreedomError for Euler limits and cones where the axes of one joint are not those of the other, either way
-    round, to 0.01 rad.
+    `mirror` may as well be any other rotation from one rest frame to another. Raises FreedomError for Euler limits and
+    cones where the axes of one joint lie along none of the other, either way round, to 0.01 rad.
     """
     if isinstance(freedom, Hinge):
         return Hinge(mirror @ freedom.axis, freedom.lower, freedom.upper)
     if isinstance(freedom, EulerLimits):
-        senses = [_sense(mirror, axis) for axis in range(3)]
-        ends = [_turned(*ends) for ends in zip(senses, freedom.lower, freedom.upper, strict=True)]
-        return EulerLimits(freedom.order, tuple(low for low, _ in ends), tuple(high for _, high in ends))
+        images = [_image(mirror, axis) for axis in range(3)]
+        lower, upper = [0.0] * 3, [0.0] * 3
+        for (axis, sense), *ends in zip(images, freedom.lower, freedom.upper, strict=True):
+            lower[axis], upper[axis] = _turned(sense, *ends)
+        order = "".join("XYZ"[images["XYZ".index(letter)][0]] for letter in freedom.order)
+        return EulerLimits(order, tuple(lower), tuple(upper))
     if isinstance(freedom, Cone):
-        return Cone(freedom.swing, *_turned(_sense(mirror, 1), freedom.twist_lower, freedom.twist_upper))
+        axis, sense = _image(mirror, 1)
+        if axis != 1:
+            raise _no_image(1)
+        return Cone(freedom.swing, *_turned(sense, freedom.twist_lower, freedom.twist_upper))
     return freedom
 
 
-def _sense(mirror: Matrix, axis: int) -> float:
-    """1.0 where an axis is mirrored onto the same axis, -1.0 where onto its opposite."""
+def _image(mirror: Matrix, axis: int) -> tuple[int, float]:
+    """The axis that an axis is mirrored onto, and 1.0 if so, -1.0 if onto its opposite."""
     image: Sequence[float] = mirror.col[axis]
-    sense = 1.0 if image[axis] > 0.0 else -1.0
-    if any(abs(image[i] - (sense if i == axis else 0.0)) > _ALONG for i in range(3)):
-        raise FreedomError(
-            f"Their {'XYZ'[axis]} axes are no mirror images, so these limits cannot be mirrored. "
-            "Symmetrize the bones or their rolls, or use a hinge."
-        )
-    return sense
+    onto = max(range(3), key=lambda i: abs(image[i]))
+    sense = 1.0 if image[onto] > 0.0 else -1.0
+    if any(abs(image[i] - (sense if i == onto else 0.0)) > _ALONG for i in range(3)):
+        raise _no_image(axis)
+    return onto, sense
+
+
+def _no_image(axis: int) -> FreedomError:
+    return FreedomError(
+        f"Their {'XYZ'[axis]} axes are no mirror images, so these limits cannot be mirrored. "
+        "Symmetrize the bones or their rolls, or use a hinge."
+    )
 
 
 def _turned(sense: float, lower: float, upper: float) -> tuple[float, float]:

@@ -4,5 +4,6 @@
 from bpy.utils import register_submodule_factory
 
 register, unregister = register_submodule_factory(
-    __name__, ("solve", "limbs", "live", "bake", "generated", "reach", "offset", "joints", "map", "duel")
+    __name__,
+    ("solve", "limbs", "live", "bake", "generated", "reach", "offset", "joints", "presets", "map", "duel"),
 )

@@ -1,73 +1,74 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metric Map: an image of what it takes the limb to reach each place around it."""
+"""Map and Reach in Space: what it takes the limb to reach each place round it, shown where these places are."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context
 
-from ..analyse import map_chain
-from ..blender.armature import bones_from_tip
-from ..blender.context import active_armature, active_bone, selected_bones
-from ..blender.images import show
-from ..solvers import SOLVERS
-from .base import IKOperator
-
-METRICS = [
-    ("iterations", "Iterations", "Steps of the solver: blue is one, red the last attempt, black is not reached"),
-    ("error", "Distance", "What is left between tip and target"),
-    ("total_angle", "Total Angle", "Sum of all turns on the way there"),
-    ("travel", "Travel", "How far the tip moves on the way there"),
-    ("turns", "Turns", "Single turns above 5 degrees"),
-    ("reached", "Reached", "Whether it is reached"),
-]
-SCALES = [
-    ("HUE", "Hue", "From blue to red, as in the source paper"),
-    ("VIOLET_YELLOW", "Violet to Yellow", "As much lighter as the value is greater"),
-    ("PLUM_CREAM", "Plum to Cream", "As much lighter as the value is greater"),
-]
+from ..blender.context import active_armature, active_bone, active_chain
+from ..map_properties import IN_PLANE, IN_SPACE, InPlane, InSpace
+from ..mapping import Job, Mapped, mapping_in_scene, volume_mapping_in_scene
+from .modal import ModalOperator
 
 
-class POSE_OT_ik_triangulation_map(IKOperator):
+class MapOperator(ModalOperator):
+    """Maps the limb that ends in the active bone; what the caller does not say is as the scene has it."""
+
+    doing = "Mapping"
+    stopped = "Map cancelled, nothing was changed"
+
+    def settings(self, context: Context, names: Sequence[str]) -> dict[str, Any]:
+        """The values of these properties."""
+        saved = context.scene.ik_triangulation_map
+        for name in names:  # they then show where the operator can be adjusted
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(saved, name))
+        return {name: getattr(self, name) for name in names}
+
+
+class POSE_OT_ik_triangulation_map(InPlane, MapOperator):
     bl_idname = "pose.ik_triangulation_map"
-    bl_label = "Metric Map"
-    bl_description = "Make an image of what it takes to reach each place round the limb, in the plane it is bent in"
+    bl_label = "Map"
+    bl_description = "Show what it takes to reach each place round the limb as an image in the plane it is bent in"
 
-    solver: EnumProperty(
-        name="Solver",
-        description="The method to map",
-        items=[(key, s.label, s.description) for key, s in SOLVERS.items()],
-    )
-    finish: BoolProperty(name="Finish", description="Polish where the solver alone stops short; takes long")
-    metric: EnumProperty(name="Metric", description="What the colours show", items=METRICS)
-    scale: EnumProperty(name="Colors", description="Which colours show it", items=SCALES)
-    size: IntProperty(name="Size", description="Pixels on each side", default=100, min=8, max=1024)
-    iterations: IntProperty(name="Iterations", description="Most steps of the solver", default=20, min=1, soft_max=100)
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Distance that counts as reached, as a share of the reach",
-        default=0.01,
-        min=1e-5,
-        soft_max=0.1,
-        precision=4,
-    )
+    parts = "rows"
 
-    def act(self, context: Context) -> set[str]:
-        wm = context.window_manager
-        wm.progress_begin(0.0, 1.0)
-        armature, tip = active_armature(context), active_bone(context)
-        stored = tip.ik_triangulation
-        try:
-            if stored.use_selected:
-                bones = selected_bones(armature)
-            else:
-                bones = bones_from_tip(armature, tip.name, stored.chain_count)
-            settings = self.size, self.tolerance, self.iterations, self.finish
-            made = map_chain(armature, bones, self.solver, *settings, context.view_layer, wm.progress_update)
-        finally:
-            wm.progress_end()
-        image = show(f"Map of {tip.name}", made.image(self.metric, self.scale))
-        self.report({"INFO"}, f"Image '{image.name}': {made.coverage:.1f} % of the disc is reached")
+    def job(self, context: Context, seconds: float) -> Job:
+        where = {"scene": context.scene, "view_layer": context.view_layer}
+        given = self.settings(context, IN_PLANE)
+        return mapping_in_scene(active_armature(context), active_chain(context), **given, **where)
+
+    def tell(self, context: Context, result: Mapped) -> set[str]:
+        image = result.shown.data
+        self.report({"INFO"}, f"Image '{image.name}': {result.made.coverage:.1f} % of the disc is reached")
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_map,))
+class POSE_OT_ik_triangulation_map_volume(InSpace, MapOperator):
+    bl_idname = "pose.ik_triangulation_map_volume"
+    bl_label = "Map Volume"
+    bl_description = "Mark all places that the limb reaches within its limits, colored by what it takes to get there"
+
+    parts = "places"
+
+    def job(self, context: Context, seconds: float) -> Job:
+        stored = active_bone(context).ik_triangulation
+        limb = {name: getattr(stored, name) for name in ("solver", "iterations", "seed")}
+        where = {"scene": context.scene, "view_layer": context.view_layer}
+        given = self.settings(context, IN_SPACE)
+        return volume_mapping_in_scene(active_armature(context), active_chain(context), **limb, **given, **where)
+
+    def tell(self, context: Context, result: Mapped) -> set[str]:
+        space, made = context.space_data, result.made
+        if space is not None and space.type == "VIEW_3D":
+            space.shading.color_type = "VERTEX"  # else the colours are not seen
+        places = f"{len(made.places)} of {made.targets} places"
+        self.report({"INFO"}, f"'{result.shown.name}': {places} are reached ({made.coverage:.1f} %)")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume)
+)

@@ -4,6 +4,19 @@
 from bpy.utils import register_submodule_factory
 
 # The main panel, that of the limbs, holds the others, which stand in it in this order.
-_PANELS = ("lists", "limbs", "result", "goal", "joints", "solver", "bake", "reach", "analyse", "duel", "overlay")
+_PANELS = (
+    "lists",
+    "presets",
+    "limbs",
+    "result",
+    "goal",
+    "joints",
+    "solver",
+    "bake",
+    "reach",
+    "analyse",
+    "duel",
+    "overlay",
+)
 
 register, unregister = register_submodule_factory(__name__, _PANELS)

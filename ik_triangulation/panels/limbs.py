@@ -15,12 +15,15 @@ from ..operators.live import POSE_OT_ik_triangulation_live
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from .layout import SidebarPanel, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
+from .presets import VIEW3D_PT_ik_triangulation_presets
 
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     bl_label = "IK Triangulation"
 
     def draw_header_preset(self, context: Context) -> None:
+        if active_bone(context) is not None:
+            VIEW3D_PT_ik_triangulation_presets.draw_panel_header(self.layout)
         help_button = self.layout.row()
         help_button.operator("wm.url_open", text="", icon="HELP", emboss=False).url = manual.address()
 

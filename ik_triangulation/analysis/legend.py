@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the colours of a map mean: in words, and as a strip of them under its picture."""
+
+from math import pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .colours import SCALES
+
+_UNITS = {"error": (100.0, "%"), "travel": (100.0, "%"), "total_angle": (180.0 / pi, "°")}  # of the reach, degrees
+_NAMES = {"HUE": ("blue", "red"), "VIOLET_YELLOW": ("violet", "yellow"), "PLUM_CREAM": ("plum", "cream")}
+# Five rows of three dots, top first, a bit each.
+_DOTS = {
+    **dict(zip("0123456789", (31599, 11415, 29671, 29647, 23497, 31183, 31215, 29330, 31727, 31695), strict=True)),
+    ".": 2,
+    "%": 21157,
+    "°": 10880,
+}
+_SHARE = 8  # of the picture's height that the strip takes
+_TIGHT = 60  # pixels of width for each size of the digits
+
+
+def labels(metric: str, least: float, greatest: float) -> tuple[str, str]:
+    """The values at both ends as text: lengths in percent of the reach, angles in degrees."""
+    factor, unit = _UNITS.get(metric, (1.0, ""))
+    values = least * factor, greatest * factor
+    low, high = (f"{value:.{0 if value >= 100.0 else 3}{'f' if value >= 100.0 else 'g'}}{unit}" for value in values)
+    return low, high
+
+
+def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
+    """What the colours of a metric begin and end with."""
+    low, high = (
+        f"{label} ({name})" for label, name in zip(labels(metric, least, greatest), _NAMES[scale], strict=True)
+    )
+    return f"{low} to {high}"
+
+
+def with_strip(picture: NDArray[np.uint8], metric: str, scale: str, least: float, greatest: float) -> NDArray[np.uint8]:
+    """A picture (rows, columns, 4), top row first, with the scale under it and the values at its ends."""
+    rows, columns, _ = picture.shape
+    height = max(rows // _SHARE, 7)
+    strip = np.full((height, columns, 4), 255, np.uint8)
+    strip[..., :3] = np.rint(255.0 * SCALES[scale](np.linspace(0.0, 1.0, columns)))
+    size = max(1, min(columns // _TIGHT, height // 7))
+    for label, at_end in zip(labels(metric, least, greatest), (False, True), strict=True):
+        dots = np.kron(_dots(label), np.ones((size, size), bool))
+        top, room = (height - dots.shape[0]) // 2, columns - dots.shape[1]
+        if room < 2 * size:
+            continue
+        left = room - size if at_end else size
+        part = strip[top : top + dots.shape[0], left : left + dots.shape[1]]
+        light = part[..., :3].mean() < 128.0
+        part[dots] = (255, 255, 255, 255) if light else (0, 0, 0, 255)
+    joined: NDArray[np.uint8] = np.concatenate((picture, strip))
+    return joined
+
+
+def _dots(text: str) -> NDArray[Any]:
+    """The text as rows of dots, a column between two signs."""
+    signs = [[[_DOTS[sign] >> 14 - 3 * row - column & 1 for column in range(3)] for row in range(5)] for sign in text]
+    spaced = np.pad(np.array(signs, bool), ((0, 0), (0, 0), (0, 1)))
+    return np.concatenate(list(spaced), axis=1)[:, :-1]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Maps of a limb as objects in the scene: a picture in a plane, and a cloud of places.
+
+They are children of the armature, whose space maps are in, so that they are to scale whatever its transform is. Each
+kind is there once for a limb: a new one takes the place of the old.
+"""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Image, Material, Mesh, Object, Scene
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+PICTURE, CLOUD = "Map", "Reach"
+COLOURS = "Color"  # the attribute of the cloud that the viewport shows
+_KEY = "ik_triangulation_map"  # on the object: which limb's it is
+_LEGEND = "ik_triangulation_legend"
+_OPACITY = 0.7  # of the picture, so that the bones in it are seen
+_SIZE = 0.3  # of the distance of two places that a mark goes to each side
+_CORNERS = np.concatenate((np.eye(3), -np.eye(3)))  # of a mark, an octahedron
+_FACES = np.array([(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)])
+
+
+def place_picture(
+    armature: Object, tip: str, image: Image, frame: Matrix, side: float, legend: str, scene: Scene
+) -> Object:
+    """Show an image, at its top a square map, so that the square is centred in the plane of X and Y of `frame`.
+
+    That is in armature space (4x4), and so is the length of the square's `side`.
+    """
+    ob = _object(armature, tip, PICTURE, image, legend, scene)
+    width, height = image.size
+    ob.empty_display_type, ob.empty_display_size = "IMAGE", side * height / width  # that of the longer side
+    ob.empty_image_offset = -0.5, width / 2.0 / height - 1.0
+    ob.use_empty_image_alpha, ob.color = True, (1.0, 1.0, 1.0, _OPACITY)
+    ob.matrix_basis = frame
+    return ob
+
+
+def place_cloud(
+    armature: Object,
+    tip: str,
+    places: NDArray[np.float64],
+    spacing: float,
+    colours: NDArray[np.float64],
+    metrics: dict[str, NDArray[np.float64]],
+    legend: str,
+    scene: Scene,
+) -> Object:
+    """Show places (rows in armature space, `spacing` apart) in colours (sRGB), with the `metrics` as attributes.
+
+    Each place is a mark of six vertices, in the order of the places, with the place's values on all of them.
+    """
+    mesh = bpy.data.meshes.new(f"{CLOUD} of {tip}")
+    count = len(places)
+    corners = (places[:, None] + _CORNERS * spacing * _SIZE).reshape(-1, 3)
+    faces = (np.arange(count)[:, None, None] * len(_CORNERS) + _FACES).reshape(-1, 3)
+    _fill(mesh, corners, faces)
+    attribute = mesh.attributes.new(COLOURS, "FLOAT_COLOR", "POINT")
+    attribute.data.foreach_set("color_srgb", _spread(np.column_stack((colours, np.ones(count)))))
+    mesh.color_attributes.active_color = attribute
+    for name, values in metrics.items():
+        mesh.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", _spread(values))
+    mesh.materials.append(_material())
+    return _object(armature, tip, CLOUD, mesh, legend, scene)
+
+
+def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
+    """The map of that kind of the limb that ends in `tip`."""
+    return next((ob for ob in armature.children if ob.get(_KEY) == f"{kind} {tip}"), None)
+
+
+def legend_of(ob: Object) -> str:
+    """What the colours of a map mean."""
+    return str(ob.get(_LEGEND, ""))
+
+
+def _object(armature: Object, tip: str, kind: str, data: Image | Mesh, legend: str, scene: Scene) -> Object:
+    """The object that shows `data`: that of the limb's earlier map, or a new one beside the armature."""
+    ob = shown_map(armature, tip, kind)
+    if ob is None:
+        ob = bpy.data.objects.new(f"{kind} of {tip}", data if isinstance(data, Mesh) else None)
+        ob.parent = armature
+        ob[_KEY] = f"{kind} {tip}"
+    if ob.name not in scene.objects:
+        inside = [c for c in scene.collection.children_recursive if armature.name in c.objects and c.library is None]
+        (inside or [scene.collection])[0].objects.link(ob)
+    before = ob.data
+    if before != data:
+        ob.data = data
+        if isinstance(before, Mesh) and not before.users:
+            name = before.name
+            bpy.data.meshes.remove(before)
+            data.name = name
+    ob[_LEGEND] = legend
+    return ob
+
+
+def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
+    """Triangles, made at once: from_pydata() would go over all of them in Python."""
+    mesh.vertices.add(len(corners))
+    mesh.vertices.foreach_set("co", corners.ravel())
+    mesh.loops.add(faces.size)
+    mesh.loops.foreach_set("vertex_index", faces.astype(np.int32).ravel())
+    mesh.polygons.add(len(faces))
+    mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
+    mesh.update(calc_edges=True)
+
+
+def _spread(values: NDArray[Any]) -> NDArray[np.float32]:
+    """The values of the places for all corners of their marks, flat."""
+    return np.repeat(values, len(_CORNERS), axis=0).astype(np.float32).ravel()
+
+
+def _material() -> Material:
+    """One that shows the colours where materials are shown."""
+    name = f"IK Triangulation {CLOUD}"
+    material = bpy.data.materials.get((name, None))
+    if material is None:
+        material = bpy.data.materials.new(name)
+        if material.node_tree is None:  # as before Blender 5
+            material.use_nodes = True
+        nodes, links = material.node_tree.nodes, material.node_tree.links
+        nodes.clear()
+        colour, output = nodes.new("ShaderNodeVertexColor"), nodes.new("ShaderNodeOutputMaterial")
+        colour.layer_name = COLOURS
+        links.new(colour.outputs["Color"], output.inputs["Surface"])
+    return material

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets of whole limbs: what each joint may do and how the limb is solved, kept in files.
+
+Those that come with the extension are in the folder `ik_triangulation` here, which Blender finds as it does its own.
+"""
+
+from pathlib import Path
+
+import bpy
+
+from ..errors import SettingError
+from .file import read_preset, write_preset
+from .limb import Applied, apply_preset, preset_of
+from .preset import Preset, PresetJoint
+
+__all__ = [
+    "SUBDIR",
+    "SUFFIX",
+    "Applied",
+    "Preset",
+    "PresetJoint",
+    "apply_preset",
+    "built_in",
+    "find_preset",
+    "names",
+    "preset_of",
+    "read_preset",
+    "write_preset",
+]
+
+SUBDIR = "ik_triangulation"  # of Blender's folders of presets
+SUFFIX = ".json"
+_HERE = Path(__file__).resolve().parent
+
+
+def names() -> list[str]:
+    """The presets there are, those of the user with those that come with the extension."""
+    return sorted({path.stem for folder in _folders() for path in folder.glob(f"*{SUFFIX}")})
+
+
+def find_preset(name: str) -> Path:
+    """The file of the preset of that name, the user's own first. Raises SettingError if there is none."""
+    for folder in _folders():
+        path = folder / f"{name.replace(' ', '_')}{SUFFIX}"  # as Blender shows and keeps names of presets
+        if path.is_file():
+            return path
+    raise SettingError(f"Preset '{name}' is not there. Choose one of {', '.join(names())}.")
+
+
+def built_in(path: Path | str) -> bool:
+    """Whether a preset came with the extension, and is not to be removed."""
+    return (_HERE / SUBDIR) in Path(path).resolve().parents
+
+
+def _folders() -> list[Path]:
+    return [Path(folder) for folder in bpy.utils.preset_paths(SUBDIR)]
+
+
+def register() -> None:
+    bpy.utils.register_preset_path(str(_HERE.parent))
+
+
+def unregister() -> None:
+    bpy.utils.unregister_preset_path(str(_HERE.parent))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets as JSON files. Angles are in degrees; a file that says anything unknown or impossible is refused whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from math import degrees, inf, isfinite, isinf, radians
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mathutils import Vector
+
+from ..errors import FreedomError, SettingError
+from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
+from ..properties import IKT_PG_joint, IKT_PG_limb, choices
+from .preset import SETTINGS, Preset, PresetJoint
+
+# What a joint of each kind must and may say besides its name.
+_MUST = {"FREE": set(), "LOCKED": set(), "HINGE": {"axis"}, "CONE": {"swing"}, "EULER": {"order", "x", "y", "z"}}
+_MAY = {"HINGE": {"range", "from_straight"}, "CONE": {"twist"}}
+_ANY = {"stiffness", "rank", "repeats", "shared"}
+_PLACES = 6  # of a degree: finer than single precision
+
+
+class _WrongError(Exception):
+    """What is wrong with a file."""
+
+
+def read_preset(path: Path | str) -> Preset:
+    """The preset in a file, named like it. Raises SettingError that names the file and what is wrong with it."""
+    path = Path(path)
+    try:
+        try:
+            return _preset(path.stem, json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number))
+        except OSError as error:
+            raise _WrongError(error.strerror or str(error)) from error
+        except json.JSONDecodeError as error:
+            raise _WrongError(f"it is no JSON: {error.msg} in line {error.lineno}") from error
+        except (UnicodeDecodeError, RecursionError) as error:
+            raise _WrongError("it is no JSON text") from error
+    except _WrongError as wrong:
+        raise SettingError(f"Preset '{path}' cannot be used: {wrong}. Repair or remove the file.") from wrong
+
+
+def write_preset(preset: Preset, path: Path | str) -> None:
+    """Write a preset to a file as read_preset() reads it. Raises SettingError where that cannot be done."""
+    content: dict[str, Any] = {"settings": dict(preset.settings)} if preset.settings else {}
+    if preset.towards is not None:
+        content["towards"] = preset.towards[:]
+    content["joints"] = [_joint_as_written(joint) for joint in preset.joints]
+    try:
+        Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"Preset '{path}' cannot be written: {error.strerror}. Choose another name.") from error
+
+
+def _preset(name: str, content: Any) -> Preset:
+    given = _object(content, "it", {"joints"}, {"settings", "towards", "note"})
+    listed = given["joints"]
+    if not isinstance(listed, list) or not listed:
+        raise _WrongError("'joints' is no list of joints")
+    joints = [_joint(value, number) for number, value in enumerate(listed)]
+    if sum(joint.repeats for joint in joints) > 1:
+        raise _WrongError("more than one joint repeats")
+    towards = Vector(_direction(given["towards"], "'towards'")) if "towards" in given else None
+    return Preset(name, joints, _settings(given.get("settings", {})), towards)
+
+
+def _joint(value: Any, number: int) -> PresetJoint:
+    where = f"joint {number + 1}"
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in _MUST:
+        raise _WrongError(f"{where} is of no known kind ({', '.join(_MUST)})")
+    given = _object(value, where, {"name", "kind", *_MUST[kind]}, _ANY | _MAY.get(kind, set()))
+    name = given["name"]
+    if not isinstance(name, str) or not name:
+        raise _WrongError(f"the name of {where} is no text")
+    where = f"'{name}'"
+    try:
+        freedom = _freedom(kind, given, where)
+    except FreedomError as error:
+        raise _WrongError(f"{where}: {error}".rstrip(".")) from error
+    flags = {key: _is(bool, given.get(key, False), f"'{key}' of {where}") for key in ("repeats", "shared")}
+    most = IKT_PG_joint.bl_rna.properties["stiffness"].hard_max
+    stiffness = _number(given.get("stiffness", 0.0), f"the stiffness of {where}")
+    if not 0.0 <= stiffness <= most:
+        raise _WrongError(f"the stiffness of {where} is not from 0 to {most:.2f}")
+    rank = _is(int, given.get("rank", number), f"'rank' of {where}")
+    straight = _is(bool, given.get("from_straight", False), f"'from_straight' of {where}")
+    return PresetJoint(name, freedom, stiffness, rank, straight, **flags)
+
+
+def _freedom(kind: str, given: Mapping[str, Any], where: str) -> Freedom:
+    if kind == "HINGE":
+        axis = Vector(_direction(given["axis"], f"the axis of {where}"))
+        return Hinge(axis, *_range(given.get("range"), f"the range of {where}"))
+    if kind == "CONE":
+        swing = _number(given["swing"], f"the swing of {where}")
+        if not 0.0 <= swing <= 180.0:
+            raise _WrongError(f"the swing of {where} is not from 0 to 180")
+        return Cone(radians(swing), *_range(given.get("twist"), f"the twist of {where}"))
+    if kind == "EULER":
+        ranges = [_range(given[axis], f"'{axis}' of {where}") for axis in "xyz"]
+        order = _is(str, given["order"], f"the order of {where}")
+        return EulerLimits(order, tuple(low for low, _ in ranges), tuple(high for _, high in ranges))
+    return Locked() if kind == "LOCKED" else Free()
+
+
+def _settings(value: Any) -> dict[str, Any]:
+    given = _object(value, "'settings'", set(), set(SETTINGS))
+    for name, setting in given.items():
+        prop = IKT_PG_limb.bl_rna.properties[name]
+        if prop.type == "ENUM":
+            if setting not in choices(name):
+                raise _WrongError(f"'{name}' is none of {', '.join(choices(name))}")
+        elif prop.type == "BOOLEAN":
+            _is(bool, setting, f"'{name}'")
+        else:
+            _is(int, setting, f"'{name}'") if prop.type == "INT" else _number(setting, f"'{name}'")
+            if not prop.hard_min <= setting <= prop.hard_max:
+                raise _WrongError(f"'{name}' is not from {prop.hard_min:g} to {prop.hard_max:g}")
+    return given
+
+
+def _object(value: Any, where: str, must: Collection[str], may: Collection[str]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _WrongError(f"{where} is no JSON object")
+    for key in value:
+        if key not in must and key not in may:
+            raise _WrongError(f"{where} says '{key}', which is unknown")
+    for key in sorted(must):
+        if key not in value:
+            raise _WrongError(f"{where} lacks '{key}'")
+    return value
+
+
+def _is(kind: type, value: Any, what: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+        raise _WrongError(f"{what} is no {_TYPES[kind]}")
+    return value
+
+
+_TYPES = {bool: "true or false", int: "whole number", str: "text"}
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > 1e6:
+        raise _WrongError(f"{what} is no number of sense")
+    return float(value)
+
+
+def _direction(value: Any, what: str) -> list[float]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise _WrongError(f"{what} is no list of three numbers")
+    numbers = [_number(each, what) for each in value]
+    if not any(numbers):
+        raise _WrongError(f"{what} has no length")
+    return numbers
+
+
+def _range(value: Any, what: str) -> tuple[float, float]:
+    """Lower and upper end [rad]; null is no limit."""
+    if value is None:
+        return -inf, inf
+    if not isinstance(value, list) or len(value) != 2:
+        raise _WrongError(f"{what} is no list of two angles")
+    lower, upper = (radians(_number(each, what)) for each in value)
+    return lower, upper
+
+
+def _no_number(text: str) -> NoReturn:
+    raise _WrongError(f"{text} is no number")
+
+
+def _joint_as_written(joint: PresetJoint) -> dict[str, Any]:
+    freedom = joint.freedom
+    written: dict[str, Any] = {"name": joint.name, "kind": "LOCKED" if isinstance(freedom, Locked) else "FREE"}
+    if isinstance(freedom, Hinge):
+        written |= {"kind": "HINGE", "axis": [round(x, _PLACES) for x in freedom.axis]}
+        written |= {"range": _as_written(freedom.lower, freedom.upper), "from_straight": joint.from_straight}
+    elif isinstance(freedom, Cone):
+        twist = _as_written(freedom.twist_lower, freedom.twist_upper)
+        written |= {"kind": "CONE", "swing": round(degrees(freedom.swing), _PLACES), "twist": twist}
+    elif isinstance(freedom, EulerLimits):
+        ends = zip("xyz", freedom.lower, freedom.upper, strict=True)
+        written |= {"kind": "EULER", "order": freedom.order} | {a: _as_written(low, high) for a, low, high in ends}
+    return written | {"stiffness": round(joint.stiffness, _PLACES)}
+
+
+def _as_written(lower: float, upper: float) -> list[float] | None:
+    return None if isinf(lower) or isinf(upper) else [round(degrees(lower), _PLACES), round(degrees(upper), _PLACES)]

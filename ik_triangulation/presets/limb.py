@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A preset given to the bones of a limb, or made of them, whatever their rolls are.
+
+A hinge is turned exactly into each bone's own axes. Where the axis of flexion lies near one of these, as the rolls of
+good rigs have it, that axis is taken. Euler limits are only turned by quarters, to be about a bone's own axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import degrees, inf, radians
+
+from bpy.types import Object
+from mathutils import Matrix, Vector
+
+from ..blender.armature import find_bone
+from ..blender.freedom import limits_of, stiffness_of, store
+from ..errors import ChainError
+from ..kinematics import EulerLimits, Freedom, Hinge
+from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
+from ..kinematics.mirror import mirrored
+from .preset import SETTINGS, Preset, PresetJoint
+
+_OWN = radians(20.0)  # up to which a bone's own axis is taken for that of its flexion; Rigify's elbow is 13 degrees off
+_MIDDLE = 0.02  # of a limb's length: one whose middle is no farther from the YZ plane is on neither side
+_RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # what a rotation vector in one limb is in its mirror image
+
+
+@dataclass(frozen=True)
+class Applied:
+    """Which joint of the preset each bone became, and what else is to be said."""
+
+    joints: dict[str, str]
+    notes: list[str]
+
+
+def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Applied:
+    """Make the joints of a preset the own values of these bones, from root to tip, and its settings those of the limb.
+
+    A limb of fewer or more bones gets what Preset.for_bones() says; bones beyond that stay as they are. Raises
+    ChainError for bones that are not there, and has changed nothing then.
+    """
+    limb = _Rest(armature, bones)
+    joints = preset.for_bones(len(bones))
+    axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)
+    stored, notes = [], []
+    for number, joint in enumerate(joints):
+        freedom = joint.freedom
+        turn = limb.turn(number, axes[number], isinstance(freedom, EulerLimits))
+        off = abs(turn_to(limb.rests[number], axes[number]) - turn)
+        if off > _OWN:
+            notes.append(f"{bones[number]}: its axes lie {degrees(off):.0f}° off the limb's, ranges are about its own")
+        freedom = mirrored(freedom, limb.frame(turn))
+        if joint.from_straight and isinstance(freedom, Hinge):
+            freedom = limb.from_rest(number, freedom)
+        stored.append((freedom, joint.stiffness))
+    for name, values in zip(bones, stored, strict=False):
+        store(*values, armature.pose.bones[name].ik_triangulation_joint)
+    settings = armature.pose.bones[bones[-1]].ik_triangulation
+    for name, value in preset.settings.items():
+        setattr(settings, name, value)
+    left = [joint.name for joint in preset.joints if joint not in joints and not joint.repeats]
+    if left:
+        notes.append(f"Left out: {', '.join(left)}")
+    if bones[len(joints) :]:
+        notes.append(f"Left as they are: {', '.join(bones[len(joints) :])}")
+    return Applied({bone: joint.name for bone, joint in zip(bones, joints, strict=False)}, notes)
+
+
+def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
+    """What these bones may do, from root to tip and wherever they have it from, with the settings of their limb.
+
+    Raises ChainError and FreedomError where what they may do cannot be told.
+    """
+    limb = _Rest(armature, bones)
+    freedoms = [limits_of(armature.pose.bones[bone]) for bone in bones]
+    straight = [n for n, freedom in enumerate(freedoms) if limb.flexes(n, freedom)]
+    axes = limb.axes(straight, None)
+    joints = []
+    for number, (bone, freedom) in enumerate(zip(bones, freedoms, strict=True)):
+        if number in straight:
+            freedom = limb.from_straight(number, freedom)
+        turn = limb.turn(number, axes[number], isinstance(freedom, EulerLimits))
+        said = mirrored(freedom, limb.frame(turn).transposed())
+        joints.append(
+            PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
+        )
+    settings = armature.pose.bones[bones[-1]].ik_triangulation
+    return Preset(name, joints, {setting: getattr(settings, setting) for setting in SETTINGS})
+
+
+class _Rest:
+    """The bones of a limb at rest, in armature space."""
+
+    def __init__(self, armature: Object, names: Sequence[str]) -> None:
+        if not names:
+            raise ChainError("No bones are chosen. Choose those of a limb.")
+        bones = [find_bone(armature, name) for name in names]
+        places = [bone.head_local for bone in bones] + [bones[-1].tail_local]
+        self.rests = [bone.matrix_local.to_3x3() for bone in bones]
+        self.links = [after - before for before, after in pairwise(places)]
+        middle = sum(place.x for place in places) / len(places)
+        self._right = middle < -_MIDDLE * sum(link.length for link in self.links)
+
+    def axes(self, straight: Collection[int], towards: Vector | None) -> list[Vector | None]:
+        """The axis of flexion of each joint; that in which those measured from straight are bent at rest, if any is."""
+        axis = flexion_axis(self.links, straight)
+        if axis is None and towards is not None:
+            return [link.cross(towards) for link in self.links]
+        return [axis] * len(self.links)
+
+    def turn(self, number: int, axis: Vector | None, quarters: bool) -> float:
+        """The angle [rad] about a bone from its own axes to those that the limb's ranges are about."""
+        turn = turn_to(self.rests[number], axis)
+        quarter = to_quarter(turn)
+        return quarter if quarters or abs(turn - quarter) <= _OWN else turn
+
+    def frame(self, turn: float) -> Matrix:
+        """What takes rotation vectors in the limb's axes to those in a bone's own, `turn` [rad] about it."""
+        frame = Matrix.Rotation(turn, 3, "Y")
+        return frame @ _RIGHT if self._right else frame
+
+    def flexes(self, number: int, freedom: Freedom) -> bool:
+        """Whether a joint is a hinge about the axis in which it is bent at rest."""
+        axis = flexion_axis(self.links, [number])
+        if axis is None or not isinstance(freedom, Hinge):
+            return False
+        return bool(abs(axis.angle(self.rests[number] @ freedom.axis, inf)) <= _OWN)
+
+    def from_rest(self, number: int, hinge: Hinge) -> Hinge:
+        """A hinge whose range is measured from straight, measured from rest."""
+        bend = self._bend(number, hinge)
+        # What begins where the limb is straight begins at rest if it is bent the other way there.
+        lower = min(hinge.lower, bend) if hinge.lower == 0.0 else hinge.lower
+        return Hinge(hinge.axis, lower - bend, hinge.upper - bend)
+
+    def from_straight(self, number: int, hinge: Hinge) -> Hinge:
+        """A hinge whose range is measured from rest, measured from straight."""
+        bend = self._bend(number, hinge)
+        return Hinge(hinge.axis, hinge.lower + bend, hinge.upper + bend)
+
+    def _bend(self, number: int, hinge: Hinge) -> float:
+        if number == 0:
+            return 0.0
+        return bend_about(self.rests[number] @ hinge.axis, self.links[number - 1], self.links[number])
