@@ -6,9 +6,8 @@ All is planned and solved before the first write, and the file is left as it was
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
 from math import inf
@@ -30,11 +29,11 @@ from .blender.memory import recall, remember
 from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
+from .job import Progress, run_through
 from .report import FrameResult, Report
 from .solvers.path import Work
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]  # frames done, frames in all
 Span = tuple[int, int, float]  # first frame, last frame, step
 _ROWS = 5  # of missed frames that a warning names
 Job = Generator[tuple[int, int], None, list[Report]]
@@ -96,23 +95,6 @@ def bake_limbs(
     raises ChainError if a bone belongs to two of them, or they move each other.
     """
     return run_through(baking(limbs, [(frame_start, frame_end, step)] * len(limbs), scene, view_layer), progress)
-
-
-def run_through(job: Generator[tuple[int, int], None, T], progress: Progress | None = None) -> T:
-    """Do at one go what a job such as baking() would do part by part. If `progress` raises, nothing has changed."""
-    with no_garbage_collection():
-        told = None
-        try:
-            while True:
-                done = next(job)
-                if progress and done != told:
-                    progress(*done)
-                told = done
-        except StopIteration as finished:
-            result: T = finished.value
-            return result
-        finally:
-            job.close()
 
 
 def baking(
@@ -254,18 +236,6 @@ def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], seconds: float) 
                     break
         yield from read
         done += len(read)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """A bake leaves no cycles behind, and walking over all of Blender's Python objects takes a tenth of its time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _telling(work: Work[T], done: tuple[int, int]) -> Generator[tuple[int, int], None, T]:

@@ -13,7 +13,7 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
-from .bake import Progress, moved_inside, report_of
+from .bake import moved_inside, report_of
 from .blender.armature import Bones
 from .blender.checks import check_apart, check_limb, check_range
 from .blender.destination import Destination
@@ -22,6 +22,7 @@ from .blender.limb import Limb
 from .blender.sampling import go_to, samples, stage, tip_location
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
+from .job import Progress
 from .kinematics.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report

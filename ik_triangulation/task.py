@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import bpy
 from bpy.app.handlers import persistent
 
-from .bake import no_garbage_collection
 from .errors import RigError
+from .job import no_garbage_collection
 
 T = TypeVar("T")
 _under_way: list["Task"] = []

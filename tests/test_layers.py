@@ -13,16 +13,17 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 STANDS_ON = {
     "errors": [],
     "ids": [],
+    "job": [],
     "kinematics": ["errors"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
-    "analysis": ["solvers"],
+    "analysis": ["solvers", "job"],
     "report": ["solvers"],
     "blender": ["kinematics", "ids"],
     "properties": ["analysis", "blender"],
     "joints": ["properties"],
     "presets": ["properties"],
-    "map_properties": ["solvers"],
+    "map_properties": ["analysis"],
     "shape": ["properties"],
     "wishes": ["shape"],
     "goal": ["wishes"],
@@ -32,7 +33,7 @@ STANDS_ON = {
     "movement": ["follow"],
     "reach": ["bake", "movement"],
     "analyse": ["follow"],
-    "mapping": ["analyse", "bake"],
+    "mapping": ["analyse"],
     "summary": ["bake", "reach"],
     "results": ["summary"],
     "task": ["bake"],
@@ -42,7 +43,7 @@ STANDS_ON = {
     "panels": ["operators", "overlay"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "report", "kinematics", "targets"}
+MATHEMATICS = {"errors", "job", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
 BLENDER = {
     "addon_utils",

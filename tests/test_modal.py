@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_triangulation import bake as baking_module
 from ik_triangulation import commit
 from ik_triangulation import task as tasks
 from ik_triangulation.bake import bake_limbs, baking
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.job import run_through
 from ik_triangulation.operators.bake import POSE_OT_ik_triangulation_bake
 
 from .rigs import all_keys, chain_rig, configure, empty, key_location, nothing_lost, random_rotation, rotate
@@ -134,7 +134,7 @@ def test_reading_for_a_moment_at_a_time_changes_no_key():
     keys = repr([all_keys(limb.armature) for limb in limbs])
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     limbs = two_limbs()
-    baking_module.run_through(baking(limbs, SPANS, seconds=0.0))
+    run_through(baking(limbs, SPANS, seconds=0.0))
     assert repr([all_keys(limb.armature) for limb in limbs]) == keys
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from bpy.types import Scene
 
-from ..bake import baking, run_through, solve_pose
+from ..bake import baking, solve_pose
 from ..blender.limb import saved_reach
+from ..job import run_through
 from ..presets import SUFFIX, apply_preset, find_preset, read_preset
 from ..reach import reach, reach_through
 from ..report import Report

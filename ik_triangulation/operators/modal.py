@@ -10,8 +10,8 @@ from typing import Any
 import bpy
 from bpy.types import Context, Event
 
-from ..bake import run_through
 from ..errors import IKError
+from ..job import run_through
 from ..task import Task
 from .base import IKOperator
 
