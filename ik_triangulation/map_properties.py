@@ -5,6 +5,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import PropertyGroup, Scene
 
+from .analysis.legend import LABELS
 from .solvers import SOLVERS
 
 METRICS = [
@@ -13,11 +14,11 @@ METRICS = [
         "Iterations",
         "Steps of the solver: the first color is one, the last the most; black is a miss",
     ),
-    ("error", "Distance", "What is left between tip and target"),
-    ("total_angle", "Total Angle", "Sum of all turns on the way there"),
-    ("travel", "Travel", "How far the tip moves on the way there"),
-    ("turns", "Turns", "Single turns above 5 degrees"),
-    ("reached", "Reached", "Whether it is reached"),
+    ("error", LABELS["error"], "What is left between tip and target"),
+    ("total_angle", LABELS["total_angle"], "Sum of all turns on the way there"),
+    ("travel", LABELS["travel"], "How far the tip moves on the way there"),
+    ("turns", LABELS["turns"], "Single turns above 5 degrees"),
+    ("reached", LABELS["reached"], "Whether it is reached"),
 ]
 SCALES = [
     ("HUE", "Hue", "From blue to red, as in the source paper"),

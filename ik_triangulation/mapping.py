@@ -14,10 +14,10 @@ from .analyse import pose_of
 from .analysis.legend import in_words, with_strip
 from .analysis.maps import METRICS, MetricMap, check_shown, map_plane, mapping_pose
 from .analysis.volumes import VolumeMap, mapping_volume
-from .bake import Progress, run_through
 from .blender.armature import bones_in_line
 from .blender.images import show
 from .blender.map_objects import PICTURE, place_cloud, place_picture
+from .job import Progress, run_through
 
 
 class Mapped(NamedTuple):
@@ -77,7 +77,7 @@ def mapping_in_scene(
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
     frame.translation = root
     side = 2.0 * start.chain.reach
-    words = in_words(*colours)
+    words = f"{in_words(*colours)}\n{made.coverage:.1f} % of the disc is reached"
     return Mapped(place_picture(armature, tip, image, frame, side, words, scene or bpy.context.scene), made)
 
 
@@ -122,7 +122,7 @@ def volume_mapping_in_scene(
     check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
-    words = in_words(metric, scale, *made.ends(metric)) + " and more"
+    words = f"{in_words(metric, scale, *made.ends(metric))} and more\n{made.coverage:.1f} % of the places are reached"
     metrics = {name: made.metric(name) for name in METRICS}
     shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
     return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene or bpy.context.scene), made)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Maps in the scene: to scale, in place, one of a kind for each limb, watched and cancelled in a window."""
 
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -11,11 +13,12 @@ from ik_triangulation.analysis.colours import SCALES
 from ik_triangulation.analysis.legend import in_words, labels, with_strip
 from ik_triangulation.analysis.maps import METRICS
 from ik_triangulation.analysis.volumes import mapping_volume
-from ik_triangulation.bake import run_through, solve_pose
+from ik_triangulation.bake import solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
+from ik_triangulation.job import run_through
 from ik_triangulation.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 from ik_triangulation.solvers import solve
 from ik_triangulation.targets import Point
@@ -82,7 +85,10 @@ def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
     assert (rows[64:, :, 3] == 255).all()
     assert tuple(rows[64, 0, :3]) == tuple(np.rint(255.0 * SCALES["PLUM_CREAM"](np.zeros(1)))[0])
     least, greatest = mapped.made.ends("total_angle")
-    assert legend_of(mapped.shown) == f"0° (plum) to {np.degrees(greatest):.3g}° (cream)"
+    assert legend_of(mapped.shown).splitlines() == [
+        f"Total Angle: 0° (plum) to {np.degrees(greatest):.3g}° (cream)",
+        f"{mapped.made.coverage:.1f} % of the disc is reached",
+    ]
     assert least == 0.0
 
 
@@ -232,7 +238,7 @@ def test_the_ends_of_the_colours_are_told_in_the_units_of_the_metric():
     assert labels("error", 0.0, 0.123456) == ("0%", "12.3%")
     assert labels("total_angle", 0.0, 12.0) == ("0°", "688°")
     assert labels("travel", 0.0, 123.456) == ("0%", "12346%")
-    assert in_words("turns", "VIOLET_YELLOW", 0.0, 7.0) == "0 (violet) to 7 (yellow)"
+    assert in_words("turns", "VIOLET_YELLOW", 0.0, 7.0) == "Turns: 0 (violet) to 7 (yellow)"
 
 
 @pytest.mark.parametrize("size", [8, 30, 100, 300])
@@ -320,8 +326,9 @@ def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     assert shown_map(rig, "Bone 2", PICTURE).data.size[0] == 10
     assert bpy.ops.pose.ik_triangulation_map_volume() == {"FINISHED"}
     cloud = shown_map(rig, "Bone 2", CLOUD)
-    assert legend_of(cloud).startswith("0 (blue) to ")
-    assert legend_of(cloud).endswith("(red) and more")
+    colours, share = legend_of(cloud).splitlines()
+    assert re.fullmatch(r"Turns: 0 \(blue\) to \d+ \(red\) and more", colours)
+    assert re.fullmatch(r"[\d.]+ % of the places are reached", share)
     assert f"{len(cloud.data.vertices) // 6} of 32 places are reached" in capfd.readouterr().out
 
 

@@ -9,6 +9,14 @@ from numpy.typing import NDArray
 
 from .colours import SCALES
 
+LABELS = {
+    "iterations": "Iterations",
+    "error": "Distance",
+    "total_angle": "Total Angle",
+    "travel": "Travel",
+    "turns": "Turns",
+    "reached": "Reached",
+}
 _UNITS = {"error": (100.0, "%"), "travel": (100.0, "%"), "total_angle": (180.0 / pi, "°")}  # of the reach, degrees
 _NAMES = {"HUE": ("blue", "red"), "VIOLET_YELLOW": ("violet", "yellow"), "PLUM_CREAM": ("plum", "cream")}
 # Five rows of three dots, top first, a bit each.
@@ -35,7 +43,7 @@ def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
     low, high = (
         f"{label} ({name})" for label, name in zip(labels(metric, least, greatest), _NAMES[scale], strict=True)
     )
-    return f"{low} to {high}"
+    return f"{LABELS[metric]}: {low} to {high}"
 
 
 def with_strip(picture: NDArray[np.uint8], metric: str, scale: str, least: float, greatest: float) -> NDArray[np.uint8]:

@@ -16,6 +16,7 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..errors import ChainError, SettingError
+from ..job import run_through
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
 from ..solvers import Solution, solve
@@ -130,16 +131,12 @@ def map_pose(
     of the reach. `progress` is told the share of the rows done and may raise to stop. Raises SettingError for a size
     below one pixel, ChainError for a chain without length, and both as solve() does.
     """
-    steps, told = mapping_pose(start, origin, along, across, solver, size, tolerance, iterations, finish), 0
-    try:
-        while True:
-            done, of = next(steps)
-            if progress and done != told:
-                progress(done / of)
-            told = done
-    except StopIteration as finished:
-        made: MetricMap = finished.value
-        return made
+
+    def tell(done: int, of: int) -> None:
+        if progress and done:
+            progress(done / of)
+
+    return run_through(mapping_pose(start, origin, along, across, solver, size, tolerance, iterations, finish), tell)
 
 
 def mapping_pose(

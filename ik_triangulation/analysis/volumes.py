@@ -49,7 +49,7 @@ class VolumeMap:
         Raises SettingError for an unknown metric.
         """
         values = self.metric(metric)
-        return ends_of(metric, float(np.percentile(values, _MOST)) if len(values) else 0.0)
+        return ends_of(metric, float(np.percentile(values, _MOST, method="higher")) if len(values) else 0.0)
 
     def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
         """A colour for each place, sRGB in 0..1. Raises SettingError for an unknown metric or colour scale."""

@@ -13,9 +13,9 @@ from ..analysis.colours import SCALES
 from ..analysis.compare import COSTS, table
 from ..analysis.maps import METRICS
 from ..analysis.volumes import mapping_volume
-from ..bake import run_through
 from ..blender.checks import check_frames
 from ..errors import IKError
+from ..job import run_through
 from ..kinematics import Pose
 from ..solvers import SOLVERS
 from .files import open_file, write_json
