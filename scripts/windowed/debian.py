@@ -20,11 +20,11 @@ LEFT_OUT = ("doc", "man", "info", "locale")
 # A mirror may be behind by more than the archive allows; the signatures are checked nevertheless.
 APT = ("-o", "Acquire::Check-Valid-Until=false", "-o", "Acquire::Retries=3", "-q", "-y", "--no-install-recommends")
 
-# In namespaces of its own: what is mounted goes with the last process, no process outlives the first or who started it,
+# In namespaces of its own: what is mounted goes with the last process, no process outlives the first or its starter,
 # and there is no network but where it is asked for.
 SPACES = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
-# $1 is the Debian's folder, $2 one that is its /tmp. The shell stays as the first process: Xvfb does not tell one with the
-# number 1 that it is ready.
+# $1 is the Debian's folder, $2 one that is its /tmp. The shell stays as the first process: to one with the number 1
+# Xvfb does not tell that it is ready.
 ENTER = 'mount --bind "$2" "$1/tmp"; mount -t proc proc "$1/proc"; root=$1; shift 2; chroot "$root" "$@"; exit 0'
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons of the extension's panels, found where they are drawn.
 
-Blender tells no script where a button is. So the panels draw the button in question in red for a moment, and it is where
-the picture changes: whatever the panels' layout, the interface scale, the theme and the width of the sidebar are.
+Blender tells no script where a button is. So the panels draw the button in question in red for a moment, and it is
+where the picture changes: whatever the layout of the panels, the interface scale, the theme and the sidebar's width.
 """
 
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from inspect import isfunction
 from types import MethodType
 
@@ -17,7 +18,8 @@ from . import hands
 from .screen import Steps, pixels, region, viewport
 
 NOTCHES = 40  # of the wheel, at most, down the sidebar
-DRAWN = 0.3  # seconds until the sidebar is
+DRAWN = 0.15  # seconds until the sidebar is
+LOOKS = 40  # at most, until nothing moves any more
 
 
 class _Layout:
@@ -95,24 +97,42 @@ def press(name: str) -> Steps:
     yield from hands.click((left + right) / 2, (bottom + top) / 2)
 
 
+def to_top() -> Steps:
+    """Scroll the sidebar to its top."""
+    sidebar = region("UI")
+    for _ in range(NOTCHES):
+        before = pixels(sidebar)
+        yield from hands.scroll(sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height / 2, "WHEELUPMOUSE")
+        if np.array_equal(before, pixels(sidebar)):
+            return
+
+
 def _changes(name: str) -> Generator[float, None, np.ndarray]:
     pictures = []
     for red in (False, True):
-        with_button = _drawing(name, red)
-        next(with_button)
-        region("UI").tag_redraw()
-        viewport().tag_redraw()
-        yield DRAWN
-        pictures.append(pixels(region("UI")))
-        with_button.close()
-    region("UI").tag_redraw()
-    yield DRAWN
+        with _drawing(name, red):
+            pictures.append((yield from _still()))
+    yield from _still()
     plain, marked = pictures
     return (plain != marked).any(axis=2)
 
 
+def _still() -> Generator[float, None, np.ndarray]:
+    """A picture of the sidebar after what moves in it has come to rest: panels slide as they open."""
+    before = None
+    for _ in range(LOOKS):
+        viewport().tag_redraw()
+        yield DRAWN
+        now = pixels(region("UI"))
+        if before is not None and np.array_equal(before, now):
+            return now
+        before = now
+    raise TimeoutError("The sidebar does not come to rest")
+
+
+@contextmanager
 def _drawing(name: str, red: bool) -> Iterator[None]:
-    """Until it is closed, the panels draw the button in red or plainly."""
+    """The panels draw the button in red or plainly."""
     before = {cls: cls.draw for cls in panels()}
 
     def drawing(draw):

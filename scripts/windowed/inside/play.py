@@ -17,10 +17,10 @@ import bpy
 
 HOME = Path(__file__).resolve().parents[4]  # with the zip and the checkout
 STARTED = 1.0  # seconds until the window has been drawn
-sys.path[:0] = [str(HOME / "checkout"), str(HOME / "checkout/scripts")]
+sys.path.insert(0, str(HOME / "checkout"))
 
-from windowed.inside import screen
-from windowed.inside.scene import install
+from scripts.windowed.inside import screen
+from scripts.windowed.inside.scene import install
 
 
 def play(module: str):
@@ -40,8 +40,7 @@ def tick(steps) -> float | None:
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
-        picture = screen.picture("FAILED")
-        print(f"As it was: {picture.name}", flush=True)
+        print(f"As it was: {screen.picture('FAILED').name}", flush=True)
         os._exit(1)  # nothing else ends Blender from a timer
     return None
 

@@ -29,6 +29,11 @@ def disable() -> None:
     addon_utils.disable(EXTENSION, default_set=True)
 
 
+def enable() -> None:
+    """Enable it again."""
+    assert addon_utils.enable(EXTENSION, default_set=True) is not None
+
+
 def clear() -> None:
     """Remove all objects and what only they use."""
     for ob in list(bpy.data.objects):
@@ -37,13 +42,13 @@ def clear() -> None:
 
 
 def chain(bones: int = 4, frames: int = FRAMES, **settings: object) -> None:
-    """Nothing but a posable chain, `rig()`, whose last bone is active and follows a moving target."""
+    """Nothing but a posable chain, `rig()`, whose last bone is active and whose bones follow a moving target."""
     clear()
     target = key_location(empty(), range(1, frames + 4, 4))
     target.empty_display_size = 0.2
     rig = chain_rig(bones)
     rig.show_in_front = True
-    configure(rig, f"Bone {bones - 1}", target=target, **settings)
+    configure(rig, f"Bone {bones - 1}", target=target, **{"chain_count": 0} | settings)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, frames
     scene.frame_set(frames // 3)

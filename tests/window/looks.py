@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In a narrow and a wide sidebar, at 1x and 2x interface scale, dark and light: the buttons are whole and work."""
+
+from pathlib import Path
+
+import bpy
+
+from scripts.windowed.inside import buttons, hands, screen
+from scripts.windowed.inside.scene import chain, distance
+
+WIDTHS = {"narrow": 160, "wide": 420}  # pixels at 1x interface scale
+THEMES = ("Blender_Dark", "Blender_Light")
+
+
+def script():
+    buttons.unfold()
+    chain(tolerance=1e-3)
+    yield from screen.sidebar()
+    for scale in (1.0, 2.0):
+        bpy.context.preferences.view.ui_scale = scale
+        yield 1.0
+        for name, width in WIDTHS.items():
+            yield from _widen(width * scale)
+            yield from _look(f"looks-{name}-{scale:.0f}x", scale)
+    bpy.context.preferences.view.ui_scale = 1.0
+    for theme in THEMES:
+        _set_theme(theme)
+        yield 1.0
+        yield from _look(f"looks-{theme}", 1.0)
+
+
+def _look(name: str, scale: float) -> screen.Steps:
+    """Press both buttons that matter most, in a sidebar that begins at its top."""
+    bpy.ops.pose.rot_clear()
+    assert distance() > 0.1
+    yield from buttons.to_top()
+    screen.picture(name, of=screen.region("UI"))
+    for operator in ("pose.ik_triangulation_bake", "pose.ik_triangulation_solve"):
+        left, bottom, right, top = yield from buttons.find(operator)
+        assert top - bottom > 12 * scale, f"{name}: {operator} is {top - bottom} pixels high"
+        assert right - left > 60 * scale, f"{name}: {operator} is {right - left} pixels wide"
+        yield from buttons.to_top()
+    yield from buttons.press("pose.ik_triangulation_solve")
+    assert distance() < 1e-3, f"{name}: the button does not solve"
+
+
+def _widen(width: float) -> screen.Steps:
+    """Drag the sidebar's edge until it is so many pixels wide."""
+    sidebar = screen.region("UI")
+    y = sidebar.y + sidebar.height / 4
+    yield from hands.drag((sidebar.x, y), (sidebar.x + sidebar.width - width, y))
+    assert abs(screen.region("UI").width - width) < 20, (screen.region("UI").width, width)
+
+
+def _set_theme(name: str) -> None:
+    (folder,) = map(Path, bpy.utils.preset_paths("interface_theme")[:1])
+    bpy.ops.script.execute_preset(
+        filepath=str(folder / f"{name}.xml"), menu_idname="USERPREF_MT_interface_theme_presets"
+    )
