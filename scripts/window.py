@@ -10,6 +10,7 @@ Blender is made, which takes minutes. Exit codes: 0 all well, 1 a scenario faile
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
+from signal import SIGTERM, signal
 
 from environment import ROOT, enter
 
@@ -33,6 +34,7 @@ def play(modules, chroot, output):
     except UnavailableError as error:
         print(f"{'!' * 79}\nSKIPPED: no window of Blender on this machine\n{error}\n{'!' * 79}", flush=True)
         sys.exit(SKIPPED)
+    signal(SIGTERM, lambda *_: sys.exit(128 + SIGTERM))  # so that what is open is closed
     output.mkdir(parents=True, exist_ok=True)
     with Sessions(chroot, build(ROOT / "dist"), output) as sessions:
         return [module for module in modules if not sessions.play(module)]

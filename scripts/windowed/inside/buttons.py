@@ -15,10 +15,10 @@ import numpy as np
 from bpy.types import Context, Panel, UILayout
 
 from . import hands
-from .screen import Steps, pixels, region, viewport
+from .screen import Steps, pixels, region
 
-NOTCHES = 40  # of the wheel, at most, down the sidebar
-DRAWN = 0.15  # seconds until the sidebar is
+NOTCHES = 10  # of the wheel at once: about 500 pixels, less than the sidebar is high
+DRAWN = 0.05  # seconds until the sidebar is
 LOOKS = 40  # at most, until nothing moves any more
 
 
@@ -76,19 +76,17 @@ def unfold() -> None:
 def find(name: str) -> Generator[float, None, tuple[int, int, int, int]]:
     """Where in the window an operator's or a property's button is: left, bottom, right, top.
 
-    Scrolls the sidebar down to it. Raises LookupError where it is not drawn.
+    Scrolls the sidebar down until all of it is there. Raises LookupError where none is drawn.
     """
     sidebar = region("UI")
-    middle = sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height / 2
-    for _ in range(NOTCHES):
+    top = sidebar.y + sidebar.height - 1
+    while True:
         hands.move(*hands.rest())
-        changed = yield from _changes(name)
-        rows, columns = np.nonzero(changed)
-        if len(rows):
-            top = sidebar.y + sidebar.height - 1
+        rows, columns = np.nonzero((yield from _changes(name)))
+        if len(rows) and rows.min() > 0 and rows.max() < sidebar.height - 1:
             return sidebar.x + columns.min(), top - rows.max(), sidebar.x + columns.max(), top - rows.min()
-        yield from hands.scroll(*middle)
-    raise LookupError(f"No panel in the sidebar draws {name}, as far as it can be scrolled")
+        if not (yield from _scroll("WHEELDOWNMOUSE")):
+            raise LookupError(f"No panel in the sidebar draws {name}, from here to its end")
 
 
 def press(name: str) -> Steps:
@@ -99,12 +97,19 @@ def press(name: str) -> Steps:
 
 def to_top() -> Steps:
     """Scroll the sidebar to its top."""
+    while (yield from _scroll("WHEELUPMOUSE")):
+        pass
+
+
+def _scroll(wheel: str) -> Generator[float, None, bool]:
+    """Turn the wheel over the sidebar; whether that moved anything."""
     sidebar = region("UI")
-    for _ in range(NOTCHES):
-        before = pixels(sidebar)
-        yield from hands.scroll(sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height / 2, "WHEELUPMOUSE")
-        if np.array_equal(before, pixels(sidebar)):
-            return
+    middle = sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height / 2
+    hands.move(*middle)
+    before = yield from _still()
+    hands.scroll(*middle, wheel, NOTCHES)
+    after = yield from _still()
+    return not np.array_equal(before, after)
 
 
 def _changes(name: str) -> Generator[float, None, np.ndarray]:
@@ -121,7 +126,7 @@ def _still() -> Generator[float, None, np.ndarray]:
     """A picture of the sidebar after what moves in it has come to rest: panels slide as they open."""
     before = None
     for _ in range(LOOKS):
-        viewport().tag_redraw()
+        region("UI").tag_redraw()
         yield DRAWN
         now = pixels(region("UI"))
         if before is not None and np.array_equal(before, now):

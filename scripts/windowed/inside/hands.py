@@ -49,12 +49,11 @@ def rest() -> tuple[float, float]:
     return view.x + view.width / 8, view.y + view.height / 8
 
 
-def scroll(x: float, y: float, key: str = "WHEELDOWNMOUSE") -> Steps:
-    """Turn the wheel by one notch."""
+def scroll(x: float, y: float, wheel: str, notches: int) -> None:
+    """Turn the wheel, with the mouse there."""
     move(x, y)
-    yield REACTION / 4
-    _event(key, "PRESS", x, y)
-    yield REACTION
+    for _ in range(notches):
+        _event(wheel, "PRESS", x, y)
 
 
 def _event(kind: str, value: str, x: float, y: float, **modifiers: bool) -> None:

@@ -68,6 +68,13 @@ def pose() -> list[tuple[float, ...]]:
     return [tuple(bone.rotation_quaternion) for bone in rig().pose.bones]
 
 
+def straighten() -> None:
+    """Put the chain back to its rest pose."""
+    for bone in rig().pose.bones:
+        bone.matrix_basis.identity()
+    bpy.context.view_layer.update()
+
+
 def distance() -> float:
     """How far the tip of the chain is from the target, as Blender shows it."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
