@@ -3,7 +3,6 @@
 
 import os
 import tempfile
-from collections import Counter
 
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
 _settings = tempfile.TemporaryDirectory(prefix="ik_triangulation-", ignore_cleanup_errors=True)
@@ -13,25 +12,12 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
+from .registered import snapshot
+
 
 def pytest_unconfigure() -> None:
     """Clean up here: run_tests.py leaves Python before it would do so itself."""
     _settings.cleanup()
-
-
-def snapshot() -> dict[str, object]:
-    handlers = bpy.app.handlers
-    lists = [name for name in dir(handlers) if isinstance(getattr(handlers, name), list)]
-    types = {name: cls for name in dir(bpy.types) if hasattr(cls := getattr(bpy.types, name), "bl_rna")}
-    return {
-        "types": set(types),
-        "properties": {f"{name}.{key}" for name, cls in types.items() for key in cls.bl_rna.properties.keys()},
-        "operators": {f"{module}.{name}" for module in dir(bpy.ops) for name in dir(getattr(bpy.ops, module))},
-        "handlers": {name: Counter(getattr(handlers, name)) for name in lists},
-        "keymaps": {
-            keymap.name: len(keymap.keymap_items) for keymap in bpy.context.window_manager.keyconfigs.addon.keymaps
-        },
-    }
 
 
 @pytest.fixture(scope="session")

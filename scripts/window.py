@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension in the real Blender with its window: keys and buttons are pressed there, and data and pictures kept.
+
+python scripts/window.py [SCENARIO ...] [--chroot FOLDER] [--output FOLDER]
+
+A scenario is a file in tests/window; all of them if none is named. On Linux, as root; the first time a Debian with
+Blender is made, which takes minutes. Exit codes: 0 all well, 1 a scenario failed, 77 there can be no such Debian here.
+"""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from signal import SIGTERM, signal
+
+from environment import ROOT, enter
+
+CHROOT = ROOT / ".venv" / "debian"
+SKIPPED = 77  # as automake has it
+
+
+def add_chroot(parser):
+    """The option that all scripts with a window have."""
+    parser.add_argument("--chroot", type=Path, default=CHROOT, help="where the Debian is or is to be made")
+
+
+def play(modules, chroot, output):
+    """Run these modules in a window each; the names of those that failed. Leaves with 77 where there is no window."""
+    from build import build
+    from windowed.debian import UnavailableError, require
+    from windowed.session import Sessions
+
+    try:
+        require(chroot)
+    except UnavailableError as error:
+        print(f"{'!' * 79}\nSKIPPED: no window of Blender on this machine\n{error}\n{'!' * 79}", flush=True)
+        sys.exit(SKIPPED)
+    signal(SIGTERM, lambda *_: sys.exit(128 + SIGTERM))  # so that what is open is closed
+    output.mkdir(parents=True, exist_ok=True)
+    with Sessions(chroot, build(ROOT / "dist"), output) as sessions:
+        return [module for module in modules if not sessions.play(module)]
+
+
+def main():
+    known = sorted(path.stem for path in (ROOT / "tests/window").glob("*.py"))
+    parser = ArgumentParser(description="The extension in the real Blender with its window.")
+    parser.add_argument("scenarios", nargs="*", default=known, metavar="SCENARIO", help=", ".join(known))
+    parser.add_argument("--output", type=Path, default=ROOT / "dist/window", help="where the pictures come")
+    add_chroot(parser)
+    arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.scenarios) - set(known)):
+        parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(known)}")
+    enter("blender")
+    failed = play([f"tests.window.{name}" for name in arguments.scenarios], arguments.chroot, arguments.output)
+    print(f"Pictures: {arguments.output}")
+    sys.exit(f"Failed: {', '.join(failed)}" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

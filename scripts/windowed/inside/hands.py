@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mouse and the keys. Places are in pixels of the window, from its lower left corner."""
+
+from .screen import Steps, region, window
+
+REACTION = 0.4  # seconds until what was pressed has happened and is drawn
+
+
+def move(x: float, y: float) -> None:
+    """Put the mouse there."""
+    _event("MOUSEMOVE", "NOTHING", x, y)
+
+
+def click(x: float, y: float) -> Steps:
+    """Click with the left button."""
+    move(x, y)
+    yield REACTION / 2  # buttons react to the mouse that is on them already
+    _event("LEFTMOUSE", "PRESS", x, y)
+    _event("LEFTMOUSE", "RELEASE", x, y)
+    yield REACTION
+
+
+def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
+    """Drag with the left button."""
+    move(*start)
+    yield REACTION / 2
+    _event("LEFTMOUSE", "PRESS", *start)
+    for part in (0.1, 0.5, 1.0):
+        yield REACTION / 4
+        move(*(a + part * (b - a) for a, b in zip(start, end, strict=True)))
+    yield REACTION / 4
+    _event("LEFTMOUSE", "RELEASE", *end)
+    yield REACTION
+
+
+def press(key: str, **modifiers: bool) -> Steps:
+    """Press a key over the viewport; the modifiers are ctrl, shift, alt."""
+    x, y = rest()
+    move(x, y)
+    yield REACTION / 4
+    _event(key, "PRESS", x, y, **modifiers)
+    _event(key, "RELEASE", x, y, **modifiers)
+    yield REACTION
+
+
+def rest() -> tuple[float, float]:
+    """A place in the viewport where the mouse is on nothing."""
+    view = region()
+    return view.x + view.width / 8, view.y + view.height / 8
+
+
+def scroll(x: float, y: float, wheel: str, notches: int) -> None:
+    """Turn the wheel, with the mouse there."""
+    move(x, y)
+    for _ in range(notches):
+        _event(wheel, "PRESS", x, y)
+
+
+def _event(kind: str, value: str, x: float, y: float, **modifiers: bool) -> None:
+    window().event_simulate(type=kind, value=value, x=int(x), y=int(y), **modifiers)
