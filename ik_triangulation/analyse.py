@@ -11,9 +11,10 @@ from bpy.types import Object, Scene, ViewLayer
 from .analysis.compare import Row, compare_all
 from .analysis.maps import MetricMap, map_plane, map_pose
 from .blender.armature import Bones, base_of, bones_in_line, channels_of
-from .blender.checks import check_apart, check_armature, check_limb
+from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
-from .blender.sampling import sample, samples, stage
+from .blender.sampling import sample
+from .blender.stepping import bound_to, read
 from .errors import SettingError
 from .follow import tasks
 from .kinematics import Pose
@@ -44,9 +45,8 @@ def compare(
     if frames is None:
         pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)], from_rest))
     else:
-        check_apart(limb)
-        with stage(limb, scene) as staged:
-            pairs = list(tasks(limb, bones, samples(limb, staged, frames, posed=True), from_rest))
+        bound = bound_to(limb, scene, view_layer, frames)
+        pairs = list(tasks(limb, bones, read(limb, scene, view_layer, frames, bound, posed=True), from_rest))
     return compare_all(pairs, solvers, limb.tolerance, limb.iterations, limb.finish, by, limb.seed)
 
 

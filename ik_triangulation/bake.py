@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
 from math import inf
@@ -20,14 +20,15 @@ from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
 from .blender.armature import Bones, find_bone
-from .blender.checks import check_apart, check_limb, check_range, check_separate
+from .blender.checks import check_limb, check_range, check_separate
 from .blender.dependencies import in_order
 from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
 from .blender.memory import recall, remember
-from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
+from .blender.sampling import Sample, sample, samples, stage, tip_in_armature
+from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
@@ -58,7 +59,7 @@ def solve_pose(
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, view_layer, undo)
-        warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
+        warnings += commit.disagreement(limb, solved, tip_in_armature(limb, view_layer.depsgraph))
         undo.pop_all()
     return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
 
@@ -126,8 +127,9 @@ def baking(
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
     Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
-    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. With `keep` keys
-    that were made by hand stay where they are, and what is baked runs on from these.
+    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. For motion that
+    is there only in the user's scene that is stepped first, and its frames count as well. With `keep` keys that were
+    made by hand stay where they are, and what is baked runs on from these.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -137,37 +139,47 @@ def baking(
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
-        check_apart(limb)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
         frames[id(limb)] = _frames_of(limb, *span)
+    bounds = {id(limb): bound_to(limb, scene, view_layer, frames[id(limb)]) for limb in limbs}
     spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
     ends = {key: span[:2] for key, span in spans_of.items()}
-    whole, done = sum(map(len, frames.values())), 0
+    ways = {key: way_through(scene, frames[key], bound) for key, bound in bounds.items() if bound}
+    whole, done = sum(map(len, (*frames.values(), *ways.values()))), 0
     reports: dict[int, Report] = {}
-    destination = Destination(min(first for first, _ in ends.values()), max(last for _, last in ends.values()))
+    destination = Destination(min(start for start, _ in ends.values()), max(end for _, end in ends.values()))
     with ExitStack() as undo:
         for limb in in_order(limbs):
             started = perf_counter()
-            bones = Bones(limb.armature, limb.bones, limb.solved)
+            bones, bound = Bones(limb.armature, limb.bones, limb.solved), bounds[id(limb)]
             moments = _sampled(limb, scene, frames[id(limb)], seconds)
+            if bound:
+                seen: list[Sample | None] = []
+                with closing(stepped(limb, scene, view_layer, frames[id(limb)], bound)) as steps:
+                    for now in steps:
+                        seen.append(now)
+                        done += 1
+                        yield done, whole
+                moments = iter(in_order_of_time(seen))
+                warnings[id(limb)].append(f"The scene was stepped frame by frame: {bound.why}.")
             solved: list[Solved] = []
             for result in follow(limb, bones, moments):
                 solved.append(result)
                 done += 1
                 yield done, whole
             solved, find_jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
-            now = solved[0].now
-            found = warnings[id(limb)] + moved_inside(outside(limb, bones, now), now.frame)
+            first = solved[0].now
+            found = warnings[id(limb)] + moved_inside(outside(limb, bones, first), first.frame)
             shown = scene.frame_current_final
             kept = made_by_hand(limb.armature, limb.in_order, *ends[id(limb)]) if keep else {}
             if kept:
                 found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
             written = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo, kept)
             remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
-            with stage(limb, scene) as staged:
+            with evaluating(limb, scene, view_layer, bound) as evaluate:
                 for i in () if kept else (0, written.at[len(written.at) // 2], -1):
                     result = solved[i]
-                    found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
+                    found += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
             view_layer.update()
             took = perf_counter() - started
             report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)

@@ -81,8 +81,8 @@ def key(
 
 
 def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
-    """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
-    apart = (result.now.rig.into @ evaluated - result.pose.tip).length
+    """A warning if Blender puts the tip (armature space) elsewhere than the solution, with what may be the reason."""
+    apart = (evaluated - result.pose.tip).length
     if apart <= AGREES * result.pose.chain.reach:
         return []
     for name in limb.bones:

@@ -7,10 +7,9 @@ refuse is looked for first (check_keys).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import bpy
@@ -19,6 +18,7 @@ from bpy.types import ActionChannelbag, AnimData, FCurve, Keyframe, Object, Pose
 
 from ..errors import AnimationError
 from .rotation import PROPERTIES, channel
+from .shown import Show, values_shown
 
 # Everything a key holds, in the order in which writing it back is exact: coordinates after the handle types.
 _ATTRIBUTES = {
@@ -39,7 +39,6 @@ _ATTRIBUTES = {
 }
 # What a key that is added to a curve has as it should be: it is selected and eased automatically.
 _ADDED = {"easing", "select_control_point", "select_left_handle", "select_right_handle"}
-_CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 # What differs from channel to channel.
 _OWN = {"co", "handle_left", "handle_right", "handle_left_type", "handle_right_type"}
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
@@ -241,26 +240,12 @@ def is_linear(frames: Sequence[float], first: float, last: float, interpolation:
     return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
 
 
-def _values_shown(armature: Object, paths: Sequence[str]) -> list[Callable[[], None]]:
+def _values_shown(armature: Object, paths: Sequence[str]) -> list[Show]:
     """Calls that set these and all animated properties to what they are now, which need not be what their keys say."""
-    setters: list[Callable[[], None]] = []
-    for path in dict.fromkeys((*paths, *(curve.data_path for curve in curves_of(armature)))):
-        custom = _CUSTOM_PROPERTY.fullmatch(path)
-        owner, name = custom.groups() if custom else path.rpartition(".")[::2]
-        try:
-            holder, value = armature.path_resolve(owner) if owner else armature, armature.path_resolve(path)
-        except ValueError:  # keys of something that is no longer there
-            continue
-        if hasattr(value, "__len__") and not isinstance(value, str):
-            value = tuple(value)
-        if custom:
-            setters.append(partial(holder.__setitem__, bpy.utils.unescape_identifier(name), value))
-        else:
-            setters.append(partial(setattr, holder, name, value))
-    return setters
+    return values_shown(armature, (*paths, *(curve.data_path for curve in curves_of(armature))))
 
 
-def _settle(view_layer: ViewLayer, shown: Sequence[Callable[[], None]]) -> None:
+def _settle(view_layer: ViewLayer, shown: Sequence[Show]) -> None:
     """Let Blender evaluate the changed action, as it would at the next chance, and show what was shown before."""
     view_layer.update()
     for show in shown:
