@@ -43,7 +43,11 @@ def compare(
     check_limb(limb, scene, view_layer)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     if frames is None:
-        pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)], from_rest))
+        pairs = list(
+            tasks(
+                limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)], from_rest
+            )
+        )
     else:
         bound = bound_to(limb, scene, view_layer, frames)
         pairs = list(tasks(limb, bones, read(limb, scene, view_layer, frames, bound, posed=True), from_rest))

@@ -21,12 +21,14 @@ from bpy.types import Object, Scene, ViewLayer
 from . import commit
 from .blender.armature import Bones, find_bone
 from .blender.checks import check_limb, check_range, check_separate
+from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import in_order
 from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
 from .blender.memory import recall, remember
+from .blender.nla import check_tweaked
 from .blender.sampling import Sample, sample, samples, stage, tip_in_armature
 from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, way_through
 from .errors import AnimationError
@@ -52,13 +54,16 @@ def solve_pose(
     started = perf_counter()
     view_layer.update()
     check_limb(limb, scene, view_layer)
+    frame = scene.frame_current + scene.frame_subframe
     warnings = check_keys(limb.armature, limb.in_order) if key else []
+    if key:
+        check_tweaked(limb.armature, scene, frame, frame)
     bones = Bones(limb.armature, limb.bones, limb.solved)
-    now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
+    now = sample(limb, view_layer.depsgraph, frame)
     warnings += moved_inside(outside(limb, bones, now), now.frame)
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
-        keys = commit.pose(limb, solved, key, view_layer, undo)
+        keys = commit.pose(limb, solved, key, scene, view_layer, undo)
         warnings += commit.disagreement(limb, solved, tip_in_armature(limb, view_layer.depsgraph))
         undo.pop_all()
     return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
@@ -140,14 +145,16 @@ def baking(
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
-        frames[id(limb)] = _frames_of(limb, *span)
+        check_tweaked(limb.armature, scene, *span[:2])
+        frames[id(limb)] = _frames_of(limb, scene, *span)
     bounds = {id(limb): bound_to(limb, scene, view_layer, frames[id(limb)]) for limb in limbs}
     spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
     ends = {key: span[:2] for key, span in spans_of.items()}
     ways = {key: way_through(scene, frames[key], bound) for key, bound in bounds.items() if bound}
     whole, done = sum(map(len, (*frames.values(), *ways.values()))), 0
     reports: dict[int, Report] = {}
-    destination = Destination(min(start for start, _ in ends.values()), max(end for _, end in ends.values()))
+    first, last = min(start for start, _ in ends.values()), max(end for _, end in ends.values())
+    destination = Destination(evaluated_time(scene, first), evaluated_time(scene, last))
     with ExitStack() as undo:
         for limb in in_order(limbs):
             started = perf_counter()
@@ -168,13 +175,13 @@ def baking(
                 done += 1
                 yield done, whole
             solved, find_jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
-            first = solved[0].now
-            found = warnings[id(limb)] + moved_inside(outside(limb, bones, first), first.frame)
-            shown = scene.frame_current_final
-            kept = made_by_hand(limb.armature, limb.in_order, *ends[id(limb)]) if keep else {}
+            begin = solved[0].now
+            found = warnings[id(limb)] + moved_inside(outside(limb, bones, begin), begin.frame)
+            times = map(Clock(scene, limb.armature).time, ends[id(limb)])
+            kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
             if kept:
                 found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-            written = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo, kept)
+            written = commit.key(limb, solved, *ends[id(limb)], scene, view_layer, destination, undo, kept)
             remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
             with evaluating(limb, scene, view_layer, bound) as evaluate:
                 for i in () if kept else (0, written.at[len(written.at) // 2], -1):
@@ -220,7 +227,12 @@ def rebaking(
 
 
 def delete_generated(
-    armature: Object, bones: Sequence[str], first: float = -inf, last: float = inf, view_layer: ViewLayer | None = None
+    armature: Object,
+    bones: Sequence[str],
+    first: float = -inf,
+    last: float = inf,
+    view_layer: ViewLayer | None = None,
+    scene: Scene | None = None,
 ) -> int:
     """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; returns how many.
 
@@ -229,14 +241,17 @@ def delete_generated(
     for name in bones:
         find_bone(armature, name)
     check_keys(armature, bones)
-    return remove_keys(armature, bones, first, last, view_layer or bpy.context.view_layer)
+    clock = Clock(scene or bpy.context.scene, armature)
+    return remove_keys(armature, bones, clock.time(first), clock.time(last), view_layer or bpy.context.view_layer)
 
 
-def _frames_of(limb: Limb, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
     """The frames at which a limb is keyed. Raises AnimationError if the target has no keys where it should have."""
     if not limb.only_target_keys:
         return frames_from(frame_start, frame_end, step)
-    frames = key_frames(limb.target, limb.subtarget, frame_start, frame_end)
+    clock = Clock(scene, limb.target)
+    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
+    frames = sorted(map(clock.frame, times))
     if not frames:
         raise AnimationError(
             f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "

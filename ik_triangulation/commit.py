@@ -11,11 +11,12 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import FCurve, Object, ViewLayer
+from bpy.types import FCurve, Object, Scene, ViewLayer
 from mathutils import Vector
 
 from .analysis.bezier import Curves, flowing, straight
 from .analysis.reduction import FullBake, Reduction, Track, reduce
+from .blender.clock import Clock
 from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
@@ -41,10 +42,11 @@ class Written(NamedTuple):
     strayed: float = 0.0
 
 
-def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
+def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
-    frame, runs = solved.now.frame, _runs(limb, [solved], {}, {})
-    keys = write_keys(limb.armature, runs, [frame], frame, frame, view_layer, undo) if key else 0
+    time = Clock(scene, limb.armature).time(solved.now.frame)
+    runs = _runs(limb, [solved], [time], {}, {})
+    keys = write_keys(limb.armature, runs, [time], time, time, view_layer, undo) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
@@ -56,26 +58,30 @@ def key(
     solved: Sequence[Solved],
     first: float,
     last: float,
-    shown: float,
+    scene: Scene,
     view_layer: ViewLayer,
     destination: Destination,
     undo: ExitStack,
     kept: Mapping[str, ByHand],
 ) -> Written:
-    """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
+    """Replace the keys from frame `first` to `last` by those of the solved frames, and show the present frame's pose.
 
     Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
     then all others are written. Closing `undo` puts everything back as it was.
     """
+    clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
+    linear = is_linear(frames, first, last, limb.interpolation)
+    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
+    times = [clock.time(frame) for frame in frames]
     before = {name: _before(limb.armature, name, first) for name in limb.in_order}
-    runs = _runs(limb, solved, before, kept)
-    frames = [each.now.frame for each in solved]
-    full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
-    if limb.reduce and runs and len(frames) > 2 and not kept and same_joints(solved):
-        at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last, limb.interpolation))
+    runs = _runs(limb, solved, times, before, kept)
+    full, at, strayed = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
+    if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
+        at, curves, strayed = _reduced(limb, solved, times, runs, linear)
         runs = _thinned(runs, at, curves)
-    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
-    keys = write_keys(limb.armature, runs, [frames[i] for i in at], first, last, view_layer, undo, *how)
+    how = interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
+    keys = write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
 
@@ -96,10 +102,13 @@ def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
 
 
 def _runs(
-    limb: Limb, solved: Sequence[Solved], before: Mapping[str, tuple[float, ...]], kept: Mapping[str, ByHand]
+    limb: Limb,
+    solved: Sequence[Solved],
+    times: Sequence[float],
+    before: Mapping[str, tuple[float, ...]],
+    kept: Mapping[str, ByHand],
 ) -> list[Channel]:
-    """Channel values of every solved bone over all frames, each running on from the ones before or from a kept key."""
-    frames = [result.now.frame for result in solved]
+    """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
     chains = chains_of(solved)
@@ -115,8 +124,8 @@ def _runs(
         freedoms = [allowed[id(result.pose.chain)] for result in solved]
         previous = before.get(joint.name) or tuple(getattr(bone, prop))
         parts, begin = [], 0
-        for frame, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
-            end = bisect_left(frames, frame)
+        for time, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+            end = bisect_left(times, time)
             if end > begin:
                 part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
                 parts.append(part)
@@ -129,9 +138,10 @@ def _runs(
     return runs
 
 
-def _reduced(limb: Limb, solved: Sequence[Solved], runs: Sequence[Channel], linear: bool) -> Reduction:
+def _reduced(
+    limb: Limb, solved: Sequence[Solved], times: Sequence[float], runs: Sequence[Channel], linear: bool
+) -> Reduction:
     """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
-    frames = np.array([each.now.frame for each in solved], np.float64)
     poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
     names = [joint.name for joint in poses[0].chain.joints]
     tracks, begin = [], 0
@@ -141,7 +151,7 @@ def _reduced(limb: Limb, solved: Sequence[Solved], runs: Sequence[Channel], line
         tracks.append(Track(names.index(run.bone), mode, columns, run.indices))
         begin = columns.stop
     values = np.hstack([run.values for run in runs]).astype(np.float64)
-    full = FullBake((straight if linear else flowing)(frames, values), tracks, poses, worlds)
+    full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)
     world = worlds[0].to_3x3()
     reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
     return reduce(full, limb.reduce_tolerance or REDUCED * reach)

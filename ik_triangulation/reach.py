@@ -16,10 +16,12 @@ from . import commit
 from .bake import Progress, moved_inside, report_of
 from .blender.armature import Bones
 from .blender.checks import check_limb, check_range
+from .blender.clock import evaluated_time
 from .blender.dependencies import Bound
 from .blender.destination import Destination
 from .blender.keyframes import check_keys
 from .blender.limb import Limb
+from .blender.nla import check_tweaked
 from .blender.sampling import tip_in_armature
 from .blender.stepping import bound_to, evaluating, read
 from .errors import SettingError, TargetError
@@ -100,6 +102,7 @@ def reach_through(
     for each in limbs:
         check_limb(each, scene, view_layer)
     warnings = check_keys(limb.armature, limb.in_order, limb.destination)
+    check_tweaked(limb.armature, scene, frame_start, last)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]
     warnings += [f"The scene was stepped frame by frame: {bound.why}." for bound in bounds if bound]
@@ -111,8 +114,8 @@ def reach_through(
             progress(len(solved), last - frame_start + 1)
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
-        shown, where = scene.frame_current_final, Destination(frame_start, last)
-        written = commit.key(limb, solved, frame_start, last, shown, view_layer, where, undo, {})
+        where = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
+        written = commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {})
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         with evaluating(limb, scene, view_layer, next(filter(None, bounds), None)) as evaluate:
             for result in (solved[i] for i in written.at if solved[i].now.frame in checked):

@@ -7,6 +7,7 @@ from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
+from .clock import evaluated_time
 from .dependencies import Node, follows
 from .limb import Limb
 from .rotation import PROPERTIES
@@ -42,8 +43,8 @@ def check_separate(limbs: Sequence[Limb]) -> None:
 def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> None:
     """Raise SettingError for a frame range that cannot be baked."""
     check_frames(frame_start, frame_end, step)
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
+    if not evaluated_time(scene, step) >= SHORTEST_STEP:
+        raise SettingError(f"A step of {step:g} frames is next to nothing with this Time Stretching. Use a larger one.")
 
 
 def check_frames(frame_start: int, frame_end: int, step: float) -> None:

@@ -73,8 +73,8 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     if animation is None or animation.action is None:
         return []
     action, name = animation.action, armature.name
-    if animation.use_tweak_mode:
-        raise AnimationError(f"'{name}' is in NLA tweak mode, keys would land at wrong times. Leave tweak mode first.")
+    if animation.use_tweak_mode and destination != "ACTION":
+        raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
     if destination == "NLA_TRACK":
         return [warning for bone in bones for warning in _hiding(armature.pose.bones[bone], animation)]
     if destination == "ACTION" and not action.is_editable:

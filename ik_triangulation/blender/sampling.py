@@ -19,6 +19,7 @@ from ..errors import RigError, TargetError
 from ..kinematics import Freedom
 from ..kinematics.rotation import orientation
 from .armature import Channels, base_of, channels_of, is_flat
+from .clock import evaluated_time
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
 from .motion import plain_locations, stands_still
@@ -167,7 +168,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
     locations = None
     if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
-        locations = plain_locations(limb.target, frames)
+        locations = plain_locations(limb.target, [evaluated_time(staged, frame) for frame in frames])
     for number, frame in enumerate(frames[1:], 1):
         if locations:
             target = first.target.copy()

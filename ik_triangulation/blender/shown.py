@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 import bpy
-from bpy.types import ID, AnimData, NlaStrip, Scene
+from bpy.types import ID, Scene
+
+from .nla import strips_of
 
 _CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 _PLACE = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
@@ -70,17 +72,8 @@ def _paths(owner: ID) -> Iterator[str]:
     """The paths of all properties that keys of its action or of the NLA move."""
     animation = owner.animation_data
     pairs = [(animation.action, animation.action_slot)]
-    pairs += [(strip.action, strip.action_slot) for strip in _strips(animation)]
+    pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
     for action, slot in pairs:
         if action and slot:
             bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
             yield from (curve.data_path for bag in bags if bag for curve in bag.fcurves)
-
-
-def _strips(animation: AnimData) -> Iterator[NlaStrip]:
-    """All strips, and those inside of others."""
-    waiting = [strip for track in animation.nla_tracks for strip in track.strips]
-    while waiting:
-        strip = waiting.pop()
-        yield strip
-        waiting += strip.strips
