@@ -34,7 +34,7 @@ from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, w
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
-from .solvers.path import Work
+from .work import Work
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # frames done, frames in all
@@ -181,12 +181,14 @@ def baking(
             kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
             if kept:
                 found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-            written = commit.key(limb, solved, *ends[id(limb)], scene, view_layer, destination, undo, kept)
+            keying = commit.key(limb, solved, *ends[id(limb)], scene, view_layer, destination, undo, kept)
+            written = yield from _telling(keying, (done, whole))
             remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
-            with evaluating(limb, scene, view_layer, bound) as evaluate:
-                for i in () if kept else (0, written.at[len(written.at) // 2], -1):
-                    result = solved[i]
+            for i in () if kept else (0, written.at[len(written.at) // 2], -1):
+                result = solved[i]
+                with evaluating(limb, scene, view_layer, bound) as evaluate:
                     found += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
+                yield done, whole
             view_layer.update()
             took = perf_counter() - started
             report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)

@@ -25,6 +25,7 @@ from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
+from .work import Work, finished
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
@@ -45,8 +46,8 @@ class Written(NamedTuple):
 def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
     time = Clock(scene, limb.armature).time(solved.now.frame)
-    runs = _runs(limb, [solved], [time], {}, {})
-    keys = write_keys(limb.armature, runs, [time], time, time, view_layer, undo) if key else 0
+    runs = finished(_runs(limb, [solved], [time], {}, {}))
+    keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
@@ -63,25 +64,28 @@ def key(
     destination: Destination,
     undo: ExitStack,
     kept: Mapping[str, ByHand],
-) -> Written:
+) -> Work[Written]:
     """Replace the keys from frame `first` to `last` by those of the solved frames, and show the present frame's pose.
 
     Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
-    then all others are written. Closing `undo` puts everything back as it was.
+    then all others are written. Closing `undo` puts everything back as it was, also if the work is given up.
     """
     clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
     linear = is_linear(frames, first, last, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
     first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
     times = [clock.time(frame) for frame in frames]
-    before = {name: _before(limb.armature, name, first) for name in limb.in_order}
-    runs = _runs(limb, solved, times, before, kept)
+    before = {}
+    for name in limb.in_order:
+        before[name] = _before(limb.armature, name, first)
+        yield
+    runs = yield from _runs(limb, solved, times, before, kept)
     full, at, strayed = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
     if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
-        at, curves, strayed = _reduced(limb, solved, times, runs, linear)
+        at, curves, strayed = yield from _reduced(limb, solved, times, runs, linear)
         runs = _thinned(runs, at, curves)
     how = interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
-    keys = write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
+    keys = yield from write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
 
@@ -107,7 +111,7 @@ def _runs(
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
-) -> list[Channel]:
+) -> Work[list[Channel]]:
     """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
@@ -134,13 +138,14 @@ def _runs(
             begin = end
         values = np.vstack(parts)
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
+        yield
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
 
 
 def _reduced(
     limb: Limb, solved: Sequence[Solved], times: Sequence[float], runs: Sequence[Channel], linear: bool
-) -> Reduction:
+) -> Work[Reduction]:
     """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
     poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
     names = [joint.name for joint in poses[0].chain.joints]
@@ -154,7 +159,7 @@ def _reduced(
     full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)
     world = worlds[0].to_3x3()
     reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
-    return reduce(full, limb.reduce_tolerance or REDUCED * reach)
+    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
 
 
 def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:

@@ -29,6 +29,7 @@ from .follow import Solved, outside
 from .kinematics.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report
+from .work import finished
 
 PATHS = ("LINE", "ARC")
 STRAIGHT = "GAUSS_NEWTON"  # turns the joints least from frame to frame; others fold a chain anew each time
@@ -115,7 +116,7 @@ def reach_through(
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
         where = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
-        written = commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {})
+        written = finished(commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {}))
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         with evaluating(limb, scene, view_layer, next(filter(None, bounds), None)) as evaluate:
             for result in (solved[i] for i in written.at if solved[i].now.frame in checked):

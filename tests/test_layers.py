@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 STANDS_ON = {
     "errors": [],
     "ids": [],
-    "kinematics": ["errors"],
+    "work": [],
+    "kinematics": ["errors", "work"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
     "analysis": ["solvers"],

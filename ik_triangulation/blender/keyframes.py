@@ -17,6 +17,7 @@ import numpy as np
 from bpy.types import ActionChannelbag, AnimData, FCurve, Keyframe, Object, PoseBone, ViewLayer
 
 from ..errors import AnimationError
+from ..work import Work
 from .rotation import PROPERTIES, channel
 from .shown import Show, values_shown
 
@@ -187,14 +188,14 @@ def write_keys(
     kind: str = "KEYFRAME",
     bag_of: BagOf | None = None,
     keep: bool = False,
-) -> int:
+) -> Work[int]:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
     Keys are interpolated as `interpolation` says, of itself straight between frames keyed one by one and smoothly
     between others, and are of this `kind`, one of Blender's types of keys; with `keep` only such keys are replaced.
     They go to where `bag_of` says, by default the active action and slot; these and F-Curves are made where there are
     none. What was posed without a key stays as it is shown in `view_layer`. Closing `undo` puts everything back as it
-    was.
+    was, also if the work is given up.
     """
     values = np.hstack([channel.values for channel in channels])
     fitted = [channel.slopes for channel in channels if channel.slopes]
@@ -231,6 +232,7 @@ def write_keys(
         else:
             _put(curve, new, left_as_added=_ADDED)
             count += len(frames)
+        yield
     _settle(view_layer, shown)
     return count
 
