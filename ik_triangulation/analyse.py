@@ -14,9 +14,10 @@ from .analysis.compare import Row
 from .analysis.compare import comparing as compare_tasks
 from .analysis.maps import MetricMap, map_plane, map_pose
 from .blender.armature import Bones, base_of, bones_in_line, channels_of
-from .blender.checks import check_apart, check_armature, check_limb
+from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
-from .blender.sampling import sample, samples, stage
+from .blender.sampling import sample
+from .blender.stepping import bound_to, read
 from .errors import SettingError
 from .follow import follow, tasks
 from .job import run_through
@@ -59,11 +60,11 @@ def comparing(
     check_limb(limb, scene, view_layer)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     if frames is None:
-        pairs = list(tasks(limb, bones, [sample(limb, view_layer.depsgraph, scene.frame_current_final)], from_rest))
+        now = sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)
+        pairs = list(tasks(limb, bones, [now], from_rest))
     else:
-        check_apart(limb)
-        with stage(limb, scene) as staged:
-            pairs = list(tasks(limb, bones, samples(limb, staged, frames, posed=True), from_rest))
+        bound = bound_to(limb, scene, view_layer, frames)
+        pairs = list(tasks(limb, bones, read(limb, scene, view_layer, frames, bound, posed=True), from_rest))
     settings = limb.tolerance, limb.iterations, limb.finish, by, limb.seed
     return (yield from compare_tasks(pairs, solvers, *settings))
 
@@ -77,7 +78,7 @@ def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: Vie
     limb = replace(limb, solver=solver)
     view_layer.update()
     check_limb(limb, scene, view_layer)
-    now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
+    now = sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)
     ((_, _, _, pose),) = follow(limb, Bones(limb.armature, limb.bones, limb.solved), [now])
     return [now.rig.world @ point for point in (*map(pose.head, range(len(pose))), pose.tip)]
 

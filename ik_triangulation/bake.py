@@ -7,7 +7,7 @@ All is planned and solved before the first write, and the file is left as it was
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import groupby
 from math import inf
@@ -19,19 +19,22 @@ from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
 from .blender.armature import Bones, find_bone
-from .blender.checks import check_apart, check_limb, check_range, check_separate
+from .blender.checks import check_limb, check_range, check_separate
+from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import in_order
 from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
 from .blender.memory import recall, remember
-from .blender.sampling import Sample, go_to, sample, samples, stage, tip_location
+from .blender.nla import check_tweaked
+from .blender.sampling import Sample, sample, samples, stage, tip_in_armature
+from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .job import Progress, run_through
 from .report import FrameResult, Report
-from .solvers.path import Work
+from .work import Work
 
 T = TypeVar("T")
 Span = tuple[int, int, float]  # first frame, last frame, step
@@ -50,14 +53,17 @@ def solve_pose(
     started = perf_counter()
     view_layer.update()
     check_limb(limb, scene, view_layer)
+    frame = scene.frame_current + scene.frame_subframe
     warnings = check_keys(limb.armature, limb.in_order) if key else []
+    if key:
+        check_tweaked(limb.armature, scene, frame, frame)
     bones = Bones(limb.armature, limb.bones, limb.solved)
-    now = sample(limb, view_layer.depsgraph, scene.frame_current_final)
+    now = sample(limb, view_layer.depsgraph, frame)
     warnings += moved_inside(outside(limb, bones, now), now.frame)
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
-        keys = commit.pose(limb, solved, key, view_layer, undo)
-        warnings += commit.disagreement(limb, solved, tip_location(limb, view_layer.depsgraph))
+        keys = commit.pose(limb, solved, key, scene, view_layer, undo)
+        warnings += commit.disagreement(limb, solved, tip_in_armature(limb, view_layer.depsgraph))
         undo.pop_all()
     return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
 
@@ -108,8 +114,9 @@ def baking(
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
     Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
-    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. With `keep` keys
-    that were made by hand stay where they are, and what is baked runs on from these.
+    but what has been keyed; no more frames are read at once than can be in about that many `seconds`. For motion that
+    is there only in the user's scene that is stepped first, and its frames count as well. With `keep` keys that were
+    made by hand stay where they are, and what is baked runs on from these.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -119,37 +126,51 @@ def baking(
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
-        check_apart(limb)
         warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
-        frames[id(limb)] = _frames_of(limb, *span)
+        check_tweaked(limb.armature, scene, *span[:2])
+        frames[id(limb)] = _frames_of(limb, scene, *span)
+    bounds = {id(limb): bound_to(limb, scene, view_layer, frames[id(limb)]) for limb in limbs}
     spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
     ends = {key: span[:2] for key, span in spans_of.items()}
-    whole, done = sum(map(len, frames.values())), 0
+    ways = {key: way_through(scene, frames[key], bound) for key, bound in bounds.items() if bound}
+    whole, done = sum(map(len, (*frames.values(), *ways.values()))), 0
     reports: dict[int, Report] = {}
-    destination = Destination(min(first for first, _ in ends.values()), max(last for _, last in ends.values()))
+    first, last = min(start for start, _ in ends.values()), max(end for _, end in ends.values())
+    destination = Destination(evaluated_time(scene, first), evaluated_time(scene, last))
     with ExitStack() as undo:
         for limb in in_order(limbs):
             started = perf_counter()
-            bones = Bones(limb.armature, limb.bones, limb.solved)
+            bones, bound = Bones(limb.armature, limb.bones, limb.solved), bounds[id(limb)]
             moments = _sampled(limb, scene, frames[id(limb)], seconds)
+            if bound:
+                seen: list[Sample | None] = []
+                with closing(stepped(limb, scene, view_layer, frames[id(limb)], bound)) as steps:
+                    for now in steps:
+                        seen.append(now)
+                        done += 1
+                        yield done, whole
+                moments = iter(in_order_of_time(seen))
+                warnings[id(limb)].append(f"The scene was stepped frame by frame: {bound.why}.")
             solved: list[Solved] = []
             for result in follow(limb, bones, moments):
                 solved.append(result)
                 done += 1
                 yield done, whole
             solved, find_jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
-            now = solved[0].now
-            found = warnings[id(limb)] + moved_inside(outside(limb, bones, now), now.frame)
-            shown = scene.frame_current_final
-            kept = made_by_hand(limb.armature, limb.in_order, *ends[id(limb)]) if keep else {}
+            begin = solved[0].now
+            found = warnings[id(limb)] + moved_inside(outside(limb, bones, begin), begin.frame)
+            times = map(Clock(scene, limb.armature).time, ends[id(limb)])
+            kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
             if kept:
                 found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-            written = commit.key(limb, solved, *ends[id(limb)], shown, view_layer, destination, undo, kept)
+            keying = commit.key(limb, solved, *ends[id(limb)], scene, view_layer, destination, undo, kept)
+            written = yield from _telling(keying, (done, whole))
             remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
-            with stage(limb, scene) as staged:
-                for i in () if kept else (0, written.at[len(written.at) // 2], -1):
-                    result = solved[i]
-                    found += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
+            for i in () if kept else (0, written.at[len(written.at) // 2], -1):
+                result = solved[i]
+                with evaluating(limb, scene, view_layer, bound) as evaluate:
+                    found += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
+                yield done, whole
             view_layer.update()
             took = perf_counter() - started
             report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
@@ -190,7 +211,12 @@ def rebaking(
 
 
 def delete_generated(
-    armature: Object, bones: Sequence[str], first: float = -inf, last: float = inf, view_layer: ViewLayer | None = None
+    armature: Object,
+    bones: Sequence[str],
+    first: float = -inf,
+    last: float = inf,
+    view_layer: ViewLayer | None = None,
+    scene: Scene | None = None,
 ) -> int:
     """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; returns how many.
 
@@ -199,14 +225,17 @@ def delete_generated(
     for name in bones:
         find_bone(armature, name)
     check_keys(armature, bones)
-    return remove_keys(armature, bones, first, last, view_layer or bpy.context.view_layer)
+    clock = Clock(scene or bpy.context.scene, armature)
+    return remove_keys(armature, bones, clock.time(first), clock.time(last), view_layer or bpy.context.view_layer)
 
 
-def _frames_of(limb: Limb, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
     """The frames at which a limb is keyed. Raises AnimationError if the target has no keys where it should have."""
     if not limb.only_target_keys:
         return frames_from(frame_start, frame_end, step)
-    frames = key_frames(limb.target, limb.subtarget, frame_start, frame_end)
+    clock = Clock(scene, limb.target)
+    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
+    frames = sorted(map(clock.frame, times))
     if not frames:
         raise AnimationError(
             f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "

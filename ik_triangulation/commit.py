@@ -11,11 +11,12 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import FCurve, Object, ViewLayer
+from bpy.types import FCurve, Object, Scene, ViewLayer
 from mathutils import Vector
 
 from .analysis.bezier import Curves, flowing, straight
 from .analysis.reduction import FullBake, Reduction, Track, reduce
+from .blender.clock import Clock
 from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
@@ -24,6 +25,7 @@ from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation, values_for
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
+from .work import Work, finished
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
@@ -41,10 +43,11 @@ class Written(NamedTuple):
     strayed: float = 0.0
 
 
-def pose(limb: Limb, solved: Solved, key: bool, view_layer: ViewLayer, undo: ExitStack) -> int:
+def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
-    frame, runs = solved.now.frame, _runs(limb, [solved], {}, {})
-    keys = write_keys(limb.armature, runs, [frame], frame, frame, view_layer, undo) if key else 0
+    time = Clock(scene, limb.armature).time(solved.now.frame)
+    runs = finished(_runs(limb, [solved], [time], {}, {}))
+    keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
@@ -67,33 +70,40 @@ def key(
     solved: Sequence[Solved],
     first: float,
     last: float,
-    shown: float,
+    scene: Scene,
     view_layer: ViewLayer,
     destination: Destination,
     undo: ExitStack,
     kept: Mapping[str, ByHand],
-) -> Written:
-    """Replace the keys from `first` to `last` by those of the solved frames, and show the pose of frame `shown`.
+) -> Work[Written]:
+    """Replace the keys from frame `first` to `last` by those of the solved frames, and show the present frame's pose.
 
     Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
-    then all others are written. Closing `undo` puts everything back as it was.
+    then all others are written. Closing `undo` puts everything back as it was, also if the work is given up.
     """
-    before = {name: _before(limb.armature, name, first) for name in limb.in_order}
-    runs = _runs(limb, solved, before, kept)
-    frames = [each.now.frame for each in solved]
-    full, at, strayed = len(frames) * sum(len(run.indices) for run in runs), range(len(frames)), 0.0
-    if limb.reduce and runs and len(frames) > 2 and not kept and same_joints(solved):
-        at, curves, strayed = _reduced(limb, solved, runs, is_linear(frames, first, last, limb.interpolation))
+    clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
+    linear = is_linear(frames, first, last, limb.interpolation)
+    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
+    times = [clock.time(frame) for frame in frames]
+    before = {}
+    for name in limb.in_order:
+        before[name] = _before(limb.armature, name, first)
+        yield
+    runs = yield from _runs(limb, solved, times, before, kept)
+    full, at, strayed = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
+    if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
+        at, curves, strayed = yield from _reduced(limb, solved, times, runs, linear)
         runs = _thinned(runs, at, curves)
-    how = limb.interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
-    keys = write_keys(limb.armature, runs, [frames[i] for i in at], first, last, view_layer, undo, *how)
+    how = interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
+    keys = yield from write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
 
 
 def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
-    """A warning if Blender puts the tip (world space) elsewhere than the solution does, with what may be the reason."""
-    apart = (result.now.rig.into @ evaluated - result.pose.tip).length
+    """A warning if Blender puts the tip (armature space) elsewhere than the solution, with what may be the reason."""
+    apart = (evaluated - result.pose.tip).length
     if apart <= AGREES * result.pose.chain.reach:
         return []
     for name in limb.bones:
@@ -107,10 +117,13 @@ def disagreement(limb: Limb, result: Solved, evaluated: Vector) -> list[str]:
 
 
 def _runs(
-    limb: Limb, solved: Sequence[Solved], before: Mapping[str, tuple[float, ...]], kept: Mapping[str, ByHand]
-) -> list[Channel]:
-    """Channel values of every solved bone over all frames, each running on from the ones before or from a kept key."""
-    frames = [result.now.frame for result in solved]
+    limb: Limb,
+    solved: Sequence[Solved],
+    times: Sequence[float],
+    before: Mapping[str, tuple[float, ...]],
+    kept: Mapping[str, ByHand],
+) -> Work[list[Channel]]:
+    """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
     # Frames at which something is scaled have joints for bones that cannot turn as well.
     chains = chains_of(solved)
@@ -126,8 +139,8 @@ def _runs(
         freedoms = [allowed[id(result.pose.chain)] for result in solved]
         previous = before.get(joint.name) or tuple(getattr(bone, prop))
         parts, begin = [], 0
-        for frame, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
-            end = bisect_left(frames, frame)
+        for time, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+            end = bisect_left(times, time)
             if end > begin:
                 part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
                 parts.append(part)
@@ -136,13 +149,15 @@ def _runs(
             begin = end
         values = np.vstack(parts)
         values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
+        yield
         runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
 
 
-def _reduced(limb: Limb, solved: Sequence[Solved], runs: Sequence[Channel], linear: bool) -> Reduction:
+def _reduced(
+    limb: Limb, solved: Sequence[Solved], times: Sequence[float], runs: Sequence[Channel], linear: bool
+) -> Work[Reduction]:
     """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
-    frames = np.array([each.now.frame for each in solved], np.float64)
     poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
     names = [joint.name for joint in poses[0].chain.joints]
     tracks, begin = [], 0
@@ -152,10 +167,10 @@ def _reduced(limb: Limb, solved: Sequence[Solved], runs: Sequence[Channel], line
         tracks.append(Track(names.index(run.bone), mode, columns, run.indices))
         begin = columns.stop
     values = np.hstack([run.values for run in runs]).astype(np.float64)
-    full = FullBake((straight if linear else flowing)(frames, values), tracks, poses, worlds)
+    full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)
     world = worlds[0].to_3x3()
     reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
-    return reduce(full, limb.reduce_tolerance or REDUCED * reach)
+    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
 
 
 def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:

@@ -16,8 +16,9 @@ from .goal import Aim, Goal
 from .kinematics import Chain, Locked, Pose
 from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
-from .solvers.path import Path, Work
+from .solvers.path import Path
 from .targets import Target
+from .work import Work
 
 Jumps = Callable[[], list[Jump]]
 
@@ -75,13 +76,16 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     moments = [_moment(limb, each) for each in solved]
     if not (limb.finish and (limb.smooth or limb.smoothing)):
         return list(solved), lambda: Path(moments).jumps()
+    yield
     path = Path(moments)
+    yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
     if limb.smoothing:
         yield from path.relax(limb.smoothing)
     result: list[Solved] = []
     for each, rotations in zip(solved, path.rotations, strict=True):
+        yield
         same = rotations is each.solution.pose.rotations
         result.append(each if same else _replaced(limb, bones, each, result[-1:] or [each], rotations))
     return result, path.jumps

@@ -124,7 +124,7 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
         check_limb(limb, scene, bpy.context.view_layer)
         live.bones = Bones(armature, limb.bones, limb.solved)
     known, live.limb = live.limb in {None, limb}, limb
-    now = sample(limb, depsgraph, scene.frame_current_final)
+    now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
     before, live.aims = live.aims, _aims(now)
     if before is None or (known and before == live.aims) or (new_frame and _is_animated(limb)):
         return

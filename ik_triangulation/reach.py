@@ -15,17 +15,22 @@ from bpy.types import Object, Scene, ViewLayer
 from . import commit
 from .bake import moved_inside, report_of
 from .blender.armature import Bones
-from .blender.checks import check_apart, check_limb, check_range
+from .blender.checks import check_limb, check_range
+from .blender.clock import evaluated_time
+from .blender.dependencies import Bound
 from .blender.destination import Destination
 from .blender.keyframes import check_keys
 from .blender.limb import Limb
-from .blender.sampling import go_to, samples, stage, tip_location
+from .blender.nla import check_tweaked
+from .blender.sampling import tip_in_armature
+from .blender.stepping import bound_to, evaluating, read
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
 from .job import Progress
 from .kinematics.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report
+from .work import finished
 
 PATHS = ("LINE", "ARC")
 STRAIGHT = "GAUSS_NEWTON"  # turns the joints least from frame to frame; others fold a chain anew each time
@@ -98,10 +103,12 @@ def reach_through(
     limbs = [replace(limb, target=stop.target, subtarget=stop.subtarget) for stop in stops]
     for each in limbs:
         check_limb(each, scene, view_layer)
-        check_apart(each)
     warnings = check_keys(limb.armature, limb.in_order, limb.destination)
+    check_tweaked(limb.armature, scene, frame_start, last)
     bones = Bones(limb.armature, limb.bones, limb.solved)
-    visits = _visits(limbs, stops, frame_start, last, scene)
+    bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]
+    warnings += [f"The scene was stepped frame by frame: {bound.why}." for bound in bounds if bound]
+    visits = _visits(limbs, stops, bounds, frame_start, last, scene, view_layer)
     solved: list[Solved] = []
     for result in Movement(bones, visits, manner).frames(frame_start, return_frames):
         solved.append(result)
@@ -109,12 +116,12 @@ def reach_through(
             progress(len(solved), last - frame_start + 1)
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
-        shown, where = scene.frame_current_final, Destination(frame_start, last)
-        written = commit.key(limb, solved, frame_start, last, shown, view_layer, where, undo, {})
+        where = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
+        written = finished(commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {}))
         checked = {frame_start, last, *(stop.frame for stop in stops)}
-        with stage(limb, scene) as staged:
+        with evaluating(limb, scene, view_layer, next(filter(None, bounds), None)) as evaluate:
             for result in (solved[i] for i in written.at if solved[i].now.frame in checked):
-                warnings += commit.disagreement(limb, result, tip_location(limb, go_to(staged, result.now.frame)))
+                warnings += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
         view_layer.update()
         undo.pop_all()
     report = report_of(limb, solved, perf_counter() - started, written, warnings)
@@ -148,15 +155,22 @@ def _check_stops(stops: Sequence[Stop], frame_start: int, return_frames: int) ->
         raise SettingError(f"{return_frames} frames do not lead back. Give it a number from 0 up; 0 for no return.")
 
 
-def _visits(limbs: Sequence[Limb], stops: Sequence[Stop], first: int, last: int, scene: Scene) -> list[Visit]:
+def _visits(
+    limbs: Sequence[Limb],
+    stops: Sequence[Stop],
+    bounds: Sequence[Bound | None],
+    first: int,
+    last: int,
+    scene: Scene,
+    view_layer: ViewLayer,
+) -> list[Visit]:
     """The stops with what has to be known of each: from leaving the one before until being at the next."""
     begins = [first, *(stop.frame + stop.hold for stop in stops[:-1])]
     ends = [*(stop.frame for stop in stops[1:]), last]
     visits = []
-    for limb, stop, begin, end in zip(limbs, stops, begins, ends, strict=True):
+    for limb, stop, bound, begin, end in zip(limbs, stops, bounds, begins, ends, strict=True):
         frames = range(begin, end + 1)
-        with stage(limb, scene) as staged:
-            seen = dict(zip(frames, samples(limb, staged, frames), strict=True))
+        seen = dict(zip(frames, read(limb, scene, view_layer, frames, bound), strict=True))
         visits.append(Visit(limb, stop.frame, stop.frame + stop.hold, seen))
     return visits
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that runs in a window: watched, cancelled, interrupted by what else happens, and never half done."""
 
+from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
 
@@ -238,6 +239,70 @@ def test_what_is_in_the_way_is_told_before_it_begins_or_as_it_does():
         assert run(operator, context) == {"CANCELLED"}
         assert recorder.is_clean
     assert operator.said[0][1].startswith("IK Triangulation: The range ends at frame 2, before its start at 9.")
+
+
+def parts_of(**given):
+    """How often a bake of the two limbs stops until it is done."""
+    parts = sum(1 for _ in baking(limbs_with(**given), SPANS, seconds=1.0))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return parts
+
+
+def limbs_with(**settings):
+    return [replace(limb, **settings) for limb in two_limbs()]
+
+
+@pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NLA_TRACK"}, {"mark_misses": True}])
+def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
+    parts = parts_of(**settings)
+    assert parts > 2 * FRAMES + 2 * 12  # a frame each, and a curve each
+    limbs = limbs_with(**settings)
+    with nothing_lost():
+        for stop in [*range(FRAMES, parts, 7), *range(parts - 40, parts)]:
+            job = baking(limbs, SPANS, seconds=1.0)
+            for _ in range(stop):
+                next(job)
+            job.close()
+
+
+@pytest.mark.parametrize("settings", [{}, {"reduce": True, "destination": "NEW_ACTION"}])
+def test_an_error_at_any_part_is_raised_and_loses_nothing(settings):
+    parts = parts_of(**settings)
+    limbs = limbs_with(**settings)
+    random = Random(5)
+    with nothing_lost():
+        for stop in random.sample(range(1, parts), 40):
+            job = baking(limbs, SPANS, seconds=1.0)
+            for _ in range(stop):
+                next(job)
+            with pytest.raises(MemoryError):
+                job.throw(MemoryError())
+
+
+def test_no_more_than_a_curve_is_written_from_one_part_to_the_next():
+    limbs = two_limbs()
+    job = baking(limbs, SPANS, seconds=1.0)
+
+    def state():
+        return [repr(keys) for limb in limbs for keys in all_keys(limb.armature).values()]
+
+    before = state()
+    for _ in job:
+        now = state()
+        assert sum(a != b for a, b in zip(before, now, strict=True)) <= 1
+        before = now
+
+
+def test_cancelled_while_keys_are_written_it_takes_everything_back(monkeypatch):
+    monkeypatch.setattr("ik_triangulation.operators.modal._SLICE", 0.0)
+    limbs = two_limbs()
+    keys = repr(all_keys(limbs[1].armature))
+    with nothing_lost():
+        operator, context, recorder = begun(limbs)
+        while repr(all_keys(limbs[1].armature)) == keys:
+            assert operator.modal(context, event()) == {"RUNNING_MODAL"}
+        assert operator.modal(context, event("ESC")) == {"CANCELLED"}
+        assert recorder.is_clean
 
 
 def test_a_bake_that_is_closed_at_any_frame_loses_nothing():

@@ -22,25 +22,32 @@ class Moments:
         self._poses = poses
         self._plain = all(pose.chain.plain for pose in poses)
         self._bases = np.array([pose.base for pose in poses])
-        self._tips = np.array([pose.chain.tip for pose in poses])
-        self._rests = np.array([[joint.rest for joint in pose.chain.joints] for pose in poses])
-        self._rotations = np.array([pose.rotations for pose in poses])
-        self._offsets = np.array([[joint.offset for joint in pose.chain.joints] for pose in poses])
+        chains = {id(pose.chain): pose.chain for pose in poses}  # a few that the many poses share
+        places = {key: i for i, key in enumerate(chains)}
+        self._chains = np.array([places[id(pose.chain)] for pose in poses])
+        self._tips = np.array([chain.tip for chain in chains.values()])
+        self._rests = np.array([[joint.rest for joint in chain.joints] for chain in chains.values()])
+        self._offsets = np.array([[joint.offset for joint in chain.joints] for chain in chains.values()])
 
     def tips(self, turned: Mapping[int, Array], which: Array) -> Array:
         """Where the end effector stands (n x 3, armature space) at the moments `which` (n indices).
 
         `turned` says of joints, by their index, to which unit quaternions (n x 4) they are turned instead.
         """
-        joints = [turned.get(i, self._rotations[which, i]) for i in range(self._rotations.shape[1])]
+        count = self._rests.shape[1]
+        joints = [turned[i] if i in turned else self._rotations(i, which) for i in range(count)]
         if not self._plain:  # scaled bones have rules that only a pose knows
             rows = zip((self._poses[i] for i in which), *joints, strict=True)
             return np.array([Pose(pose.chain, pose.base, [*map(Quaternion, row)]).tip for pose, *row in rows])
-        there = self._tips[which]  # from the tip to the root: what lies beyond a joint turns with it
+        chains = self._chains[which]
+        there = self._tips[chains]  # from the tip to the root: what lies beyond a joint turns with it
         for i in range(len(joints) - 1, -1, -1):
-            there = self._offsets[which, i] + _rotated(self._rests[which, i], _rotated(joints[i], there))
+            there = self._offsets[chains, i] + _rotated(self._rests[chains, i], _rotated(joints[i], there))
         bases = self._bases[which]
         return np.asarray(np.einsum("nij,nj->ni", bases[:, :3, :3], there) + bases[:, :3, 3])
+
+    def _rotations(self, joint: int, which: Array) -> Array:
+        return np.array([self._poses[i].rotations[joint] for i in which])
 
 
 def rotations(values: Array, mode: str) -> Array:

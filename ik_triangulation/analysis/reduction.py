@@ -22,9 +22,11 @@ from mathutils import Matrix, Quaternion
 
 from ..kinematics import Free, Freedom, Pose
 from ..kinematics.rotation import rotation_angle
+from ..work import Work
 from .batch import Array, Moments, rotations
 from .bezier import Curves, flowing, straight
 
+_BLOCK = 250  # samples worked on at once
 _ROUNDING = 4e-6  # [rad] what single precision may put a rotation outside its limits between two keys
 
 
@@ -64,28 +66,36 @@ class FullBake:
         self.curves, self.tracks = curves, tracks
         self._poses = poses
         self._worlds = np.array(worlds)[:, :3, :3]
-        self._moments = Moments(poses)
         steps = np.diff(curves.times)[:, None]
         self._parts = max(2, ceil(2.0 * steps.max()))  # samples from one frame to the next
         self._times = np.append(
             curves.times[:-1, None] + steps * np.arange(self._parts) / self._parts, curves.times[-1]
         )
-        every = np.arange(len(self._times))
-        self._before = every // self._parts  # index of the frame at each sample or before it
+        self._before = np.arange(len(self._times)) // self._parts  # index of the frame at each sample or before it
         self._free = np.zeros(curves.values.shape[1], bool)  # columns that are keyed
         for track in tracks:
             self._free[np.arange(len(self._free))[track.columns][list(track.keyed)]] = True
-        self._values = curves.at(self._times)
-        self._tips = self._tips_of(self._values, every)
-        self._limits = [
-            (track, np.maximum(self._beyond(track, self._values, every), _ROUNDING))
-            for track in tracks
-            if any(pose.chain.joints[track.joint].freedom != Free() for pose in poses)
-        ]
+        self._values = np.empty((len(self._times), curves.values.shape[1]))
+        self._tips = np.empty((len(self._times), 3))
+        chains = {id(pose.chain): pose.chain for pose in poses}.values()
+        limited = [track for track in tracks if any(c.joints[track.joint].freedom != Free() for c in chains)]
+        self._limits = [(track, np.empty(len(self._times))) for track in limited]
 
-    def samples(self, first: int, last: int) -> Array:
-        """Indices of the samples between two frames, these given as indices and left out."""
-        return np.arange(first * self._parts + 1, last * self._parts)
+    def measure(self) -> Work[None]:
+        """Find where the tip is at every sample and how far joints are beyond their limits; to be done first."""
+        self._moments = Moments(self._poses)
+        yield
+        for block in _blocks(np.arange(len(self._times))):
+            values = self._values[block] = self.curves.at(self._times[block])
+            self._tips[block] = self._tips_of(values, block)
+            yield
+            for track, allowed in self._limits:
+                allowed[block] = np.maximum(self._beyond(track, values, block), _ROUNDING)
+                yield
+
+    def samples(self, first: int, last: int) -> list[Array]:
+        """Indices of the samples between two frames, these given as indices and left out; some at a time."""
+        return _blocks(np.arange(first * self._parts + 1, last * self._parts))
 
     def strays(self, curves: Curves, samples: Array) -> Array:
         """How far the tip is from the full bake with other curves, at each of these samples [Blender units, world]."""
@@ -125,22 +135,30 @@ class FullBake:
         return self._poses[frame].chain.joints[joint].freedom
 
 
-def reduce(full: FullBake, tolerance: float) -> Reduction:
+def _blocks(samples: Array) -> list[Array]:
+    return np.array_split(samples, ceil(len(samples) / _BLOCK) or 1)
+
+
+def reduce(full: FullBake, tolerance: float) -> Work[Reduction]:
     """Drop keys of a full bake while the tip stays within `tolerance` [Blender units, world space] of it.
 
     That, and that no joint leaves its limits where it does not in the full bake, holds at every sample. The first and
     the last key stay.
     """
-    slopes, last = _slopes(full), len(full.curves.times) - 1
+    yield from full.measure()
+    slopes, last = (yield from _slopes(full)), len(full.curves.times) - 1
     kept = [0]
     while kept[-1] < last:
-        kept.append(_farthest(full, slopes, tolerance, kept[-1], last))
+        kept.append((yield from _farthest(full, slopes, tolerance, kept[-1], last)))
     curves = _joined(full, slopes, kept)
-    strayed = full.strays(curves, full.samples(0, last)).max(initial=0.0)
-    return Reduction(kept, curves, float(strayed))
+    strayed = 0.0
+    for samples in full.samples(0, last):
+        strayed = max(strayed, float(full.strays(curves, samples).max(initial=0.0)))
+        yield
+    return Reduction(kept, curves, strayed)
 
 
-def _slopes(full: FullBake) -> Curves:
+def _slopes(full: FullBake) -> Work[Curves]:
     """The slopes that handles have. Where a joint meets a limit or leaves it, each handle looks to its own side."""
     times, values, _, _ = full.curves
     _, _, left, right = (column.copy() for column in flowing(times, values))
@@ -149,26 +167,30 @@ def _slopes(full: FullBake) -> Curves:
         bends = full.bends(track)
         left[bends, track.columns] = sides.left[bends, track.columns]
         right[bends, track.columns] = sides.right[bends, track.columns]
+        yield
     return Curves(times, values, left, right)
 
 
-def _farthest(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> int:
+def _farthest(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> Work[int]:
     """Index of the farthest frame up to `last` to which no key is needed from `first` on."""
     good, bad, step = first + 1, last + 1, 1
     while bad - good > 1:
         tried = min(good + step, (good + bad) // 2 if bad <= last else last)
-        if _is_good(full, slopes, tolerance, first, tried):
+        if (yield from _is_good(full, slopes, tolerance, first, tried)):
             good, step = tried, 2 * step
         else:
             bad = tried
     return good
 
 
-def _is_good(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> bool:
+def _is_good(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> Work[bool]:
     """Whether the motion between two frames is good enough without keys."""
-    samples = full.samples(first, last)
     span = _joined(full, slopes, [first, last])
-    return bool((full.strays(span, samples) <= tolerance).all() and (full.outside(span, samples) <= 0.0).all())
+    for samples in full.samples(first, last):
+        yield
+        if (full.strays(span, samples) > tolerance).any() or (full.outside(span, samples) > 0.0).any():
+            return False
+    return True
 
 
 def _joined(full: FullBake, slopes: Curves, kept: Sequence[int]) -> Curves:

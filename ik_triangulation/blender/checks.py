@@ -7,7 +7,8 @@ from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
-from .dependencies import Node, follows, needs_scene
+from .clock import evaluated_time
+from .dependencies import Node, follows
 from .limb import Limb
 from .rotation import PROPERTIES
 
@@ -42,8 +43,8 @@ def check_separate(limbs: Sequence[Limb]) -> None:
 def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> None:
     """Raise SettingError for a frame range that cannot be baked."""
     check_frames(frame_start, frame_end, step)
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        raise SettingError("Time remapping is on, keys would land at wrong times. Set both its values to 100.")
+    if not evaluated_time(scene, step) >= SHORTEST_STEP:
+        raise SettingError(f"A step of {step:g} frames is next to nothing with this Time Stretching. Use a larger one.")
 
 
 def check_frames(frame_start: int, frame_end: int, step: float) -> None:
@@ -113,18 +114,6 @@ def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer)
         raise TargetError(
             f"Obstacle '{ob.name}' is deformed by '{limb.armature.name}' itself. Take it out of the collection."
         )
-
-
-def check_apart(limb: Limb) -> None:
-    """Raise TargetError if rig or targets move in a way that can only be seen by stepping the user's scene."""
-    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.in_the_way)]
-    for node in (Node(*each) for each in moving):
-        reason = needs_scene(node)
-        if reason:
-            raise TargetError(
-                f"The motion of '{node.object.name}' cannot be read without its scene: {reason}. "
-                "Bake that motion to keys first."
-            )
 
 
 def _check_drivers(limb: Limb) -> None:

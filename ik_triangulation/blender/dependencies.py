@@ -6,12 +6,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-from bpy.types import Constraint, Object, PoseBone, Scene
+from bpy.types import Constraint, DriverVariable, Modifier, Object, PoseBone, Scene
 
 from ..errors import ChainError
 from .limb import Limb
 
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+_SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}  # modifiers whose shape comes of that of the frame before
+_OF_THE_CAMERA = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}  # constraints that read the scene's clip or camera
+
+
+class Bound(NamedTuple):
+    """Why a motion is there only in the user's scene, and whether each frame of it comes of all those before."""
+
+    why: str
+    from_start: bool
 
 
 class Node(NamedTuple):
@@ -47,17 +56,60 @@ def _stands_on(limb: Limb, other: Limb) -> bool:
     return any(follows(node, other.armature, other.solved) for node in nodes)
 
 
-def needs_scene(start: Node) -> str | None:
-    """What moves `start` only as part of the user's scene, in words; None if it can be evaluated apart from that."""
+def needs_scene(start: Node) -> Bound | None:
+    """What moves `start` only as part of the user's scene; None if it can be evaluated apart from that."""
     for node in _movers(start, start.object, ()):
         ob = node.object
-        if ob.rigid_body:
-            return f"'{ob.name}' is moved by rigid body physics"
+        if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
+            return Bound(f"'{ob.name}' is moved by rigid body physics", True)
+        for mesh in _bearing(node):
+            if any(map(_simulates, mesh.modifiers)):
+                return Bound(f"'{mesh.name}' is deformed by a simulation", True)
+        for constraint in _constraints_on(node):
+            if constraint.type in _OF_THE_CAMERA and not constraint.mute:
+                return Bound(f"constraint '{constraint.name}' on '{ob.name}' reads the scene", False)
         for curve in ob.animation_data.drivers if ob.animation_data else ():
-            for variable in curve.driver.variables:
-                if variable.type == "CONTEXT_PROP" or any(isinstance(source.id, Scene) for source in variable.targets):
-                    return f"a driver on '{ob.name}' reads the scene"
+            driver = curve.driver
+            if (driver.type == "SCRIPTED" and "bpy" in driver.expression) or any(map(_reads_scene, driver.variables)):
+                return Bound(f"a driver on '{ob.name}' reads the scene", False)
     return None
+
+
+def _simulates(modifier: Modifier) -> bool:
+    waiting, seen = [getattr(modifier, "node_group", None)], set()
+    while waiting:
+        tree = waiting.pop()
+        if tree is None or tree in seen:
+            continue
+        seen.add(tree)
+        if any(node.bl_idname == "GeometryNodeSimulationOutput" for node in tree.nodes):
+            return True
+        waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
+    return modifier.type in _SIMULATED
+
+
+def _reads_scene(variable: DriverVariable) -> bool:
+    return variable.type == "CONTEXT_PROP" or any(isinstance(source.id, Scene) for source in variable.targets)
+
+
+def _bearing(node: Node) -> Iterator[Object]:
+    """The meshes on whose surface an object or bone is held."""
+    ob = node.object
+    if not node.bone and ob.parent and ob.parent_type in {"VERTEX", "VERTEX_3"}:
+        yield ob.parent
+    for constraint in _constraints_on(node):
+        target = getattr(constraint, "target", None)
+        of_mesh = target is not None and target.type == "MESH" and not constraint.mute
+        if of_mesh and (constraint.type == "SHRINKWRAP" or getattr(constraint, "subtarget", "")):
+            yield target
+
+
+def _constraints_on(node: Node) -> Sequence[Constraint]:
+    """The constraints on an object, or on its bone."""
+    if node.path:
+        return ()
+    holder = node.object.pose.bones.get(node.bone) if node.bone and node.object.pose else node.object
+    return holder.constraints if holder else ()
 
 
 def _movers(start: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:

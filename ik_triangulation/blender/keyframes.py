@@ -7,10 +7,9 @@ refuse is looked for first (check_keys).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import bpy
@@ -18,7 +17,9 @@ import numpy as np
 from bpy.types import ActionChannelbag, AnimData, FCurve, Keyframe, Object, PoseBone, ViewLayer
 
 from ..errors import AnimationError
+from ..work import Work
 from .rotation import PROPERTIES, channel
+from .shown import Show, values_shown
 
 # Everything a key holds, in the order in which writing it back is exact: coordinates after the handle types.
 _ATTRIBUTES = {
@@ -39,7 +40,6 @@ _ATTRIBUTES = {
 }
 # What a key that is added to a curve has as it should be: it is selected and eased automatically.
 _ADDED = {"easing", "select_control_point", "select_left_handle", "select_right_handle"}
-_CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 # What differs from channel to channel.
 _OWN = {"co", "handle_left", "handle_right", "handle_left_type", "handle_right_type"}
 _SAME_FRAME = 1e-3  # frames; Blender takes nearer keys for one
@@ -74,8 +74,8 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     if animation is None or animation.action is None:
         return []
     action, name = animation.action, armature.name
-    if animation.use_tweak_mode:
-        raise AnimationError(f"'{name}' is in NLA tweak mode, keys would land at wrong times. Leave tweak mode first.")
+    if animation.use_tweak_mode and destination != "ACTION":
+        raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
     if destination == "NLA_TRACK":
         return [warning for bone in bones for warning in _hiding(armature.pose.bones[bone], animation)]
     if destination == "ACTION" and not action.is_editable:
@@ -188,14 +188,14 @@ def write_keys(
     kind: str = "KEYFRAME",
     bag_of: BagOf | None = None,
     keep: bool = False,
-) -> int:
+) -> Work[int]:
     """Key the channels at `frames`; keys they had from `first` to `last` are replaced. Returns the number of keys.
 
     Keys are interpolated as `interpolation` says, of itself straight between frames keyed one by one and smoothly
     between others, and are of this `kind`, one of Blender's types of keys; with `keep` only such keys are replaced.
     They go to where `bag_of` says, by default the active action and slot; these and F-Curves are made where there are
     none. What was posed without a key stays as it is shown in `view_layer`. Closing `undo` puts everything back as it
-    was.
+    was, also if the work is given up.
     """
     values = np.hstack([channel.values for channel in channels])
     fitted = [channel.slopes for channel in channels if channel.slopes]
@@ -232,6 +232,7 @@ def write_keys(
         else:
             _put(curve, new, left_as_added=_ADDED)
             count += len(frames)
+        yield
     _settle(view_layer, shown)
     return count
 
@@ -241,26 +242,12 @@ def is_linear(frames: Sequence[float], first: float, last: float, interpolation:
     return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
 
 
-def _values_shown(armature: Object, paths: Sequence[str]) -> list[Callable[[], None]]:
+def _values_shown(armature: Object, paths: Sequence[str]) -> list[Show]:
     """Calls that set these and all animated properties to what they are now, which need not be what their keys say."""
-    setters: list[Callable[[], None]] = []
-    for path in dict.fromkeys((*paths, *(curve.data_path for curve in curves_of(armature)))):
-        custom = _CUSTOM_PROPERTY.fullmatch(path)
-        owner, name = custom.groups() if custom else path.rpartition(".")[::2]
-        try:
-            holder, value = armature.path_resolve(owner) if owner else armature, armature.path_resolve(path)
-        except ValueError:  # keys of something that is no longer there
-            continue
-        if hasattr(value, "__len__") and not isinstance(value, str):
-            value = tuple(value)
-        if custom:
-            setters.append(partial(holder.__setitem__, bpy.utils.unescape_identifier(name), value))
-        else:
-            setters.append(partial(setattr, holder, name, value))
-    return setters
+    return values_shown(armature, (*paths, *(curve.data_path for curve in curves_of(armature))))
 
 
-def _settle(view_layer: ViewLayer, shown: Sequence[Callable[[], None]]) -> None:
+def _settle(view_layer: ViewLayer, shown: Sequence[Show]) -> None:
     """Let Blender evaluate the changed action, as it would at the next chance, and show what was shown before."""
     view_layer.update()
     for show in shown:

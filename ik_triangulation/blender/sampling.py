@@ -6,19 +6,20 @@ with parents, constraints and drivers, and at the same cost however heavy the us
 and poses that are not keyed stay as they are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor, isfinite
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Depsgraph, Object, PoseBone, Scene
+from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import RigError, TargetError
 from ..kinematics import Freedom
 from ..kinematics.rotation import orientation
 from .armature import Channels, base_of, channels_of, is_flat
+from .clock import evaluated_time
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
 from .motion import plain_locations, stands_still
@@ -119,15 +120,25 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
     """Tail of the chain's last bone as Blender evaluates it, world space."""
-    armature = limb.armature.evaluated_get(depsgraph)
-    return armature.matrix_world @ armature.pose.bones[limb.tip].tail
+    return limb.armature.evaluated_get(depsgraph).matrix_world @ tip_in_armature(limb, depsgraph)
+
+
+def tip_in_armature(limb: Limb, depsgraph: Depsgraph) -> Vector:
+    """Tail of the chain's last bone as Blender evaluates it, armature space."""
+    return limb.armature.evaluated_get(depsgraph).pose.bones[limb.tip].tail.copy()
 
 
 @contextmanager
 def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
-    """A scene with nothing but the armature and the target, with the time settings of `scene`; gone afterwards."""
+    """A scene with nothing but the armature and the target, with the time settings of `scene`; gone afterwards.
+
+    Handlers of other add-ons are not called for its frames: they would change what the user's scene shows.
+    """
     own = bpy.data.scenes.new("IK Triangulation")
+    handlers = [(calls, list(calls)) for calls in frame_handlers()]
     try:
+        for calls, _ in handlers:
+            calls.clear()
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
@@ -136,7 +147,14 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
             own.collection.objects.link(ob)
         yield own
     finally:
+        for calls, before in handlers:
+            calls[:] = before
         bpy.data.scenes.remove(own)
+
+
+def frame_handlers() -> tuple[list[Callable[..., None]], ...]:
+    """What add-ons have called when the frame changes."""
+    return bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post
 
 
 def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = False) -> Iterator[Sample]:
@@ -150,7 +168,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
     locations = None
     if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
-        locations = plain_locations(limb.target, frames)
+        locations = plain_locations(limb.target, [evaluated_time(staged, frame) for frame in frames])
     for number, frame in enumerate(frames[1:], 1):
         if locations:
             target = first.target.copy()
@@ -164,8 +182,8 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
             yield sample(limb, go_to(staged, frame), frame)
 
 
-def go_to(staged: Scene, frame: float) -> Depsgraph:
-    """Evaluate the staged scene at a frame, whole or not."""
+def go_to(staged: Scene, frame: float, view_layer: ViewLayer | None = None) -> Depsgraph:
+    """Evaluate a scene at a frame, whole or not; what its `view_layer` shows, by default the first."""
     whole = floor(frame)
     staged.frame_set(whole, subframe=frame - whole)
-    return staged.view_layers[0].depsgraph
+    return (view_layer or staged.view_layers[0]).depsgraph

@@ -25,7 +25,7 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         if self.use_range:
             first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
         chain = active_chain(context)
-        count = delete_generated(active_armature(context), chain, first, last, context.view_layer)
+        count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
         self.report({"INFO"}, f"Deleted {count} keys")
         return {"FINISHED"} if count else {"CANCELLED"}
 

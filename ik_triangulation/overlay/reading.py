@@ -58,7 +58,7 @@ def active_limb_seen(context: Context) -> Seen | None:
         return Seen(shown.matrix_world.copy(), pose, locked, None, False)
     limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
     check_limb(limb, context.scene, context.view_layer)
-    now = sample(limb, depsgraph, context.scene.frame_current_final)
+    now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
     target = Aim(limb).at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length

@@ -11,15 +11,15 @@ squares of the sums of squared turns that add up to least, since one large turn 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import pi, tau
 from random import Random
-from typing import TypeVar
 
 from mathutils import Quaternion
 
 from ..kinematics import Freedom, Hinge, Locked, Pose
+from ..work import Work
 from . import gauss_newton, triangulation
 from .finish import stray
 from .jumps import REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
@@ -40,19 +40,7 @@ HALVES = 4  # times that half of the smoothing is taken back where the limits or
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
 CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
 
-T = TypeVar("T")
-Work = Generator[None, None, T]  # stops between two frames, so that others get their turn; returns what was found
 Track = dict[int, Rotations]  # by frame
-
-
-def finished(work: Work[T]) -> T:
-    """Do all the work at once."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
 
 
 class Path:
@@ -71,7 +59,11 @@ class Path:
 
     def without_jumps(self, seed: int = 0) -> Work[None]:
         """Choose the rotations so that no joint jumps that need not."""
-        hasty = self._unexplained(fast(self._turns))
+        found = fast(self._turns)
+        for k in found:
+            self._leap(k)
+            yield
+        hasty = self._unexplained(found)
         covered = sum(b - a for a, b, _, _ in self._windows(hasty, MARGINS[0]))
         # Where there are many it is less work to follow the whole path once.
         yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])

@@ -17,6 +17,7 @@ from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers import solve
 from ik_triangulation.targets import Point
+from ik_triangulation.work import finished
 
 from ..chains import forward, mixed, random_base, random_chain, random_pose
 
@@ -194,7 +195,7 @@ def test_a_hand_path_keeps_at_most_a_fifth_of_its_keys(freedoms, mode):
     """Measured: 17 to 43 of 250."""
     for seed in range(10):
         full = baked(followed(arm(freedoms), hand_path(seed)), mode)
-        reduction = reduce(full, HALF_A_PERCENT * (UPPER + LOWER + HAND))
+        reduction = finished(reduce(full, HALF_A_PERCENT * (UPPER + LOWER + HAND)))
         assert len(reduction.kept) <= 50, seed
 
 
@@ -203,7 +204,7 @@ def test_a_hand_path_keeps_at_most_a_fifth_of_its_keys(freedoms, mode):
 def test_the_tip_stays_within_the_tolerance_at_frames_and_halves(mode, tolerance):
     chain = arm(HUMAN)
     full = baked(followed(chain, hand_path(3)), mode)
-    reduction = reduce(full, tolerance * chain.reach)
+    reduction = finished(reduce(full, tolerance * chain.reach))
     times = halves(full.curves)
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
     farthest = np.linalg.norm(apart, axis=1).max()
@@ -217,7 +218,7 @@ def test_limits_are_kept_at_frames_and_halves(mode):
     """At halves a full bake may be outside by itself, from one allowed rotation to the next."""
     chain, met = arm(HUMAN), 0
     full = baked(followed(chain, hand_path(5)), mode)
-    reduction = reduce(full, 0.01 * chain.reach)
+    reduction = finished(reduce(full, 0.01 * chain.reach))
     assert len(reduction.kept) < 60
     times = halves(full.curves)
     for before, after in zip(shown(full, full.curves, times), shown(full, reduction.curves, times), strict=True):
@@ -231,8 +232,8 @@ def test_limits_are_kept_at_frames_and_halves(mode):
 def test_the_tolerance_is_one_of_world_space():
     chain = arm(FREE)
     poses = followed(chain, hand_path(1, 80))
-    same = reduce(baked(poses, "QUATERNION"), 0.003)
-    large = reduce(baked(poses, "QUATERNION", world=Matrix.Diagonal((50.0, 50.0, 50.0, 1.0))), 0.003 * 50.0)
+    same = finished(reduce(baked(poses, "QUATERNION"), 0.003))
+    large = finished(reduce(baked(poses, "QUATERNION", world=Matrix.Diagonal((50.0, 50.0, 50.0, 1.0))), 0.003 * 50.0))
     assert same.kept == large.kept
     assert large.strayed == pytest.approx(50.0 * same.strayed)
 
@@ -243,7 +244,7 @@ def test_limbs_on_scaled_bones_are_reduced_too():
     waves = ([Quaternion((1.0, 0.0, 0.0), 0.4 * np.sin(0.1 * frame + i)) for i in range(3)] for frame in range(60))
     poses = [Pose(chain, Matrix.Identity(4), wave) for wave in waves]
     full = baked(poses, "QUATERNION")
-    reduction = reduce(full, HALF_A_PERCENT * chain.reach)
+    reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20
     times = halves(full.curves)
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
@@ -253,14 +254,14 @@ def test_limbs_on_scaled_bones_are_reduced_too():
 def test_a_jump_is_kept():
     chain = arm(FREE)
     poses = followed(chain, [Vector((0.2, 0.3, 0.1))] * 20 + [Vector((-0.2, 0.2, 0.3))] * 20)
-    reduction = reduce(baked(poses, "QUATERNION"), HALF_A_PERCENT * chain.reach)
+    reduction = finished(reduce(baked(poses, "QUATERNION"), HALF_A_PERCENT * chain.reach))
     assert {0, 19, 20, 39} <= set(reduction.kept)
     assert len(reduction.kept) <= 8
 
 
 def test_a_motion_that_stands_still_keeps_its_ends():
     poses = followed(arm(FREE), [Vector((0.2, 0.3, 0.1))] * 30)
-    reduction = reduce(baked(poses[1:], "QUATERNION"), 1e-3)
+    reduction = finished(reduce(baked(poses[1:], "QUATERNION"), 1e-3))
     assert reduction.kept == [0, 28]
     assert reduction.strayed < 1e-6
 
@@ -270,7 +271,7 @@ def test_where_every_key_is_needed_the_full_bake_is_left(lines):
     random = Random(6)
     chain = arm(FREE)
     full = baked([random_pose(chain, random) for _ in range(12)], "QUATERNION", lines)
-    reduction = reduce(full, 1e-6)
+    reduction = finished(reduce(full, 1e-6))
     assert reduction.kept == list(range(12))
     assert reduction.strayed == 0.0
     times = halves(full.curves)
@@ -282,7 +283,7 @@ def test_frames_between_those_of_a_coarse_bake_count_as_well():
     chain = arm(FREE)
     poses = followed(chain, hand_path(2)[::4])
     full = baked(poses, "QUATERNION", flowing, step=4.0)
-    reduction = reduce(full, HALF_A_PERCENT * chain.reach)
+    reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 0.8 * len(poses)
     times = halves(full.curves)
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
@@ -298,5 +299,5 @@ def test_channels_without_keys_stay_as_they_are():
     values[:, 4] = 0.5 * np.sin(2.0 * pi * np.arange(60) / 3.0)
     tracks = [Track(i, "XYZ", slice(3 * i, 3 * i + 3), (0, 2) if i == 1 else (0, 1, 2)) for i in range(3)]
     full = FullBake(straight(np.arange(60.0), values), tracks, poses, [Matrix.Identity(4)] * 60)
-    reduction = reduce(full, HALF_A_PERCENT * chain.reach)
+    reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20

@@ -474,7 +474,7 @@ STEPS = [
     (commit, "write_keys"),
     (commit, "_show"),
     (commit, "disagreement"),
-    (baking, "tip_location"),
+    (baking, "tip_in_armature"),
     (commit, "run_of"),
     (baking, "check_limb"),
     (baking, "check_keys"),
@@ -498,12 +498,12 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
         bake(limb(rig, target), 1, 10)
 
 
-@pytest.mark.parametrize("step", ["write_keys", "tip_location", "set_rotation", "_runs"])
+@pytest.mark.parametrize("step", ["write_keys", "tip_in_armature", "set_rotation", "_runs"])
 def test_a_solve_that_fails_at_any_step_changes_nothing(step, monkeypatch):
     rig, target = animated("keys")
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    module = baking if step == "tip_location" else commit
+    module = baking if step == "tip_in_armature" else commit
     monkeypatch.setattr(module, step, broken_after(0, getattr(module, step)))
     with nothing_lost(), pytest.raises(BrokenError):
         solve_pose(limb(rig, target), key=True)

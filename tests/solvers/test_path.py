@@ -12,8 +12,9 @@ from ik_triangulation.kinematics import Free, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import Pole, solve
 from ik_triangulation.solvers.jumps import LEFT, LIMITS, REACH, TARGET, WISHES, Moment, jumps, largest_turn, turns
-from ik_triangulation.solvers.path import Path, cheapest, finished
+from ik_triangulation.solvers.path import Path, cheapest
 from ik_triangulation.targets import Point
+from ik_triangulation.work import finished
 
 from ..chains import hinged, limited, random_chain, straight
 

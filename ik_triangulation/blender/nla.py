@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The strips of the NLA, and the one that is being tweaked."""
+
+from collections.abc import Iterator
+
+from bpy.types import AnimData, NlaStrip, Object, Scene
+
+from ..errors import AnimationError
+from .clock import evaluated_time
+
+_SAME_TIME = 1e-3  # frames
+
+
+def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
+    """All strips, and those inside of others."""
+    waiting = [strip for track in animation.nla_tracks for strip in track.strips]
+    while waiting:
+        strip = waiting.pop()
+        yield strip
+        waiting += strip.strips
+
+
+def check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
+    """Raise AnimationError if the object is in NLA tweak mode and these frames would not show just what is keyed."""
+    animation = ob.animation_data
+    if animation is None or not animation.use_tweak_mode:
+        return
+    strip = _tweaked(animation)
+    leave = "Leave tweak mode first."
+    if strip is None:
+        raise AnimationError(f"'{ob.name}' is in NLA tweak mode on a strip that is not known. {leave}")
+    name = f"Strip '{strip.name}', which '{ob.name}' is being tweaked in,"
+    muted = strip.mute or any(track.mute for track in animation.nla_tracks if track.active)
+    blended = strip.blend_in or strip.blend_out or strip.use_animated_influence
+    for hinders, why in (
+        (muted, "is muted"),
+        (strip.blend_type != "REPLACE", "is blended with what is below it"),
+        (blended, "is blended in or out"),
+        (strip.use_reverse, "runs backwards"),
+        (strip.use_animated_time, "has a time of its own"),
+        (len(strip.modifiers), "has modifiers"),
+    ):
+        if hinders:
+            raise AnimationError(
+                f"Strip '{strip.name}', which is being tweaked, {why}. Change that, or {leave.lower()}"
+            )
+    start, end = _shown(strip)
+    if evaluated_time(scene, first) < start - _SAME_TIME or evaluated_time(scene, last) > end + _SAME_TIME:
+        begin, stop = (time / evaluated_time(scene, 1.0) for time in (start, end))
+        raise AnimationError(
+            f"{name} shows its action from frame {begin:g} to {stop:g} only. Keep to that range, or {leave.lower()}"
+        )
+
+
+def _tweaked(animation: AnimData) -> NlaStrip | None:
+    """The strip through which the active action is seen: of several the one at whose ends the times agree."""
+    seen = animation.action, animation.action_slot
+    strips = [strip for strip in strips_of(animation) if (strip.action, strip.action_slot) == seen]
+    for strip in strips if len(strips) > 1 else ():
+        ends = [animation.nla_tweak_strip_time_to_scene(t) for t in (strip.action_frame_start, strip.action_frame_end)]
+        if all(abs(a - b) < _SAME_TIME for a, b in zip(sorted(ends), _shown(strip), strict=True)):
+            return strip
+    return strips[0] if len(strips) == 1 else None
+
+
+def _shown(strip: NlaStrip) -> tuple[float, float]:
+    """From when to when a strip shows its action for the first time [evaluated time]."""
+    return strip.frame_start, strip.frame_start + (strip.action_frame_end - strip.action_frame_start) * strip.scale

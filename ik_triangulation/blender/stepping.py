@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Going through the frames of the user's own scene, for motion that is there only; it is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from math import ceil, floor
+
+from bpy.types import Depsgraph, Scene, ViewLayer
+from mathutils import Matrix
+
+from .armature import base_of
+from .dependencies import Bound, Node, needs_scene
+from .limb import Limb
+from .sampling import Sample, frame_handlers, frame_of, go_to, sample, samples, stage
+from .shown import scene_shown
+
+Evaluate = Callable[[float], Depsgraph]  # at a frame
+_APART = 1e-5  # of the largest number in them: what two matrices of the same may differ by
+
+
+def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
+    """Why rig or targets move at these frames as only the user's scene shows it; None if it can do without that."""
+    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.in_the_way)]
+    for each in moving:
+        bound = needs_scene(Node(*each))
+        if bound:
+            return bound
+    if not any(frame_handlers()):
+        return None
+    some = {frames[0], frames[len(frames) // 2], frames[-1]}
+    with stepping(scene, view_layer) as evaluate:
+        seen = [_places(limb, evaluate(frame)) for frame in some]
+    with stage(limb, scene) as staged:
+        apart = [_places(limb, go_to(staged, frame)) for frame in some]
+    for there, here in zip(seen, apart, strict=True):
+        for (ob, _), a, b in zip(moving, there, here, strict=True):
+            if not _alike(a, b):
+                return Bound(f"another add-on moves '{ob.name}' as the frame changes", True)
+    return None
+
+
+@contextmanager
+def stepping(scene: Scene, view_layer: ViewLayer) -> Iterator[Evaluate]:
+    """What evaluates the user's scene at a frame; afterwards it is at its frame again and shows what it has shown."""
+    frame, show_again = scene.frame_current + scene.frame_subframe, scene_shown(scene)
+    with ExitStack() as undo:
+        undo.callback(_settle, scene, view_layer, frame, show_again)
+        yield partial(go_to, scene, view_layer=view_layer)
+
+
+@contextmanager
+def evaluating(limb: Limb, scene: Scene, view_layer: ViewLayer, bound: Bound | None) -> Iterator[Evaluate]:
+    """What evaluates the limb at a frame: in the user's scene where it is bound to that."""
+    if bound:
+        with stepping(scene, view_layer) as evaluate:
+            yield evaluate
+    else:
+        with stage(limb, scene) as staged:
+            yield partial(go_to, staged)
+
+
+def way_through(scene: Scene, frames: Sequence[float], bound: Bound) -> Sequence[float]:
+    """The frames to go through in that order to see these: from the start, if they come of each other."""
+    if not bound.from_start:
+        return frames
+    world = scene.rigidbody_world
+    start = world.point_cache.frame_start if world and world.point_cache else scene.frame_start
+    whole = range(min(floor(min(frames)), scene.frame_start, start), ceil(max(frames)) + 1)
+    # What is simulated is there between two frames only after both.
+    return [*whole, *(frame for frame in frames if frame != int(frame))]
+
+
+def stepped(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], bound: Bound
+) -> Generator[Sample | None, None, None]:
+    """The rig and its target in the user's scene: one after the other frame on the way, with None where not wanted.
+
+    Closing it leaves the scene as it was. Raises what sample() does.
+    """
+    wanted = set(frames)
+    with stepping(scene, view_layer) as evaluate:
+        for frame in way_through(scene, frames, bound):
+            depsgraph = evaluate(frame)
+            yield sample(limb, depsgraph, frame) if frame in wanted else None
+
+
+def in_order_of_time(seen: Sequence[Sample | None]) -> list[Sample]:
+    """What was seen on the way, as it is wanted."""
+    return sorted((now for now in seen if now), key=lambda now: now.frame)
+
+
+def read(
+    limb: Limb,
+    scene: Scene,
+    view_layer: ViewLayer,
+    frames: Sequence[float],
+    bound: Bound | None,
+    posed: bool = False,
+) -> list[Sample]:
+    """The rig and its target at each of the frames, at one go; `posed` as samples() takes it. Raises what it does."""
+    if bound:
+        with closing(stepped(limb, scene, view_layer, frames, bound)) as seen:
+            return in_order_of_time(list(seen))
+    with stage(limb, scene) as staged:
+        return list(samples(limb, staged, frames, posed))
+
+
+def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Sequence[Callable[[], None]]) -> None:
+    go_to(scene, frame)
+    for show in show_again:
+        show()
+    view_layer.update()
+
+
+def _places(limb: Limb, depsgraph: Depsgraph) -> list[Matrix]:
+    """Where the chain's parent is, the targets are, and what is in the way; world space."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    root = armature.matrix_world @ base_of(armature, limb.bones[0])
+    return [root, *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.in_the_way)))]
+
+
+def _alike(a: Matrix, b: Matrix) -> bool:
+    numbers = [*(number for row in a for number in row)], [*(number for row in b for number in row)]
+    enough = _APART * max(1.0, *map(abs, numbers[0]))
+    return not any(abs(x - y) > enough for x, y in zip(*numbers, strict=True))
