@@ -8,17 +8,30 @@ coordinate cannot do within its bounds is left to the others.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mathutils import Vector
 
-from ..kinematics import Pose
+from ..kinematics import Free, Pose
 from .deadlock import unlock
 from .jacobian import Column, change, jacobian
 
 DAMPING = 1e-4  # of the trace of J J^T, in a first attempt
 HARDER = 16.0  # times more damping after an attempt that did not bring the tip nearer
 ATTEMPTS = 8
-LARGEST = 1.0  # rad a coordinate may change in one step, beyond which straight lines say nothing
+LARGEST = 1.0  # rad a joint or coordinate may change in one step, beyond which straight lines say nothing
+_FREE = Free()
+
+
+class _Sums(NamedTuple):
+    """The symmetric matrix J J^T: ((a, b, c), (b, d, e), (c, e, f))."""
+
+    a: float
+    b: float
+    c: float
+    d: float
+    e: float
+    f: float
 
 
 def step(pose: Pose, aim: Vector) -> None:
@@ -27,28 +40,60 @@ def step(pose: Pose, aim: Vector) -> None:
     A chain that lies on one line with the aim is bent first.
     """
     error = aim - pose.tip
+    distance, last = error.length, len(pose) - 1
     start, turns = pose.rotations[:], len(pose.turns)
-    joints, columns = jacobian(pose, LARGEST)
+    levers, sums = _levers(pose)
+    sockets = pose.sockets[:]
+    joints, columns = jacobian(pose, LARGEST, pose.chain.others)
     damping = DAMPING
     for _ in range(ATTEMPTS):
-        change(pose, joints, _changes(columns, error, damping))
-        pose.head(len(pose) - 1)  # the next step needs every head
-        if (aim - pose.tip).length < error.length:
+        along, changes = _changes(sums, columns, error, damping)
+        for (i, weight), lever in zip(pose.chain.balls, levers, strict=True):
+            turn = lever.cross(along) * weight
+            if turn.length > LARGEST:
+                turn *= LARGEST / turn.length
+            pose.put(i, _FREE.at(start[i], (turn @ sockets[i])[:]))
+        change(pose, joints, changes)
+        pose.head(last)  # the next step needs every head
+        if (aim - pose.tip).length < distance:
             return
         pose.restore(start, turns)
         damping *= HARDER
-    unlock(pose, aim, columns)
+    unlock(pose, aim, jacobian(pose)[1])
 
 
-def _changes(columns: Sequence[Column], error: Vector, damping: float) -> list[float]:
-    """Change of each coordinate [rad], within its bounds, that takes the tip by `error` (nearly: it is damped)."""
+def _levers(pose: Pose) -> tuple[list[Vector], _Sums]:
+    """For each ball joint the way to the tip, which moves by turn x lever, scaled by its weight, and their J J^T.
+
+    To that a lever l adds its square on the diagonal, less l l^T.
+    """
+    tip, heads, levers = pose.tip, pose.heads, []
+    xx = xy = xz = yy = yz = zz = 0.0
+    for i, weight in pose.chain.balls:
+        lever = (tip - heads[i]) * weight
+        x, y, z = lever[:]
+        xx += x * x
+        xy += x * y
+        xz += x * z
+        yy += y * y
+        yz += y * z
+        zz += z * z
+        levers.append(lever)
+    return levers, _Sums(yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+
+
+def _changes(sums: _Sums, columns: Sequence[Column], error: Vector, damping: float) -> tuple[Vector, list[float]]:
+    """The y that takes the tip by `error` (nearly: it is damped), and the change of each coordinate within its bounds.
+
+    What `sums` adds to J J^T has no bounds.
+    """
     x, y, z = error
     changes = [0.0] * len(columns)
     free = list(enumerate(columns))
-    while free:
-        along = _solve(free, x, y, z, damping)
+    while True:
+        along = _solve(sums, free, x, y, z, damping)
         if along is None:
-            break
+            return Vector(), changes
         u, v, w = along
         left = []
         for n, column in free:
@@ -61,16 +106,15 @@ def _changes(columns: Sequence[Column], error: Vector, damping: float) -> list[f
                 changes[n] = change = min(max(change, least), most)
                 x, y, z = x - p * change, y - q * change, z - r * change
         if len(left) == len(free):
-            break
+            return Vector(along), changes
         free = left
-    return changes
 
 
 def _solve(
-    columns: Sequence[tuple[int, Column]], x: float, y: float, z: float, damping: float
+    sums: _Sums, columns: Sequence[tuple[int, Column]], x: float, y: float, z: float, damping: float
 ) -> tuple[float, float, float] | None:
     """Solve (J J^T + damping trace) y = (x, y, z) by Cramer's rule; None where nothing moves the tip."""
-    a = b = c = d = e = f = 0.0  # of the symmetric matrix ((a, b, c), (b, d, e), (c, e, f))
+    a, b, c, d, e, f = sums
     for _, (p, q, r, _, _) in columns:
         a += p * p
         b += p * q
