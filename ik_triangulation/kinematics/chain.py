@@ -81,9 +81,12 @@ class Chain:
 
     @cached_property
     def balls(self) -> tuple[tuple[int, float], ...]:
-        """Index and willingness, 1 - stiffness, of the ball joints that turn rigidly and without limits."""
-        found = ((i, 1.0 - joint.stiffness) for i, joint in enumerate(self.joints) if joint.freedom == Free())
-        return tuple((i, weight) for i, weight in found if weight > 0.0) if self.plain else ()
+        """Index and willingness of the ball joints that turn rigidly and without limits.
+
+        That is the square of 1 - stiffness: how much a joint turns where another one would turn by 1.
+        """
+        found = ((i, (1.0 - joint.stiffness) ** 2) for i, joint in enumerate(self.joints) if joint.freedom == Free())
+        return tuple((i, willing) for i, willing in found if willing > 0.0) if self.plain else ()
 
     @cached_property
     def others(self) -> tuple[int, ...]:

@@ -3,8 +3,13 @@
 
 Source: the gradient family of "Inverse Kinematics" (seed document gradient-methods) with the step of Levenberg 1944 and
 Marquardt 1963 in place of a fixed one. With J the 3 x m matrix of how the tip moves with each coordinate, their change
-is J^T y, where (J J^T + damping) y = error: a 3 x 3 system however many joints there are, so a step is O(n). What a
-coordinate cannot do within its bounds is left to the others.
+is J^T y, where (J J^T + damping) y = error: a 3 x 3 system however many joints there are, so a step is O(n). It is
+damped the less the nearer the tip is, as by Yamashita and Fukushima 2001. What a coordinate cannot do within its bounds
+is left to the others.
+
+A ball joint without limits needs no coordinates: with l the way from it to the tip, it turns by l x y. Where all joints
+are such, the way of the tip is known to the second order, and what it bends away is aimed for as well (the geodesic
+acceleration of Transtrum and Sethna 2012).
 """
 
 from collections.abc import Sequence
@@ -16,10 +21,11 @@ from ..kinematics import Free, Pose
 from .deadlock import unlock
 from .jacobian import Column, change, jacobian
 
-DAMPING = 1e-4  # of the trace of J J^T, in a first attempt
+DAMPING = 1e-3  # of the trace of J J^T, in a first attempt, times the error as a share of itself and the reach
 HARDER = 16.0  # times more damping after an attempt that did not bring the tip nearer
 ATTEMPTS = 8
 LARGEST = 1.0  # rad a joint or coordinate may change in one step, beyond which straight lines say nothing
+CURVED = 1.0  # share of the error up to which the bend of the tip's way is small
 _FREE = Free()
 
 
@@ -42,14 +48,20 @@ def step(pose: Pose, aim: Vector) -> None:
     error = aim - pose.tip
     distance, last = error.length, len(pose) - 1
     start, turns = pose.rotations[:], len(pose.turns)
+    balls = pose.chain.balls
     levers, sums = _levers(pose)
     sockets = pose.sockets[:]
     joints, columns = jacobian(pose, LARGEST, pose.chain.others)
-    damping = DAMPING
+    damping = DAMPING * distance / ((distance + pose.chain.reach) or 1.0)
     for _ in range(ATTEMPTS):
         along, changes = _changes(sums, columns, error, damping)
-        for (i, weight), lever in zip(pose.chain.balls, levers, strict=True):
-            turn = lever.cross(along) * weight
+        ball_turns = _turns(balls, levers, along)
+        if levers and not columns:
+            bend = _bend(levers, ball_turns)
+            if bend.length < CURVED * distance:
+                along, _ = _changes(sums, columns, error - bend, damping)
+                ball_turns = _turns(balls, levers, along)
+        for (i, _), turn in zip(balls, ball_turns, strict=True):
             if turn.length > LARGEST:
                 turn *= LARGEST / turn.length
             pose.put(i, _FREE.at(start[i], (turn @ sockets[i])[:]))
@@ -63,23 +75,43 @@ def step(pose: Pose, aim: Vector) -> None:
 
 
 def _levers(pose: Pose) -> tuple[list[Vector], _Sums]:
-    """For each ball joint the way to the tip, which moves by turn x lever, scaled by its weight, and their J J^T.
+    """For each ball joint the way to the tip, which moves by turn x lever, and J J^T of them all.
 
-    To that a lever l adds its square on the diagonal, less l l^T.
+    To that a lever l adds the square of its length on the diagonal, less l l^T.
     """
     tip, heads, levers = pose.tip, pose.heads, []
     xx = xy = xz = yy = yz = zz = 0.0
-    for i, weight in pose.chain.balls:
-        lever = (tip - heads[i]) * weight
+    for i, willing in pose.chain.balls:
+        lever = tip - heads[i]
         x, y, z = lever[:]
-        xx += x * x
-        xy += x * y
-        xz += x * z
-        yy += y * y
-        yz += y * z
-        zz += z * z
+        u, v, w = willing * x, willing * y, willing * z
+        xx += x * u
+        xy += x * v
+        xz += x * w
+        yy += y * v
+        yz += y * w
+        zz += z * w
         levers.append(lever)
     return levers, _Sums(yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+
+
+def _turns(balls: Sequence[tuple[int, float]], levers: Sequence[Vector], along: Vector) -> list[Vector]:
+    """By what each ball joint turns, axis times angle [rad]."""
+    return [lever.cross(along) * willing for (_, willing), lever in zip(balls, levers, strict=True)]
+
+
+def _bend(levers: Sequence[Vector], turns: Sequence[Vector]) -> Vector:
+    """How far these turns bend the tip off its straight way, to the second order.
+
+    Each joint turns in the frame of those before it. So what it turns by is turned on by all of these, and its link
+    accelerates towards the axis that it turns about with them.
+    """
+    bend, whole = Vector(), Vector()
+    for turn, lever, after in zip(turns, levers, [*levers[1:], Vector()], strict=True):
+        bend += whole.cross(turn).cross(lever)
+        whole += turn
+        bend += whole.cross(whole.cross(lever - after))
+    return bend / 2.0
 
 
 def _changes(sums: _Sums, columns: Sequence[Column], error: Vector, damping: float) -> tuple[Vector, list[float]]:
