@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from math import inf
+from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
@@ -128,15 +129,16 @@ def _runs(
     # Frames at which something is scaled have joints for bones that cannot turn as well.
     chains = chains_of(solved)
     places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
+    poses, keys = [result.pose.rotations for result in solved], [id(result.pose.chain) for result in solved]
     for joint in solved[0].pose.chain.joints:
         if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places.values()):
             continue
         bone = limb.armature.pose.bones[joint.name]
         prop, _ = channel(bone)
         at = {key: place[joint.name] for key, place in places.items()}
-        rotations = [result.pose.rotations[at[id(result.pose.chain)]] for result in solved]
+        rotations = list(map(getitem, poses, map(at.__getitem__, keys)))
         allowed = {key: chain.joints[at[key]].freedom for key, chain in chains.items()}
-        freedoms = [allowed[id(result.pose.chain)] for result in solved]
+        freedoms = list(map(allowed.__getitem__, keys))
         previous = before.get(joint.name) or tuple(getattr(bone, prop))
         parts, begin = [], 0
         for time, stays in (*kept.get(joint.name, {}).items(), (inf, {})):

@@ -73,11 +73,14 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     """
     if not same_joints(solved):
         return list(solved), list
-    moments = [_moment(limb, each) for each in solved]
+
+    def path_of() -> Path:
+        return Path([_moment(limb, each) for each in solved])
+
     if not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: Path(moments).jumps()
+        return list(solved), lambda: path_of().jumps()
     yield
-    path = Path(moments)
+    path = path_of()
     yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
@@ -146,11 +149,14 @@ def turned_like(before: Pose, start: Pose) -> Pose:
 
     Bones that a solve does not turn are joints of their own only where something is scaled, so it goes by names.
     """
-    names = (joint.name for joint in before.chain.joints)
-    turned = dict(zip(names, before.rotations, strict=True))
+    joints, turned = start.chain.joints, before.rotations
+    if before.chain is not start.chain:
+        names = (joint.name for joint in before.chain.joints)
+        by_name = dict(zip(names, turned, strict=True))
+        turned = [by_name.get(joint.name, own) for joint, own in zip(joints, start.rotations, strict=True)]
     rotations = [
-        sampled if isinstance(joint.freedom, Locked) else turned.get(joint.name, sampled)
-        for joint, sampled in zip(start.chain.joints, start.rotations, strict=True)
+        sampled if isinstance(joint.freedom, Locked) else rotation
+        for joint, sampled, rotation in zip(joints, start.rotations, turned, strict=True)
     ]
     return Pose(start.chain, start.base, rotations)
 

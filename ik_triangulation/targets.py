@@ -52,7 +52,7 @@ class Point(Target):
     def __post_init__(self) -> None:
         location = Vector(self.location).freeze()
         object.__setattr__(self, "location", location)
-        x, y, z = location
+        x, y, z = location[:]
         if not isfinite(x + y + z):
             raise TargetError(f"Target location {tuple(self.location)} is not finite. Give it three numbers.")
 

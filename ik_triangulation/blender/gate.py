@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The write gate: whatever was solved, what is written obeys every limit as Blender stores it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ LEAST = 2e-6  # [rad] what single precision leaves of a limit, for angles of few
 
 
 def within_limits(
-    bone: str, values: np.ndarray[Any, Any], mode: str, freedoms: Iterable[Freedom]
+    bone: str, values: np.ndarray[Any, Any], mode: str, freedoms: Collection[Freedom]
 ) -> np.ndarray[Any, Any]:
     """Channel values of a bone, a row a frame, in the single precision Blender stores, none of them outside its limits.
 
@@ -24,6 +24,8 @@ def within_limits(
     Euler angles with limits in the order of the `mode` are inside. Raises RigError if that cannot be had.
     """
     stored = values.astype(np.float32)
+    if set(map(type, freedoms)) == {Free}:
+        return stored
     for row, freedom in zip(stored, freedoms, strict=True):
         if isinstance(freedom, Free):
             continue

@@ -88,12 +88,21 @@ def set_rotation(bone: PoseBone, values: Sequence[float]) -> None:
 
 
 def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) -> np.ndarray[Any, Any]:
-    rows = np.fromiter(chain.from_iterable(rotation[:] for rotation in rotations), np.float32).reshape(-1, 4)
+    rows = _numbers(rotations)
     first = np.dot(rows[0], previous)
     agreement = np.concatenate(((first,), np.einsum("ij,ij->i", rows[1:], rows[:-1])))
     if agreement.min() >= 0.0:
         return rows
     return rows * np.cumprod(np.where(agreement < 0.0, -1.0, 1.0))[:, None]
+
+
+def _numbers(rotations: Sequence[Quaternion]) -> np.ndarray[Any, Any]:
+    """A row of four numbers for each rotation."""
+    try:
+        numbers = np.frombuffer(b"".join(rotations), np.float32)
+    except TypeError:  # mathutils has no buffers before Blender 5
+        numbers = np.fromiter(chain.from_iterable(rotation[:] for rotation in rotations), np.float32)
+    return numbers.reshape(-1, 4)
 
 
 def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequence[float]) -> tuple[float, ...]:

@@ -172,7 +172,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     for number, frame in enumerate(frames[1:], 1):
         if locations:
             target = first.target.copy()
-            target.translation = x, y, z = locations[number]
+            target.translation = x, y, z = locations[number][:]
             if not isfinite(x + y + z):
                 _valid(target, f"Target '{limb.target_name}'", frame)
             yield Sample(frame, first.rig, target)

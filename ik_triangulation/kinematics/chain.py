@@ -80,6 +80,20 @@ class Chain:
         return tuple((i, joint.freedom) for i, joint in enumerate(self.joints) if joint.freedom != Free())
 
     @cached_property
+    def balls(self) -> tuple[tuple[int, float], ...]:
+        """Index and willingness of the ball joints that turn rigidly and without limits.
+
+        That is the square of 1 - stiffness: how much a joint turns where another one would turn by 1.
+        """
+        found = ((i, (1.0 - joint.stiffness) ** 2) for i, joint in enumerate(self.joints) if joint.freedom == Free())
+        return tuple((i, willing) for i, willing in found if willing > 0.0) if self.plain else ()
+
+    @cached_property
+    def others(self) -> tuple[int, ...]:
+        """Index of the joints that are no such ball joints."""
+        return tuple(sorted(set(range(len(self.joints))) - {i for i, _ in self.balls}))
+
+    @cached_property
     def plain(self) -> bool:
         """Whether every joint moves rigidly with the one before it (no bone is scaled or hinged in Blender's sense)."""
         return all(joint.plain for joint in self.joints)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import cos, inf, sin, sqrt
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from mathutils import Quaternion, Vector
 
-from .rotation import about, rotation_between
+from .rotation import rotation_between
 
 if TYPE_CHECKING:
     from .euler_limits import EulerLimits
@@ -82,8 +82,10 @@ class Freedom:
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
         """The rotation that coordinates(`rotation`) have with other `values` [rad], each held to its bounds."""
-        turn = Vector(values)
-        turned = about(turn.normalized(), turn.length) @ rotation
+        x, y, z = values
+        half = sqrt(x * x + y * y + z * z) / 2.0
+        share = sin(half) / half / 2.0 if half else 0.5
+        turned = Quaternion((cos(half), x * share, y * share, z * share)) @ rotation
         turned.normalize()
         return turned
 

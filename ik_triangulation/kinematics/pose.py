@@ -72,14 +72,14 @@ class Pose:
 
     def head(self, i: int) -> Vector:
         """Position of joint `i`."""
-        while self._known <= i:
-            self._extend()
+        if self._known <= i:
+            self._extend(i)
         return self._heads[i]
 
     def frame(self, i: int) -> Matrix:
         """Orientation of joint `i`, after its own rotation, and its scale if it has one; 3x3."""
-        while self._known <= i:
-            self._extend()
+        if self._known <= i:
+            self._extend(i)
         frame = self._sockets[i] @ self.rotations[i].to_matrix()
         scale = self._scales[i]
         return frame if scale is None else frame @ Matrix.Diagonal(scale)
@@ -88,6 +88,18 @@ class Pose:
         """The frame in which joint `i` turns: where its rotation is the identity; 3x3."""
         self.head(i)
         return self._sockets[i]
+
+    @property
+    def heads(self) -> Sequence[Vector]:
+        """Position of every joint."""
+        self.head(len(self) - 1)
+        return self._heads
+
+    @property
+    def sockets(self) -> Sequence[Matrix]:
+        """The frame in which each joint turns, 3x3."""
+        self.head(len(self) - 1)
+        return self._sockets
 
     def end(self, i: int) -> Vector:
         """Where link `i` ends: the head of the next joint, or the end effector."""
@@ -147,7 +159,7 @@ class Pose:
         if not freedom.moves:
             return
         if self._known <= i:
-            self.head(i)
+            self._extend(i)
         back = self._sockets[i].inverted()
         rotation = self.rotations[i]
         turned = freedom.swung(rotation, back @ start, back @ end)
@@ -208,16 +220,22 @@ class Pose:
         i = self._tip_joint
         return self._heads[i] + self.frame(i) @ self._tip_there
 
-    def _extend(self) -> None:
-        """Bring one more joint up to date."""
-        i = self._known
-        frame = self.frame(i - 1)
-        self._heads[i] = self._heads[i - 1] + frame @ self.chain.offsets[i - 1]
-        if self.chain.plain:
-            self._sockets[i] = frame @ self.chain.rests[i]
-            self._known = i + 1
-        else:
-            self._place(i, frame)
+    def _extend(self, last: int) -> None:
+        """Bring the joints up to date, as far as joint `last`."""
+        chain, heads, first = self.chain, self._heads, self._known
+        if not chain.plain:
+            for i in range(first, last + 1):
+                frame = self.frame(i - 1)
+                heads[i] = heads[i - 1] + frame @ chain.offsets[i - 1]
+                self._place(i, frame)
+            return
+        # Nothing else is done as often.
+        head, socket = heads[first - 1], self._sockets[first - 1]
+        for i in range(first, last + 1):
+            frame = socket @ self.rotations[i - 1].to_matrix()
+            heads[i] = head = head + frame @ chain.offsets[i - 1]
+            self._sockets[i] = socket = frame @ chain.rests[i]
+        self._known = last + 1
 
     def _place(self, i: int, parent: Matrix) -> None:
         joint = self.chain.joints[i]

@@ -49,14 +49,17 @@ class Column(NamedTuple):
         return self.x * self.x + self.y * self.y + self.z * self.z
 
 
-def jacobian(pose: Pose, largest: float = inf) -> tuple[list[Turning], list[Column]]:
+def jacobian(
+    pose: Pose, largest: float = inf, among: Iterable[int] | None = None
+) -> tuple[list[Turning], list[Column]]:
     """The joints that move and the columns of all their coordinates, in the same order.
 
-    No coordinate may change by more than `largest` [rad].
+    No coordinate may change by more than `largest` [rad]. `among` are the joints to look at, of themselves all.
     """
     tip = pose.tip
     joints, columns = [], []
-    for i, joint in enumerate(pose.chain.joints):
+    for i in range(len(pose)) if among is None else among:
+        joint = pose.chain.joints[i]
         rotation, weight = pose.rotations[i], 1.0 - joint.stiffness
         coordinates = joint.freedom.coordinates(rotation) if weight > 0.0 else []
         if not coordinates:

@@ -108,8 +108,10 @@ def leap(moments: Sequence[Moment], k: int) -> float:
 
 def _way(before: Moment, now: Moment) -> float:
     """How far the tip has to go, of the reach, when no joint has turned yet but what carries the chain has moved."""
-    carried = Pose(now.pose.chain, now.pose.base, before.pose.rotations).tip
-    return float((now.target.closest(carried) - carried).length) / now.pose.chain.reach
+    own = now.pose
+    still = own.base is before.pose.base and own.chain is before.pose.chain
+    carried = (before.pose if still else Pose(own.chain, own.base, before.pose.rotations)).tip
+    return float((now.target.closest(carried) - carried).length) / own.chain.reach
 
 
 def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:

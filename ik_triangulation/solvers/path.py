@@ -11,7 +11,7 @@ squares of the sums of squared turns that add up to least, since one large turn 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import pi, tau
 from random import Random
@@ -30,7 +30,7 @@ MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more 
 MANY = 0.33  # share of the frames that are to be solved anew, beyond which all are
 STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 SEARCH = 40  # of those that bring a random pose there
-PRECISE = 0.1  # share of the tolerance within which they bring it
+PRECISE = 0.2  # share of the tolerance within which they bring it
 RESTARTS = 8  # random poses that are followed from a jump
 MOST = 16  # paths followed to both ends
 SAME = 1e-3  # [rad] poses that differ by less are one
@@ -67,15 +67,12 @@ class Path:
         covered = sum(b - a for a, b, _, _ in self._windows(hasty, MARGINS[0]))
         # Where there are many it is less work to follow the whole path once.
         yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])
-        for margin in MARGINS:
-            yield from self._mend(self._jumping(), margin)
+        yield from self._each_margin(self._mend)
         left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {REACH, WISHES}]
         if left:
             yield from self._search(left, Random(seed))
-            for margin in MARGINS:
-                yield from self._mend(self._jumping(), margin)
-            for margin in MARGINS:
-                yield from self._ease(margin)
+            yield from self._each_margin(self._mend)
+            yield from self._each_margin(self._ease)
         self._mended = True
 
     def relax(self, amount: float) -> Work[None]:
@@ -120,6 +117,14 @@ class Path:
             b = min(last, final + margin, *(k - 1 for k in cuts if k > final))
             yield a, b, first, final
 
+    def _each_margin(self, do: Callable[[Sequence[int], int], Work[None]]) -> Work[None]:
+        """Do this to what jumps, with ever more frames around it."""
+        for margin in MARGINS:
+            jumping = self._jumping()
+            if not jumping:
+                break
+            yield from do(jumping, margin)
+
     def _mend(self, jumping: Sequence[int], margin: int) -> Work[None]:
         """Around each of these jumps blend the path that leads on from before it into the one to what comes after."""
         last = len(self.rotations) - 1
@@ -133,9 +138,9 @@ class Path:
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
             yield from self._choose(candidates, a, b)
 
-    def _ease(self, margin: int) -> Work[None]:
-        """Around each jump smooth the path."""
-        for a, b, _, _ in self._windows(self._jumping(), margin):
+    def _ease(self, jumping: Sequence[int], margin: int) -> Work[None]:
+        """Around each of these jumps smooth the path."""
+        for a, b, _, _ in self._windows(jumping, margin):
             found = yield from self._relaxed(a, b, 4 * margin)
             yield from self._choose([dict(enumerate(found, a + 1))], a, b)
 

@@ -68,17 +68,18 @@ def solve(
     if iterations < 0:
         raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
     units = follow or all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations)
-    if not (units and isfinite(sum(start.tip))):
+    if not (units and isfinite(sum(start.tip[:]))):
         raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[solver].begin()
     rounding = ROUNDING * pose.chain.reach
-    before = (target.closest(pose.tip) - pose.tip).length
+    begun = pose.tip
     error, count = repeat(step, pose, target, rounding if follow else tolerance, min(iterations, 1))
     enough = tolerance
     if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
         enough = max(tolerance, least_error(pose, target) + rounding)
+        before = (target.closest(begun) - begun).length
         patience = (1, LITTLE) if finish else ()
         if not finish or error <= LITTLE * before:
             error, more = repeat(step, pose, target, enough, iterations - count, *patience)
