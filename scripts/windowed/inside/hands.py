@@ -3,11 +3,13 @@
 
 from .screen import Steps, region, window
 
+_mouse = [0.0, 0.0]  # where it was put last
 REACTION = 0.4  # seconds until what was pressed has happened and is drawn
 
 
 def move(x: float, y: float) -> None:
     """Put the mouse there."""
+    _mouse[:] = x, y
     _event("MOUSEMOVE", "NOTHING", x, y)
 
 
@@ -35,11 +37,15 @@ def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
 
 def press(key: str, **modifiers: bool) -> Steps:
     """Press a key over the viewport; the modifiers are ctrl, shift, alt."""
-    x, y = rest()
-    move(x, y)
+    move(*rest())
     yield REACTION / 4
-    _event(key, "PRESS", x, y, **modifiers)
-    _event(key, "RELEASE", x, y, **modifiers)
+    yield from strike(key, **modifiers)
+
+
+def strike(key: str, **modifiers: bool) -> Steps:
+    """Press a key where the mouse was put last."""
+    _event(key, "PRESS", *_mouse, **modifiers)
+    _event(key, "RELEASE", *_mouse, **modifiers)
     yield REACTION
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import addon_utils
 import bpy
-from bpy.types import Object
+from bpy.types import FCurve, Object
 
-from tests.rigs import chain_rig, configure, empty, key_location
+from tests.rigs import chain_rig, configure, curves_of, empty, key_location
 
 from .screen import viewport
 
@@ -66,6 +66,11 @@ def rig() -> Object:
 def pose() -> list[tuple[float, ...]]:
     """The rotations of all bones of the chain."""
     return [tuple(bone.rotation_quaternion) for bone in rig().pose.bones]
+
+
+def curves() -> list[FCurve]:
+    """The F-Curves of the chain."""
+    return curves_of(rig())
 
 
 def straighten() -> None:
