@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def layers(context: Context) -> Iterator[Layer]:
-    """The active limb, if it is one that could be solved, and the ghosts."""
+    """The active limb, if it is one that can be read, and the ghosts."""
     settings = context.scene.ik_triangulation_overlay
     theme = context.preferences.themes[0]
     if settings.show:

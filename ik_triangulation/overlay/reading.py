@@ -9,7 +9,7 @@ from bpy.types import Context
 from mathutils import Matrix, Vector
 
 from ..blender.armature import Bones, base_of, bones_in_line, channels_of
-from ..blender.checks import check_armature, check_limb
+from ..blender.checks import check_armature, check_readable
 from ..blender.context import active_armature, active_bone, active_chain
 from ..blender.limb import Limb, saved_settings
 from ..blender.sampling import sample
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
 def active_limb_seen(context: Context) -> Seen | None:
     """The limb that ends in the active bone; None if there is none to be seen.
 
-    Raises an IKError for one that could not be solved.
+    Raises an IKError for one that cannot be read, or that is no chain of joints.
     """
     armature, bone = active_armature(context), active_bone(context)
     depsgraph = context.view_layer.depsgraph
@@ -57,7 +57,7 @@ def active_limb_seen(context: Context) -> Seen | None:
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
         return Seen(shown.matrix_world.copy(), pose, locked, None, False)
     limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
-    check_limb(limb, context.scene, context.view_layer)
+    check_readable(limb, context.scene, context.view_layer)
     now = sample(limb, depsgraph, context.scene.frame_current_final)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
     target = Aim(limb).at(now, pose).target
