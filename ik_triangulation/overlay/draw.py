@@ -79,7 +79,7 @@ def sketch_of(seen: Seen, eye: Vector, settings: Any) -> Sketch:
     if settings.show_reach:
         add_reach(sketch, pose, eye)
     if settings.show_joints:
-        add_joints(sketch, pose, eye)
+        add_joints(sketch, pose, seen.lengths, eye)
         for head, length in seen.locked:
             add_lock(sketch, head, length, eye)
     if seen.target is not None:
