@@ -26,7 +26,8 @@ def snapshot() -> dict[str, object]:
         "types": set(types),
         "properties": {f"{name}.{key}" for name, cls in types.items() for key in cls.bl_rna.properties.keys()},
         "operators": {f"{module}.{name}" for module in dir(bpy.ops) for name in dir(getattr(bpy.ops, module))},
-        "handlers": {name: list(getattr(handlers, name)) for name in lists},
+        # In no order: a handler that a test removes and adds again comes last.
+        "handlers": {name: sorted(getattr(handlers, name), key=id) for name in lists},
         "keymaps": {
             keymap.name: len(keymap.keymap_items) for keymap in bpy.context.window_manager.keyconfigs.addon.keymaps
         },
