@@ -104,7 +104,7 @@ def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Ar
             continue
         role = _role(name, axis)
         apex, radius = _NOWHERE, bone
-        if abs(axis.cross(allowed @ bone).length) < _PARALLEL * bone.length:
+        if axis.cross(allowed @ bone).length < _PARALLEL * bone.length:
             apex, radius = rotation @ bone * _ALONG, _Z * (_TWIST * bone.length)
             yield _tick(now, apex, rotation @ radius)
         else:
