@@ -14,20 +14,28 @@ from .rotation import PROPERTIES
 
 LONGEST_RANGE = 100_000  # frames
 SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
+_TARGETS = "Target", "Pole target"  # what messages call those of a limb
 
 
 def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     """Raise the IKError that says why this limb cannot be solved now; nothing is changed."""
-    check_armature(limb.armature, view_layer)
-    for name in limb.bones:
-        find_bone(limb.armature, name)
-    for what, (target, bone) in zip(("Target", "Pole target"), limb.targets, strict=False):
-        _check_target(what, limb, target, bone, scene, view_layer)
+    check_readable(limb, scene, view_layer)
+    for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
+        _check_apart_from_chain(what, limb, target, bone)
     for ob in limb.in_the_way:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
         raise SettingError(f"Influence {limb.influence:g} is no share of the way. Give it a number from 0 to 1.")
+
+
+def check_readable(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
+    """Raise the IKError that says why limb and targets cannot be read now: what check_limb() asks that is quick."""
+    check_armature(limb.armature, view_layer)
+    for name in limb.bones:
+        find_bone(limb.armature, name)
+    for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
+        _check_target(what, limb, target, bone, scene, view_layer)
 
 
 def check_separate(limbs: Sequence[Limb]) -> None:
@@ -91,6 +99,9 @@ def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene
         raise TargetError(f"Bone '{bone}' is not in {what.lower()} '{target.name}'. Choose another bone.")
     if target == limb.armature and not bone:
         raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
+
+
+def _check_apart_from_chain(what: str, limb: Limb, target: Object, bone: str) -> None:
     followed = follows(Node(target, bone), limb.armature, limb.solved)
     if followed:
         name = f"{target.name}: {bone}" if bone else target.name
@@ -118,12 +129,10 @@ def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer)
 
 def _check_drivers(limb: Limb) -> None:
     animation = limb.armature.animation_data
-    if animation is None or not len(animation.drivers):
-        return
     paths = {
         limb.armature.pose.bones[name].path_from_id(prop): (name, prop) for name in limb.solved for prop in PROPERTIES
     }
-    for curve in animation.drivers:
+    for curve in animation.drivers if animation else ():
         if curve.data_path in paths:
             name, prop = paths[curve.data_path]
             raise AnimationError(

@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def layers(context: Context) -> Iterator[Layer]:
-    """The active limb, if it is one that could be solved, and the ghosts."""
+    """The active limb, if it is one that can be read, and the ghosts."""
     settings = context.scene.ik_triangulation_overlay
     theme = context.preferences.themes[0]
     if settings.show:
@@ -79,7 +79,7 @@ def sketch_of(seen: Seen, eye: Vector, settings: Any) -> Sketch:
     if settings.show_reach:
         add_reach(sketch, pose, eye)
     if settings.show_joints:
-        add_joints(sketch, pose, eye)
+        add_joints(sketch, pose, seen.lengths, eye)
         for head, length in seen.locked:
             add_lock(sketch, head, length, eye)
     if seen.target is not None:

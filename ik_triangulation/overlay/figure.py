@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from math import cos, isinf, pi, sin
 
@@ -13,11 +13,10 @@ from .. import targets
 from ..kinematics import Cone, Free, Freedom, Hinge, Pose
 from ..kinematics.ranges import finite
 from ..kinematics.reach import reaches
-from ..kinematics.rotation import orthogonal
 from ..targets import Target, Transformed
 from .shapes import Arc, Line, Role, Sketch, circle, facing, plane_of, silhouette
 
-# Shares of the length of a link
+# Shares of the length of a bone
 _DIAL = 0.3  # radius of what shows how a joint bends
 _TWIST = 0.4  # of that: radius of what shows how it twists
 _ALONG = 1.6  # of that: where this is along the bone, out of the way of the others
@@ -48,17 +47,18 @@ def add_reach(sketch: Sketch, pose: Pose, eye: Vector) -> None:
             sketch.add(*(outline._replace(lower=i * pi / 2.0, upper=(i + 1) * pi / 2.0) for i in range(4)))
 
 
-def add_joints(sketch: Sketch, pose: Pose, eye: Vector) -> None:
-    """The limits of each joint that has some, and where it stands between them."""
-    for i, (joint, offset) in enumerate(zip(pose.chain.joints, pose.chain.offsets, strict=True)):
-        freedom, rotation = joint.freedom, pose.rotations[i]
-        if isinstance(freedom, Free) or not offset.length:
-            continue
-        if not freedom.moves:
-            add_lock(sketch, pose.head(i), offset.length, eye)
-            continue
+def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector) -> None:
+    """The limits of each joint that has some, and where its bone, so long and along Y, stands between them."""
+    for i, (joint, length) in enumerate(zip(pose.chain.joints, lengths, strict=True)):
         head, socket = pose.head(i), pose.socket(i)
-        sketch.add(*(stroke.through(socket, head) for stroke in _limits(freedom, rotation, offset * _DIAL)))
+        stretch = (socket @ _Y).length
+        if isinstance(joint.freedom, Free) or not stretch:
+            continue
+        if joint.freedom.moves:
+            strokes = _limits(joint.freedom, pose.rotations[i], _Y * (_DIAL * length / stretch))
+            sketch.add(*(stroke.through(socket, head) for stroke in strokes))
+        else:
+            add_lock(sketch, head, length, eye)
 
 
 def add_lock(sketch: Sketch, head: Vector, length: float, eye: Vector) -> None:
@@ -92,7 +92,7 @@ def add_aim(sketch: Sketch, tip: Vector, aim: Vector, reached: bool, reach: floa
 
 
 def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Arc | Line]:
-    """The strokes for a joint in its rest frame; `bone` is how it points at rest, as long as they are large."""
+    """The strokes for a joint in its rest frame; `bone` points along it at rest and is as long as they are large."""
     allowed = freedom.nearest(rotation)
     now = Role.NOW if allowed is rotation else Role.MISSED
     bends = False
@@ -104,8 +104,8 @@ def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Ar
             continue
         role = _role(name, axis)
         apex, radius = _NOWHERE, bone
-        if abs(axis.cross(allowed @ bone).length) < _PARALLEL * bone.length:
-            apex, radius = rotation @ bone * _ALONG, _beside(bone) * _TWIST
+        if axis.cross(allowed @ bone).length < _PARALLEL * bone.length:
+            apex, radius = rotation @ bone * _ALONG, _Z * (_TWIST * bone.length)
             yield _tick(now, apex, rotation @ radius)
         else:
             bends = True
@@ -138,11 +138,6 @@ def _role(name: str, axis: Vector) -> Role:
     if name == "twist":
         return Role.Y
     return next((Role["XYZ"[i]] for i in range(3) if abs(axis[i]) > _ALIGNED), Role.LIMIT)
-
-
-def _beside(bone: Vector) -> Vector:
-    """A vector square to the bone and as long: along its Z axis if it points along Y."""
-    return (orthogonal(_Z, bone) or _X) * bone.length
 
 
 # What each kind of target looks like in its own space: of the target, its place nearest to the tip, how far endless

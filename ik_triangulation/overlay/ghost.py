@@ -38,7 +38,7 @@ def show_ghost(
     replaced, so that several solutions can be shown side by side, each in its `colour` (red, green, blue, each 0..1;
     None for that of posed bones in the theme).
     """
-    _ghosts[armature.session_uid, name] = Ghost(armature.name, *octahedra(points), colour)
+    _ghosts[armature.session_uid, name] = Ghost(armature.name, *octahedra(points), colour and tuple(colour)[:3])
     redraw()
 
 

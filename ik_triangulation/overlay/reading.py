@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bpy.types import Context
+from bpy.types import Context, Object
 from mathutils import Matrix, Vector
 
 from ..blender.armature import Bones, base_of, bones_in_line, channels_of
-from ..blender.checks import check_armature, check_limb
+from ..blender.checks import check_armature, check_readable
 from ..blender.context import active_armature, active_bone, active_chain
 from ..blender.limb import Limb, saved_settings
 from ..blender.sampling import sample
@@ -32,6 +32,7 @@ class Seen(NamedTuple):
 
     world: Matrix  # of the armature, 4x4
     pose: Pose
+    lengths: list[float]  # of the joints' bones
     locked: list[tuple[Vector, float]]  # head and length of bones of the limb that cannot turn
     target: Target | None
     reached: bool
@@ -40,7 +41,7 @@ class Seen(NamedTuple):
 def active_limb_seen(context: Context) -> Seen | None:
     """The limb that ends in the active bone; None if there is none to be seen.
 
-    Raises an IKError for one that could not be solved.
+    Raises an IKError for one that cannot be read, or that is no chain of joints.
     """
     armature, bone = active_armature(context), active_bone(context)
     depsgraph = context.view_layer.depsgraph
@@ -55,11 +56,15 @@ def active_limb_seen(context: Context) -> Seen | None:
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
     if stored.target is None:
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
-        return Seen(shown.matrix_world.copy(), pose, locked, None, False)
+        return Seen(shown.matrix_world.copy(), pose, _lengths(shown, pose), locked, None, False)
     limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
-    check_limb(limb, context.scene, context.view_layer)
+    check_readable(limb, context.scene, context.view_layer)
     now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
     target = Aim(limb).at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length
-    return Seen(world, pose, locked, target, error <= limb.tolerance)
+    return Seen(world, pose, _lengths(shown, pose), locked, target, error <= limb.tolerance)
+
+
+def _lengths(shown: Object, pose: Pose) -> list[float]:
+    return [shown.pose.bones[joint.name].length for joint in pose.chain.joints]

@@ -11,6 +11,7 @@ from mathutils import Vector
 
 from ik_triangulation.overlay import clear_ghosts, draw, show_ghost
 from ik_triangulation.overlay.palette import palette
+from ik_triangulation.overlay.reading import active_limb_seen
 from ik_triangulation.overlay.shapes import Role
 
 from ..rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
@@ -202,10 +203,6 @@ def target_is_the_rig(rig, target):
     rig.pose.bones["Bone 3"].ik_triangulation.target = rig
 
 
-def target_follows(rig, target):
-    target.parent, target.parent_type, target.parent_bone = rig, "BONE", "Bone 3"
-
-
 def target_of_no_size(rig, target):
     target.scale = (0.0, 0.0, 0.0)
 
@@ -257,7 +254,6 @@ NOTHING = [
     armature_nowhere,
     target_nowhere,
     target_is_the_rig,
-    target_follows,
     target_of_no_size,
     target_disabled,
     target_elsewhere,
@@ -270,7 +266,7 @@ NOTHING = [
 
 
 @pytest.mark.parametrize("spoil", NOTHING, ids=lambda spoil: spoil.__name__)
-def test_nothing_is_drawn_of_what_could_not_be_solved(spoil):
+def test_nothing_is_drawn_of_what_cannot_be_read(spoil):
     rig, target = standard()
     spoil(rig, target)
     bpy.context.view_layer.update()
@@ -311,6 +307,10 @@ def half_locked(rig, target):
     rig.pose.bones["Bone 3"].lock_rotation = (True, False, False)
 
 
+def target_follows(rig, target):
+    target.parent, target.parent_type, target.parent_bone = rig, "BONE", "Bone 3"
+
+
 def offset(rig, target):
     rig.pose.bones["Bone 3"].ik_triangulation.use_offset = True
 
@@ -321,7 +321,7 @@ def pole(rig, target):
 
 @pytest.mark.parametrize(
     "change",
-    [huge, tiny, mirrored, scaled_bones, far_away, constrained, half_locked, offset, pole],
+    [huge, tiny, mirrored, scaled_bones, far_away, constrained, half_locked, target_follows, offset, pole],
     ids=lambda change: change.__name__,
 )
 def test_odd_rigs_are_drawn(change):
@@ -334,6 +334,29 @@ def test_odd_rigs_are_drawn(change):
 
 def out_of_range(rig, target):
     target.location.x = 3e38
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (1.0, 3.0, 0.5)], ids=["none", "alike", "unequal"])
+def test_ticks_lie_on_the_bones_that_are_seen(scale):
+    """Also where bones stand apart, are scaled, or have locked ones between them."""
+    rig, target = chain_rig(5, gaps=(2, 4), rolls=(0.3, 1.0, -2.0, 0.5, 2.5)), empty()
+    configure(rig, "Bone 4", target=target, chain_count=0)
+    for number, bone in enumerate(rig.pose.bones):
+        bone.rotation_quaternion = (1.0, 0.1, 0.0, 0.2)
+        joint = bone.ik_triangulation_joint
+        joint.source, joint.kind, joint.use_limits = "OWN", "LOCKED" if number == 3 else "CONE", False
+    rig.pose.bones["Bone 1"].scale = scale
+    bpy.context.view_layer.update()
+    with viewport() as context:
+        seen = active_limb_seen(context)
+        sketch = draw.sketch_of(seen, seen.world.inverted() @ draw.eye_of(context.region_data), settings())
+    ticks = [line for line in sketch.lines if line.role == Role.NOW]
+    assert len(ticks) == 4
+    for tick, name in zip(ticks, ("Bone 0", "Bone 1", "Bone 2", "Bone 4"), strict=True):
+        bone = rig.pose.bones[name]
+        assert ((tick.start + tick.end) / 2.0 - bone.head.lerp(bone.tail, 0.3)).length < 0.2 * bone.length
+        if scale[0] == scale[1] or name == "Bone 0":
+            assert ((tick.start + tick.end) / 2.0 - bone.head.lerp(bone.tail, 0.3)).length < 1e-4
 
 
 @pytest.mark.parametrize("change", [flat_shape, out_of_range], ids=lambda change: change.__name__)

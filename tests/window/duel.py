@@ -11,7 +11,7 @@ from tests.rigs import nothing_lost
 def script():
     buttons.unfold()
     chain(bones=5, tolerance=1e-3, iterations=40)
-    bpy.context.window_manager.ik_triangulation_overlay.show = True
+    bpy.context.scene.ik_triangulation_overlay.show = True
     yield from screen.sidebar()
     duel = bpy.context.window_manager.ik_triangulation_duel
     with nothing_lost():
