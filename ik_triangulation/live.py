@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 from bpy.types import Depsgraph, Object, Scene
@@ -27,17 +27,11 @@ from .errors import IKError
 from .follow import follow
 from .results import remember
 
+_REMEMBERED = 4  # a drag is seen as one only from its second or third change on
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 
 Aims = tuple[Any, ...]
 Rotations = dict[str, tuple[float, ...]]  # of bones, as their channels say
-
-
-class _Home(NamedTuple):
-    """What there was before the target was taken hold of, which comes back when it is put back."""
-
-    aims: Aims
-    rotations: Rotations
 
 
 class _Live:
@@ -48,14 +42,15 @@ class _Live:
         self.limb: Limb | None = None
         self.bones: Bones | None = None
         self.aims: Aims | None = None  # None for what has still to be seen
-        self.home: _Home | None = None
+        self.left: dict[Aims, Rotations] = {}  # what there was before it was last posed, the latest last
         self.dragged = False
         self.changed = -inf  # when it was last posed and is not keyed yet
         self.problem = ""
 
     def forget(self) -> None:
         """Take what is seen next as it is."""
-        self.limb = self.bones = self.aims = self.home = None
+        self.limb = self.bones = self.aims = None
+        self.left.clear()
         self.dragged, self.changed = False, -inf
 
 
@@ -123,19 +118,21 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
         check_limb(limb, scene, bpy.context.view_layer)
         live.bones = Bones(armature, limb.bones, limb.solved)
-    known, live.limb = live.limb in {None, limb}, limb
+    known, live.limb = live.limb is None or live.limb == limb, limb
     now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
     before, live.aims = live.aims, _aims(now)
     if before is None or (known and before == live.aims) or (new_frame and _is_animated(limb)):
         return
-    dragging = _is_dragging()
-    if dragging and not live.dragged:
-        live.home = _Home(before, _rotations(limb))
-    held, live.dragged = live.dragged, dragging
-    if held and live.home and live.home.aims == live.aims:
-        for name, values in live.home.rotations.items():
+    held, live.dragged = live.dragged, _is_dragging()
+    if held and not live.dragged and live.aims in live.left:  # let go of where it was taken hold of: cancelled
+        for name, values in live.left[live.aims].items():
             set_rotation(armature.pose.bones[name], values)
         return
+    if not held:
+        live.left.pop(before, None)
+        live.left[before] = _rotations(limb)
+        if len(live.left) > _REMEMBERED:
+            del live.left[next(iter(live.left))]
     started = perf_counter()
     (solved,) = follow(limb, live.bones, [now], begun=True)
     commit.show(limb, solved)
