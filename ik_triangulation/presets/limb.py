@@ -15,9 +15,8 @@ from math import degrees, inf, radians
 from bpy.types import Object
 from mathutils import Matrix, Vector
 
-from ..blender.armature import find_bone
+from ..blender.armature import bones_in_line
 from ..blender.freedom import limits_of, stiffness_of, store
-from ..errors import ChainError
 from ..kinematics import EulerLimits, Freedom, Hinge
 from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
@@ -37,11 +36,12 @@ class Applied:
 
 
 def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Applied:
-    """Make the joints of a preset the own values of these bones, from root to tip, and its settings those of the limb.
+    """Make the joints of a preset the own values of these bones, and its settings those of the limb they are.
 
     A limb of fewer or more bones gets what Preset.for_bones() says; bones beyond that stay as they are. Raises
-    ChainError for bones that are not there, and has changed nothing then.
+    ChainError unless the bones are one line of descent, and has changed nothing then.
     """
+    bones = _in_order(armature, bones)
     limb = _Rest(armature, bones)
     joints = preset.for_bones(len(bones))
     axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)
@@ -70,10 +70,11 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
 
 
 def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
-    """What these bones may do, from root to tip and wherever they have it from, with the settings of their limb.
+    """What these bones may do, wherever they have it from, with the settings of the limb they are.
 
-    Raises ChainError and FreedomError where what they may do cannot be told.
+    Raises ChainError unless they are one line of descent, and as limits_of() does.
     """
+    bones = _in_order(armature, bones)
     limb = _Rest(armature, bones)
     freedoms = [limits_of(armature.pose.bones[bone]) for bone in bones]
     straight = [n for n, freedom in enumerate(freedoms) if limb.flexes(n, freedom)]
@@ -91,13 +92,15 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
     return Preset(name, joints, {setting: getattr(settings, setting) for setting in SETTINGS})
 
 
+def _in_order(armature: Object, bones: Sequence[str]) -> list[str]:
+    return [name for name in bones_in_line(armature, bones) if name in bones]
+
+
 class _Rest:
     """The bones of a limb at rest, in armature space."""
 
     def __init__(self, armature: Object, names: Sequence[str]) -> None:
-        if not names:
-            raise ChainError("No bones are chosen. Choose those of a limb.")
-        bones = [find_bone(armature, name) for name in names]
+        bones = [armature.data.bones[name] for name in names]
         places = [bone.head_local for bone in bones] + [bones[-1].tail_local]
         self.rests = [bone.matrix_local.to_3x3() for bone in bones]
         self.links = [after - before for before, after in pairwise(places)]
