@@ -3,7 +3,7 @@
 
 import bpy
 
-from scripts.windowed.inside import buttons, hands, screen
+from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import chain, curves, distance, pose
 
 
@@ -58,3 +58,5 @@ def _drag(pixels: int, end: str) -> screen.Steps:
     if end == "RET":
         screen.picture("live")
     yield from hands.strike(end)
+    yield from wait.until(lambda: not screen.window().modal_operators, "end of the drag")
+    yield hands.REACTION
