@@ -23,6 +23,8 @@ MAPPING = (
     ),
     *((_LIMB + name, "baking.html") for name in ("use_scene_range", "frame_*", "step")),
     (_LIMB + "*", "goals.html"),
+    ("bpy.types.ikt_pg_stop*", "baking.html#reach"),
+    (_OPERATOR + "stop*", "baking.html#reach"),
     ("bpy.types.ikt_pg_joint*", "joints.html"),
     ("bpy.types.ikt_pg_lists.joint*", "sidebar.html#joints"),
     ("bpy.types.ikt_pg_duel*", "sidebar.html#solver-duel"),

@@ -7,6 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import (
     BoolProperty,
+    CollectionProperty,
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
@@ -34,6 +35,23 @@ PATH_ITEMS = [
     ("LINE", "Straight", "The tip goes along a straight line, by Gauss-Newton whatever the solver", 0),
     ("ARC", "Arc", "The joints turn from pose to pose, and the tip goes along the arcs that this makes", 1),
 ]
+
+
+class IKT_PG_stop(PropertyGroup):
+    """A target on the way of a reach through several."""
+
+    target: PointerProperty(
+        name="Target", description="Object to be at; a bone of it if one is named", type=Object, override=OVERRIDABLE
+    )
+    subtarget: StringProperty(name="Bone", description="Bone of the target whose head counts", override=OVERRIDABLE)
+    frame: IntProperty(name="Frame", description="Frame at which it is reached", default=25, override=OVERRIDABLE)
+    hold: IntProperty(
+        name="Hold",
+        description="For how many frames more to stay with it",
+        min=0,
+        soft_max=100,
+        override=OVERRIDABLE,
+    )
 
 
 class IKT_PG_limb(PropertyGroup):
@@ -275,6 +293,13 @@ class IKT_PG_limb(PropertyGroup):
         soft_max=100,
         override=OVERRIDABLE,
     )
+    reach_stops: CollectionProperty(
+        name="Stops",
+        description="Targets to reach one after the other, instead of the limb's own",
+        type=IKT_PG_stop,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    reach_stop: IntProperty(name="Stop", description="The stop that is chosen in the list", override=OVERRIDABLE)
     reach_path: EnumProperty(name="Path", description="How the tip goes there", items=PATH_ITEMS, override=OVERRIDABLE)
     reach_onset: FloatProperty(
         name="Root First",
@@ -464,7 +489,7 @@ def _prepare_overrides(*_: object) -> None:
             bone.ik_triangulation, bone.ik_triangulation_joint  # noqa: B018  asking for them makes them
 
 
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_limb, IKT_PG_joint))
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_stop, IKT_PG_limb, IKT_PG_joint))
 
 
 def register() -> None:

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from . import commit
 from .bake import moved_inside, report_of
@@ -43,6 +43,12 @@ class Stop(NamedTuple):
     frame: int
     hold: int = 0
     subtarget: str = ""
+
+
+def saved_stops(stored: PropertyGroup) -> list[Stop]:
+    """The stops saved on a tip bone, in the order of their frames."""
+    stops = [Stop(stop.target, stop.frame, stop.hold, stop.subtarget) for stop in stored.reach_stops]
+    return sorted(stops, key=lambda stop: stop.frame)
 
 
 def reach(

@@ -15,7 +15,7 @@ from ..bake import baking, solve_pose
 from ..blender.limb import saved_reach
 from ..job import run_through
 from ..presets import SUFFIX, apply_preset, find_preset, read_preset
-from ..reach import reach, reach_through
+from ..reach import reach, reach_through, saved_stops
 from ..report import Report
 from ..summary import summary, summary_of_all
 from .files import destination_of, open_file, save_file, write_json
@@ -102,7 +102,10 @@ def run_reach(arguments: Namespace) -> bool:
         arguments.target = arguments.stops[0][0]  # none need be saved
     _set_up(arguments, scene)
     limb = limb_of(arguments, scene)
-    how = saved_reach(limb.armature.pose.bones[limb.tip].ik_triangulation)
+    stored = limb.armature.pose.bones[limb.tip].ik_triangulation
+    if (arguments.target, arguments.frame_end, arguments.hold) == (None, None, None):
+        stops = saved_stops(stored)
+    how = saved_reach(stored)
     how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
     where = {"scene": scene, "view_layer": scene.view_layers[0], "progress": _progress()}
     if stops:

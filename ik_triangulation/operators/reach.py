@@ -8,17 +8,22 @@ from bpy.types import Context
 from ..blender.context import active_bone, active_limb
 from ..blender.limb import saved_reach
 from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
-from ..reach import reach
+from ..reach import reach, reach_through, saved_stops
 from ..report import Report
+from .base import IKOperator
 from .limb import LimbOperator
+from .limbs import other_object
+
+_OF_A_STOP = {"frame_end", "hold"}  # each has its own
+_BETWEEN = 24  # frames from one stop to the next at first
 
 
 class POSE_OT_ik_triangulation_reach(LimbOperator):
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
-        "Key how the limb goes from its pose at one frame to the target at another; what is not given is that of the "
-        "limb"
+        "Key how the limb goes from its pose at one frame to the target at another, or through the stops that are "
+        "listed; what is not given is that of the limb"
     )
 
     frame_start: IntProperty(name="Start", description="Frame of the pose to reach from", default=1)
@@ -41,12 +46,50 @@ class POSE_OT_ik_triangulation_reach(LimbOperator):
     )
 
     def run(self, context: Context) -> Report:
-        saved = saved_reach(active_bone(context).ik_triangulation)
+        stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
+        stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
+        saved = saved_reach(stored)
         for name, value in saved.items():  # they then show where the operator can be adjusted
-            if not self.properties.is_property_set(name):
+            if not given(name) and not (stops and name in _OF_A_STOP):
                 setattr(self, name, value)
-        given = {name: getattr(self, name) for name in saved}
-        return reach(active_limb(context), **given, scene=context.scene, view_layer=context.view_layer)
+        how = {name: getattr(self, name) for name in saved} | {"scene": context.scene, "view_layer": context.view_layer}
+        if not stops:
+            return reach(active_limb(context), **how)
+        return reach_through(active_limb(context), stops, **{n: how[n] for n in how if n not in _OF_A_STOP})
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_reach,))
+class POSE_OT_ik_triangulation_stop_add(IKOperator):
+    bl_idname = "pose.ik_triangulation_stop_add"
+    bl_label = "Add Stop"
+    bl_description = "Add a target for the reach to go through: the other selected object, or the limb's own target"
+
+    def act(self, context: Context) -> set[str]:
+        stored = active_bone(context).ik_triangulation
+        frames = [stop.frame + stop.hold for stop in stored.reach_stops]
+        stop = stored.reach_stops.add()
+        stop.target = other_object(context) or stored.target
+        stop.frame = max(frames) + _BETWEEN if frames else stored.reach_end
+        stored.reach_stop = len(stored.reach_stops) - 1
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_stop_remove(IKOperator):
+    bl_idname = "pose.ik_triangulation_stop_remove"
+    bl_label = "Remove Stop"
+    bl_description = "Take the chosen stop out of the reach"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        reason = super().why_not(context)
+        return reason or (None if active_bone(context).ik_triangulation.reach_stops else "There is no stop")
+
+    def act(self, context: Context) -> set[str]:
+        stored = active_bone(context).ik_triangulation
+        stored.reach_stops.remove(stored.reach_stop)
+        stored.reach_stop = max(min(stored.reach_stop, len(stored.reach_stops) - 1), 0)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_reach, POSE_OT_ik_triangulation_stop_add, POSE_OT_ik_triangulation_stop_remove)
+)
