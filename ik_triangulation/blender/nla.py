@@ -29,7 +29,7 @@ def check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
     leave = "Leave tweak mode first."
     if strip is None:
         raise AnimationError(f"'{ob.name}' is in NLA tweak mode on a strip that is not known. {leave}")
-    name = f"Strip '{strip.name}', which '{ob.name}' is being tweaked in,"
+    name = f"Strip '{strip.name}', in which '{ob.name}' is tweaked,"
     muted = strip.mute or any(track.mute for track in animation.nla_tracks if track.active)
     blended = strip.blend_in or strip.blend_out or strip.use_animated_influence
     for hinders, why in (
