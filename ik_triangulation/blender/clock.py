@@ -11,13 +11,18 @@ def evaluated_time(scene: Scene, frame: float) -> float:
     return frame * scene.render.frame_map_old / scene.render.frame_map_new
 
 
+def is_tweaked(ob: Object) -> bool:
+    """Whether the object's active action is seen through a strip of the NLA; with that off it is seen as it is."""
+    animation = ob.animation_data
+    return bool(animation and animation.use_tweak_mode and animation.use_nla)
+
+
 class Clock:
     """From the frames of a scene's timeline to the times that the keys of an object's active action have, and back."""
 
     def __init__(self, scene: Scene, ob: Object) -> None:
         self._remapped = evaluated_time(scene, 1.0)
-        animation = ob.animation_data
-        self._tweaked = animation if animation and animation.use_tweak_mode else None
+        self._tweaked = ob.animation_data if is_tweaked(ob) else None
 
     def time(self, frame: float) -> float:
         """The time in the action."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bpy.types import AnimData, NlaStrip, Object, Scene
 
 from ..errors import AnimationError
-from .clock import evaluated_time
+from .clock import evaluated_time, is_tweaked
 
 _SAME_TIME = 1e-3  # frames
 
@@ -22,15 +22,14 @@ def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
 
 def check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
     """Raise AnimationError if the object is in NLA tweak mode and these frames would not show just what is keyed."""
-    animation = ob.animation_data
-    if animation is None or not animation.use_tweak_mode:
+    if not is_tweaked(ob):
         return
-    strip = _tweaked(animation)
+    strip = _tweaked(ob.animation_data)
     leave = "Leave tweak mode first."
     if strip is None:
         raise AnimationError(f"'{ob.name}' is in NLA tweak mode on a strip that is not known. {leave}")
-    name = f"Strip '{strip.name}', which '{ob.name}' is being tweaked in,"
-    muted = strip.mute or any(track.mute for track in animation.nla_tracks if track.active)
+    name = f"Strip '{strip.name}', in which '{ob.name}' is tweaked,"
+    muted = strip.mute or any(track.mute for track in ob.animation_data.nla_tracks if track.active)
     blended = strip.blend_in or strip.blend_out or strip.use_animated_influence
     for hinders, why in (
         (muted, "is muted"),
@@ -41,9 +40,7 @@ def check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
         (len(strip.modifiers), "has modifiers"),
     ):
         if hinders:
-            raise AnimationError(
-                f"Strip '{strip.name}', which is being tweaked, {why}. Change that, or {leave.lower()}"
-            )
+            raise AnimationError(f"{name} {why}. Change that, or {leave.lower()}")
     start, end = _shown(strip)
     if evaluated_time(scene, first) < start - _SAME_TIME or evaluated_time(scene, last) > end + _SAME_TIME:
         begin, stop = (time / evaluated_time(scene, 1.0) for time in (start, end))

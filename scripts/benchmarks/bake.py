@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole bakes beside bpy.ops.nla.bake with the IK constraint."""
+"""Whole bakes beside bpy.ops.nla.bake with the IK constraint: alone, or beside a mesh that the chain deforms."""
 
+from itertools import product
 from math import cos, degrees, sin
 from statistics import median
 from time import perf_counter
 
 REACH = 40.0  # of every benchmark chain [Blender units]
+AROUND = 40  # vertices in a ring of the mesh
 PAPER = (9.0, 9.0, 9.0, 9.0, 4.0)  # the chain of the 2007 paper
 
 
@@ -53,6 +55,32 @@ def make_target(frames):
         empty.location = r * cos(a) * cos(b), r * sin(a) * cos(b), r * sin(b)
         empty.keyframe_insert("location", frame=frame)
     return empty
+
+
+def make_skin(ob, vertices):
+    """A tube of about so many vertices around the chain, deformed by it, each vertex by two bones."""
+    import bpy
+    import numpy as np
+
+    rings = max(2, round(vertices / AROUND))
+    along, around = np.divmod(np.arange(rings * AROUND), AROUND)
+    angles, radius = 2.0 * np.pi * around / AROUND, 0.05 * REACH
+    places = np.column_stack((radius * np.cos(angles), REACH * along / (rings - 1), radius * np.sin(angles)))
+    first, after = along * AROUND + around, along * AROUND + (around + 1) % AROUND
+    faces = np.column_stack((first, after, after + AROUND, first + AROUND))[: (rings - 1) * AROUND]
+    mesh = bpy.data.meshes.new("Skin")
+    mesh.from_pydata(places.tolist(), [], faces.tolist())
+    skin = bpy.data.objects.new("Skin", mesh)
+    bpy.context.scene.collection.objects.link(skin)
+    skin.parent = ob
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    bones = len(ob.pose.bones)
+    nearest = np.minimum(along * bones // rings, bones - 1)
+    for i, bone in enumerate(ob.pose.bones):
+        group = skin.vertex_groups.new(name=bone.name)
+        group.add(np.flatnonzero(nearest == i).tolist(), 0.7, "REPLACE")
+        group.add(np.flatnonzero(np.maximum(nearest - 1, 0) == i).tolist(), 0.3, "ADD")
+    return skin
 
 
 def bake_blender(ob, target, frames):
@@ -106,7 +134,7 @@ def quality(ob, target, frames):
 
 
 def run(arguments):
-    """Bones x frames, each method in turn, `rounds` times over; the ratio is of the medians."""
+    """Bones x frames beside meshes, each method in turn, `rounds` times over; the ratio is of the medians."""
     import bpy
 
     methods = {"nla.bake": bake_blender}
@@ -115,15 +143,22 @@ def run(arguments):
     print(
         f"Blender {bpy.app.version_string}, rotation channels, medians of {arguments.rounds} rounds; distances / reach"
     )
-    print(f"{'bones x frames':>14}  {'method':<26} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}  {'turn':>6}")
-    for bones, frames in arguments.sizes:
+    print(
+        f"{'bones x frames':>14} {'vertices':>8}  {'method':<26} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}"
+        f"  {'turn':>6}"
+    )
+    for (bones, frames), vertices in product(arguments.sizes, arguments.vertices):
         times = {name: [] for name in methods}
         results = {}
         for _ in range(arguments.rounds):
             for name, method in methods.items():
                 bpy.ops.wm.read_factory_settings(use_empty=True)
                 target, ob = make_target(frames), make_chain(bones)
+                skin = make_skin(ob, vertices) if vertices else None
+                bpy.context.view_layer.update()
                 times[name].append(method(ob, target, frames))
+                if skin:
+                    bpy.data.objects.remove(skin)
                 if name not in results:
                     results[name] = quality(ob, target, frames)
         peer = median(times["nla.bake"])
@@ -132,7 +167,8 @@ def run(arguments):
             own = median(times[name])
             size = f"{bones} x {frames}"
             print(
-                f"{size:>14}  {name:<26} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}  {turn:5.1f}°",
+                f"{size:>14} {vertices:>8}  {name:<26} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}"
+                f"  {turn:5.1f}°",
                 flush=True,
             )
 
@@ -142,4 +178,5 @@ def add_arguments(parser):
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])
     sizes = {"nargs": "+", "type": lambda text: tuple(map(int, text.split("x")))}
-    parser.add_argument("--sizes", **sizes, default=[(5, 250), (5, 2000)], metavar="BONESxFRAMES")
+    parser.add_argument("--sizes", **sizes, default=[(5, 250), (5, 2000), (30, 2000)], metavar="BONESxFRAMES")
+    parser.add_argument("--vertices", nargs="+", type=int, default=[0], help="of a mesh that the chain deforms")

@@ -404,7 +404,7 @@ FAULTS = [
     Fault("F12 linked action", linked_action, "Action 'Walk' is linked from .*library.blend"),
     Fault("F13 shared slot", shared_slot, "Slot 'Rig' also drives 'Second Rig'"),
     Fault("F14 no slot", no_slot, "Action 'RigAction' has no slot assigned to 'Rig'. Assign one"),
-    Fault("F15 tweak mode", tweak_mode, "'Rig' is being tweaked in, shows its action from .*leave tweak mode first"),
+    Fault("F15 tweak mode", tweak_mode, "'Rig' is tweaked, shows its action from .*leave tweak mode first"),
     Fault("F16 another NLA track", an_nla_track, "moves the tip of 'Bone 2' .* away from the solution", warns=True),
     Fault("F17 linked armature", linked_armature, "'Rig' is linked. Create a library override", poll="'Rig' is linked"),
     Fault("F20 keys of another mode", keys_of_another_mode, "'Bone 1' has keys on rotation_euler but", warns=True),

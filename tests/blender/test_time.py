@@ -243,6 +243,14 @@ def test_in_tweak_mode_a_strip_that_repeats_is_baked_in_its_first_round():
         bake(limb, 30, 50)
 
 
+def test_with_the_nla_turned_off_the_action_is_keyed_as_it_is_seen():
+    limb, _ = tweaked(2.0, 5)
+    limb.armature.animation_data.use_nla = False
+    assert bake(limb, 2, 9).all_reached
+    assert key_frames(curves_of(limb.armature)[0]) == [1, *range(2, 10), 41]
+    assert misses(limb, range(2, 10)) < 1.1e-3
+
+
 @pytest.mark.parametrize("destination", ["NEW_ACTION", "NLA_TRACK"])
 def test_in_tweak_mode_keys_go_to_the_action_only(destination):
     limb, _ = tweaked()
