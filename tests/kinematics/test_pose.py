@@ -262,19 +262,23 @@ def work(count, monkeypatch, step):
     """How many frames a step works out on a chain of that many links."""
     chain = random_chain(1, count)
     pose, aim = random_pose(chain, Random(1)), Vector((0.1, 0.2, 0.3)) * count
-    calls = []
-    for name in ("_extend", "frame"):
-        method = getattr(Pose, name)
+    frames = []
+    extend, frame = Pose._extend, Pose.frame
 
-        def counted(*arguments, method=method):
-            calls.append(method)
-            return method(*arguments)
+    def extended(pose, last):
+        frames.extend(range(pose._known, last + 1))
+        extend(pose, last)
 
-        monkeypatch.setattr(Pose, name, counted)
+    def framed(pose, i):
+        frames.append(i)
+        return frame(pose, i)
+
+    monkeypatch.setattr(Pose, "_extend", extended)
+    monkeypatch.setattr(Pose, "frame", framed)
     step(pose, aim)
     assert pose.tip.length > 0.0
     monkeypatch.undo()
-    return len(calls)
+    return len(frames)
 
 
 def read_all(pose, _):
