@@ -18,7 +18,7 @@ from demo import ARM, FRAMES, make_scene
 
 STEP = 3  # frames from one picture to the next
 SIDE = 320  # pixels
-LOOP = ("-loop", "0", "-layers", "OptimizeTransparency", "+dither", "-colors", "32")
+LOOP = ("-loop", "0", "+dither", "-colors", "48", "+remap", "-layers", "OptimizeTransparency")
 
 
 def script() -> Steps:
@@ -35,7 +35,8 @@ def script() -> Steps:
     for bone in rig.pose.bones:
         bone.select = False
     bare()
-    look_at((0.2, 0.0, 1.3), 1.3, radians(30.0))
+    yield 1.0  # the viewport is larger then
+    look_at((0.25, 0.0, 1.35), 1.05, radians(30.0))
     yield 0.5
     frames = []
     for frame in range(1, FRAMES + 1, STEP):

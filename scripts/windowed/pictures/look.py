@@ -18,6 +18,7 @@ OVERLAYS = (
     *("axis_x", "axis_y", "floor", "ortho_grid", "cursor", "text", "object_origins", "relationship_lines"),
     "outline_selected",
 )
+SQUARE = 0.94  # of the viewport: in its corners are arrows that bring back the bars
 TARGET = (0.9, 0.25, 0.1, 1.0)  # colour of what is reached for
 BONE = (0.35, 0.6, 0.95)  # of the bones that reach
 
@@ -34,13 +35,14 @@ def bare() -> None:
 
 
 def look_at(centre: Sequence[float], height: float, turned: float = 0.0) -> None:
-    """See `height` Blender units round a point without perspective, from the front or turned about Z [rad]."""
+    """See `height` Blender units round a point without perspective, from the front or turned about Z [rad]; in a
+    square() those are its height."""
     area, space = viewport(), viewport().spaces.active
     view = space.region_3d
     view.view_perspective = "ORTHO"
     view.view_rotation = Euler((pi / 2, 0.0, turned)).to_quaternion()
     view.view_location = Vector(centre)
-    width = height * area.width / area.height
+    width = height / SQUARE * area.width / area.height
     view.view_distance = width * space.lens / 72.0  # twice a sensor of 36 mm: how Blender draws without perspective
 
 
@@ -67,6 +69,6 @@ def paint(rig: Object, *names: str, normal: Sequence[float] = BONE) -> None:
 
 def square(name: str, pixels: int, *options: str) -> Path:
     """Write the middle of the viewport as a small picture; `options` are more of ImageMagick's."""
-    side = min(region().width, region().height)
+    side = int(SQUARE * min(region().width, region().height))
     middle = ("-gravity", "Center", "-crop", f"{side}x{side}+0+0", "+repage")
     return picture(name, *middle, "-resize", f"{pixels}x{pixels}", *options, of=region())

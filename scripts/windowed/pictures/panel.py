@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from scripts.windowed.inside import buttons, screen, wait
+from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import clear
 from scripts.windowed.inside.screen import Steps
 from scripts.windowed.pictures.look import look_at
@@ -15,8 +15,8 @@ from scripts.windowed.pictures.look import look_at
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the demo imports its neighbours
 from demo import ARM, make_scene
 
-SIZE = "872x740"  # pixels, from the upper right corner of the viewport
-ABOVE = "copy_global_transform"  # whose panels come first in the tab
+WIDTH, HEIGHT = 872, 880  # pixels, from the upper right corner of the sidebar
+ABOVE = "space_view3d_sidebar"  # whose panels come first in the tab
 
 
 def script() -> Steps:
@@ -29,11 +29,15 @@ def script() -> Steps:
     rig.data.bones.active = rig.data.bones[ARM[-1]]
     tip = rig.pose.bones[ARM[-1]].ik_triangulation
     tip.target, tip.chain_count = cup, len(ARM)
-    look_at((0.6, 0.0, 0.95), 2.4, radians(30.0))
+    look_at((-0.1, 0.0, 0.9), 2.6, radians(30.0))
     yield from screen.sidebar()
     yield from buttons.press("pose.ik_triangulation_bake")
     yield from wait.end()
     bpy.context.scene.frame_set(40)
     yield from buttons.to_top()
-    corner = ("-gravity", "NorthEast", "-crop", f"{SIZE}+0+0", "+repage", "+dither", "-colors", "128")
-    screen.picture("panel", *corner, of=screen.region())
+    hands.move(*hands.rest())
+    yield 0.5
+    view, sidebar = screen.region(), screen.region("UI")
+    header = view.y + view.height - sidebar.y - sidebar.height
+    corner = ("-gravity", "NorthEast", "-crop", f"{WIDTH}x{HEIGHT}+0+{header}", "+repage", "+dither", "-colors", "128")
+    screen.picture("panel", *corner, of=view)
