@@ -23,7 +23,6 @@ def make_scene():
     import bpy
     from mathutils import Vector
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
     rig = bpy.context.object
@@ -121,6 +120,7 @@ def main():
     blend, picture = (folder / "demo.blend").resolve(), (folder / "demo.png").resolve()
 
     print(f"Making Rigify's human and a cup that moves for {FRAMES} frames", flush=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     rig, cup = make_scene()
     print(f"Baking {', '.join(ARM)}", flush=True)
     report = bake_arm(rig, cup)

@@ -29,12 +29,12 @@ def play(modules, chroot, output):
     from windowed.debian import UnavailableError, require
     from windowed.session import Sessions
 
+    signal(SIGTERM, lambda *_: sys.exit(128 + SIGTERM))  # so that what is half made is taken away
     try:
         require(chroot)
     except UnavailableError as error:
         print(f"{'!' * 79}\nSKIPPED: no window of Blender on this machine\n{error}\n{'!' * 79}", flush=True)
         sys.exit(SKIPPED)
-    signal(SIGTERM, lambda *_: sys.exit(128 + SIGTERM))  # so that what is open is closed
     output.mkdir(parents=True, exist_ok=True)
     with Sessions(chroot, build(ROOT / "dist"), output) as sessions:
         return [module for module in modules if not sessions.play(module)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 RELEASE = "sid"  # the only one with a Blender that can be used here
 MIRROR = "http://deb.debian.org/debian"
+SECONDS = 600  # that each step of making it may take: mirrors can be slow
 PACKAGES = (
     "blender",
     *("python3-numpy", "python3-requests", "python3-cattr", "python3-zstandard", "python3-certifi"),  # its extensions
@@ -41,6 +42,8 @@ def require(folder: Path) -> None:
         raise UnavailableError("only root on Linux can make a Debian in a folder, and run in it")
     if whole(folder):
         return
+    if folder.exists():
+        raise UnavailableError(f"{folder} is there and has no Blender in it; remove it, or name another with --chroot")
     if shutil.which("debootstrap") is None:
         _install_debootstrap()
     print(f"Making a Debian with Blender in {folder} (minutes, 1.5 GB)", flush=True)
@@ -56,7 +59,8 @@ def require(folder: Path) -> None:
 
 def whole(folder: Path) -> bool:
     """Whether a Debian with Blender and a display is there."""
-    return all((folder / "usr/bin" / name).exists() for name in ("blender", "Xvfb", "import"))
+    names = ("blender", "Xvfb", "magick")
+    return all(os.path.lexists(folder / "usr/bin" / name) for name in names)  # a link may lead nowhere from out here
 
 
 def command_in(folder: Path, tmp: Path, *command: str, network: bool = False) -> list[str]:
@@ -73,7 +77,9 @@ def _install_debootstrap() -> None:
 
 
 def _fill(folder: Path) -> None:
-    _run(["debootstrap", "--variant=minbase", "--include=ca-certificates", RELEASE, str(folder), _mirror()])
+    base = ("debootstrap", "--variant=minbase", "--include=ca-certificates", RELEASE, str(folder), _mirror())
+    _run([*SPACES, "--mount-proc", *base])
+    (folder / "etc/mtab").symlink_to("/proc/mounts")
     excluded = (f"path-exclude=/usr/share/{name}/*\n" for name in LEFT_OUT)
     (folder / "etc/dpkg/dpkg.cfg.d/slim").write_text("".join(excluded), encoding="utf-8")
     for command in (["update"], ["install", *PACKAGES], ["clean"]):
@@ -94,7 +100,10 @@ def _mirror() -> str:
 
 def _run(command: list[str]) -> None:
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, **pipes, text=True, errors="replace", check=False)
+    try:
+        done = subprocess.run(command, **pipes, text=True, errors="replace", timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError(f"{' '.join(command)} was not done in {SECONDS} s") from error
     if done.returncode:
         last = "\n  ".join(done.stdout.splitlines()[-8:])
         raise UnavailableError(f"{' '.join(command)} ended with {done.returncode}:\n  {last}")

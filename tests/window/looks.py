@@ -13,7 +13,7 @@ THEMES = ("Blender_Dark", "Blender_Light")
 
 
 def script():
-    buttons.unfold()
+    buttons.fold(closed=False)
     chain(tolerance=1e-3)
     yield from screen.sidebar()
     for scale in (1.0, 2.0):

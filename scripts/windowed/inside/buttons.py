@@ -58,18 +58,23 @@ class _Drawn:
         return MethodType(value, self) if isfunction(value) else getattr(self._panel, key)
 
 
-def panels() -> list[type[Panel]]:
-    """The extension's panels, in the order in which they were registered."""
-    return [cls for cls in Panel.__subclasses__() if "ik_triangulation" in cls.__module__ and cls.is_registered]
+def panels(module: str = "ik_triangulation") -> list[type[Panel]]:
+    """The panels whose module's name has this in it, in the order in which they were registered."""
+    return [cls for cls in Panel.__subclasses__() if module in cls.__module__ and cls.is_registered]
 
 
-def unfold() -> None:
-    """Open all panels that begin closed. Only before the tab is first shown: afterwards they keep how they are."""
-    classes = panels()
+def fold(*ids: str, closed: bool = True, module: str = "ik_triangulation") -> None:
+    """Have these panels, or all of a module if none is named, begin closed or open.
+
+    Only before their tab is first shown: afterwards they keep how they are.
+    """
+    classes = panels(module)
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     for cls in classes:
-        cls.bl_options = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
+        if not ids or cls.__name__ in ids:
+            others = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
+            cls.bl_options = others | {"DEFAULT_CLOSED"} if closed else others
         bpy.utils.register_class(cls)
 
 

@@ -3,7 +3,7 @@
 
 blender --factory-startup --enable-event-simulate --python play.py -- MODULE OUTPUT SECONDS
 
-Where a step fails, OUTPUT gets a picture of the window as it was and the exit code is 1.
+Where a step fails, OUTPUT gets FAILED-MODULE.png, the window as it was, and the exit code is 1.
 """
 
 import faulthandler
@@ -30,7 +30,7 @@ def play(module: str):
     yield from import_module(module).script()
 
 
-def tick(steps) -> float | None:
+def tick(steps, module: str) -> float | None:
     """Go on to the next `yield`; the seconds until the one after that."""
     try:
         with screen.in_viewport():
@@ -40,7 +40,7 @@ def tick(steps) -> float | None:
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
-        print(f"As it was: {screen.picture('FAILED').name}", flush=True)
+        print(f"As it was: {screen.picture(f'FAILED-{module}').name}", flush=True)
         os._exit(1)  # nothing else ends Blender from a timer
     return None
 
@@ -52,7 +52,7 @@ def main() -> None:
     bpy.context.preferences.view.show_splash = False  # it would cover the viewport and take the first click
     print(f"Blender {bpy.app.version_string}", flush=True)
     steps = play(module)
-    bpy.app.timers.register(lambda: tick(steps), first_interval=STARTED, persistent=True)
+    bpy.app.timers.register(lambda: tick(steps, module), first_interval=STARTED, persistent=True)
 
 
 main()

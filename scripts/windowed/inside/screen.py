@@ -43,8 +43,10 @@ def pixels(of: Region) -> np.ndarray:
 def picture(name: str, *options: str, of: Region | None = None) -> Path:
     """Write what the display shows, or a region of it, as name.png; `options` are ImageMagick's."""
     file = output / f"{name}.png"
+    file.parent.mkdir(exist_ok=True)
     crop = ["-crop", _crop(of), "+repage"] if of else []
-    subprocess.run(["import", "-window", "root", *crop, *options, str(file)], check=True)
+    shown = subprocess.run(["import", "-window", "root", "miff:-"], check=True, capture_output=True).stdout
+    subprocess.run(["magick", "miff:-", *crop, *options, "-strip", str(file)], input=shown, check=True)
     return file
 
 
