@@ -7,13 +7,14 @@ python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains b
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
+python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
 """
 
 import sys
 from argparse import ArgumentParser
 
-from benchmarks import bake, live, map, mocap, overlay, reach
+from benchmarks import bake, live, map, mocap, overlay, panel, reach
 from environment import enter
 
 
@@ -21,7 +22,7 @@ def main():
     enter("test")
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, reach, map, live, overlay, mocap):
+    for benchmark in (bake, reach, map, live, overlay, panel, mocap):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

@@ -57,7 +57,7 @@ class Recorder:
         pass
 
     def template_list(self, kind, name, data, items, active_data, active, rows=5, maxrows=5):
-        """Draw the items that the list's own filter leaves, as Blender does."""
+        """Draw the items that the list's own filter leaves, as many as there is room for, as Blender does."""
         assert active in active_data.bl_rna.properties
         shown = getattr(bpy.types, kind)
         of_list = SimpleNamespace(bitflag_filter_item=1, filter_name="")
@@ -65,10 +65,10 @@ class Recorder:
         things = getattr(data, items)
         assert len(flags) in {0, len(things)}
         assert len(order) in {0, len(things)}
-        for index, (thing, flag) in enumerate(zip(things, flags, strict=True)):
-            if flag:
-                where = data, thing, 0, active_data, active, index, 0
-                shown.draw_item(of_list, self.context, self._part(), *where)
+        left = [(index, thing) for index, (thing, flag) in enumerate(zip(things, flags, strict=True)) if flag]
+        for index, thing in left[:maxrows]:
+            where = data, thing, 0, active_data, active, index, 0
+            shown.draw_item(of_list, self.context, self._part(), *where)
 
 
 def context_now(width=None):

@@ -14,6 +14,7 @@ from ..operators.duel import (
     POSE_OT_ik_triangulation_duel_apply,
     POSE_OT_ik_triangulation_duel_forget,
 )
+from ..solvers import SOLVERS
 from .layout import WIDE, LimbPanel, paragraph, width
 
 _COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
@@ -65,7 +66,7 @@ class VIEW3D_PT_ik_triangulation_duel(LimbPanel, Panel):
         if not settings.rows or (settings.armature, settings.tip) != (bone.id_data.name, bone.name):
             return
         name = VIEW3D_UL_ik_triangulation_duel.__name__
-        column.template_list(name, "", settings, "rows", settings, "chosen", rows=5, maxrows=16)
+        column.template_list(name, "", settings, "rows", settings, "chosen", rows=5, maxrows=len(SOLVERS))
         row = settings.rows[min(max(settings.chosen, 0), len(settings.rows) - 1)]
         if row.refusal:
             paragraph(column, row.refusal, context)
