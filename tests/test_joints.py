@@ -483,7 +483,7 @@ TOOLS = ["joint_own", "joint_copy", "joint_mirror", "joint_learn"]
 
 
 def said_below_the_list():
-    said = drawn(VIEW3D_PT_ik_triangulation_joint)
+    said = drawn(VIEW3D_PT_ik_triangulation_joint, 200)
     return [word for word in said[said.index("source") + 1 :] if word != "Selected Bones:"]
 
 

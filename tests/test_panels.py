@@ -283,20 +283,25 @@ def test_what_does_not_count_is_greyed_out_or_not_there():
     assert drawn(baking)[1:3] == ["frame_start", "frame_end"]
 
 
-@pytest.mark.parametrize("width", [200, 500])
+@pytest.mark.parametrize("width", [200, 250, 500])
 def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(width):
     rig, target, limb = standard(solver="CCD")
     configure(rig, "Bone 1", target=target, chain_count=2)
     bpy.ops.pose.ik_triangulation_solve()
     said = drawn(MAIN, width)
-    row = ["enabled", "Bone 1", "Target", *(["Triangulation"] if width == 500 else []), "live"]
-    other = ["enabled", "Bone 3", "Target", *(["Cyclic Coordinate Descent"] if width == 500 else []), "live"]
+    columns = [
+        ["Target"][: width > 200],
+        ["Triangulation"][: width == 500],
+        ["Cyclic Coordinate Descent"][: width == 500],
+    ]
+    row = ["enabled", "Bone 1", *columns[0], *columns[1], "live"]
+    other = ["enabled", "Bone 3", *columns[0], *columns[2], "live"]
     assert said[: len(row + other)] == row + other
     limb.target = None
     assert "Bone 3" not in drawn(MAIN, width)
 
 
-@pytest.mark.parametrize("width", [200, 500])
+@pytest.mark.parametrize("width", [200, 250, 500])
 def test_the_list_of_joints_shows_what_each_bone_of_the_limb_may_do_and_how_it_stands(width):
     rig, _, _ = standard()
     hinge, beyond = (rig.pose.bones[name] for name in ("Bone 2", "Bone 1"))
@@ -308,12 +313,13 @@ def test_the_list_of_joints_shows_what_each_bone_of_the_limb_may_do_and_how_it_s
         bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
     said = drawn(panel("_joint"), width)
     wide = width == 500
-    free = ["Bone 3", "Free", "0°"]
+    kinds = [["Euler"], ["Hinge -X"], ["Free"]] if width > 200 else [[], [], []]
     assert said[: said.index("Bone 3")] == [
-        "Bone 1", "Euler", *(["X -6° to 6°"] if wide else []), "29°",
-        "Bone 2", "Hinge -X", *(["0° to 90°", "0.25"] if wide else []), "90°",
+        "Bone 1", *kinds[0], *(["X -6° to 6°"] if wide else []), "29°",
+        "Bone 2", *kinds[1], *(["0° to 90°", "0.25"] if wide else []), "90°",
     ]  # fmt: skip
-    assert said[said.index("Bone 3") :][:3] == free
+    free = ["Bone 3", *kinds[2], "0°"]
+    assert said[said.index("Bone 3") :][: len(free)] == free
 
 
 def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():

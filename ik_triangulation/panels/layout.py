@@ -8,7 +8,8 @@ from bpy.types import Context, UILayout
 from ..blender.context import active_bone
 
 _LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
-_NARROW = 200.0  # pixels of a narrow sidebar
+_USUAL = 260.0  # pixels of a sidebar
+NARROW = 230.0  # pixels of one in which there is no room for all columns
 WIDE = 320.0  # pixels of one in which there is room for more columns
 
 
@@ -40,7 +41,7 @@ class LimbPanel(SidebarPanel):
 def width(context: Context) -> float:
     """Width of the sidebar [pixels at 1x interface scale]."""
     scale = context.preferences.system.ui_scale or 1.0  # without a window it is 0
-    return context.region.width / scale if context.region else _NARROW
+    return context.region.width / scale if context.region else _USUAL
 
 
 def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE") -> None:

@@ -15,7 +15,7 @@ from ..joints import joint_now
 from ..operators.live import POSE_OT_ik_triangulation_live
 from ..results import latest
 from ..solvers import SOLVERS
-from .layout import WIDE, width
+from .layout import NARROW, WIDE, width
 from .words import angle_words, kind_words, range_words
 
 
@@ -88,7 +88,8 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
         row.label(text=bone.name)
-        row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
+        if width(context) > NARROW:
+            row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
         if width(context) > WIDE:
             row.label(text=SOLVERS[limb.solver].label)
         result = latest(armature, bone.name)
@@ -128,7 +129,8 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
             row.label(text="Cannot Be Used", icon="ERROR")
             return
         row.active = now.freedom.moves
-        row.label(text=kind_words(now.freedom))
+        if width(context) > NARROW:
+            row.label(text=kind_words(now.freedom))
         if width(context) > WIDE:
             row.label(text=range_words(now.freedom))
             row.label(text=f"{now.stiff:.2f}" if now.stiff else "")

@@ -9,7 +9,7 @@ from tests.rigs import nothing_lost
 
 
 def script():
-    buttons.unfold()
+    buttons.fold(closed=False)
     chain(bones=5, tolerance=1e-3, iterations=40)
     bpy.context.scene.ik_triangulation_overlay.show = True
     yield from screen.sidebar()

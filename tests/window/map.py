@@ -11,7 +11,7 @@ BUTTONS = ("pose.ik_triangulation_map", "pose.ik_triangulation_map_volume")
 
 
 def script():
-    buttons.unfold()
+    buttons.fold(closed=False)
     chain()
     settings = bpy.context.scene.ik_triangulation_map
     settings.size, settings.resolution = 60, 12
