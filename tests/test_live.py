@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from ik_triangulation import live
 from ik_triangulation.bake import bake
+from ik_triangulation.blender import sampling
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.results import latest
 
@@ -291,3 +292,29 @@ def test_a_renamed_armature_is_still_followed():
     target.location = PLACE
     update()
     assert apart(rig, target) < 1e-4
+
+
+def test_a_bake_that_steps_the_scene_is_not_followed_frame_by_frame():
+    rig, target = standard()
+    driver = target.driver_add("location", 0).driver
+    variable = driver.variables.new()
+    variable.name, variable.type = "frame", "CONTEXT_PROP"
+    variable.targets[0].context_property, variable.targets[0].data_path = "ACTIVE_SCENE", "frame_current"
+    driver.expression = "0.3 * sin(frame / 9)"
+    bpy.context.scene.frame_set(3)
+    bpy.ops.pose.ik_triangulation_live()
+    shown = rotations(rig)
+    report = bake(Limb.of(rig.pose.bones[TIP]), 1, 12)
+    assert any("stepped" in warning for warning in report.warnings)
+    assert report.all_reached
+    assert live.is_live(rig, TIP)
+    assert listening() == 7
+    assert all(now == pytest.approx(then, abs=1e-3) for now, then in zip(rotations(rig), shown, strict=True))
+
+
+def test_live_limbs_alone_are_no_reason_to_step_the_scene():
+    rig, target = begin()
+    key_location(target, range(1, 41, 10))
+    bpy.context.scene.frame_set(1)
+    assert sampling.others_follow_frame() is False
+    assert not bake(Limb.of(rig.pose.bones[TIP]), 1, 12).warnings

@@ -24,6 +24,9 @@ from .freedom import freedom_of, locked_axes
 from .limb import Limb
 from .motion import plain_locations, stands_still
 
+Handler = Callable[..., None]
+_PACKAGE = __package__.rpartition(".")[0]  # installed it has another name
+
 
 class Rig(NamedTuple):
     """The armature at some frame, as far as it matters to a limb."""
@@ -135,25 +138,43 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
     Handlers of other add-ons are not called for its frames: they would change what the user's scene shows.
     """
     own = bpy.data.scenes.new("IK Triangulation")
-    handlers = [(calls, list(calls)) for calls in frame_handlers()]
     try:
-        for calls, _ in handlers:
-            calls.clear()
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
         own.unit_settings.scale_length = scene.unit_settings.scale_length
         for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.in_the_way)):
             own.collection.objects.link(ob)
-        yield own
+        with silenced(lambda handler: True):
+            yield own
     finally:
-        for calls, before in handlers:
-            calls[:] = before
         bpy.data.scenes.remove(own)
 
 
-def frame_handlers() -> tuple[list[Callable[..., None]], ...]:
-    """What add-ons have called when the frame changes."""
+@contextmanager
+def silenced(which: Callable[[Handler], bool]) -> Iterator[None]:
+    """Meanwhile such handlers are not called when the frame changes."""
+    lists = [(calls, list(calls)) for calls in _frame_handlers()]
+    for calls, before in lists:
+        calls[:] = [handler for handler in before if not which(handler)]
+    try:
+        yield
+    finally:
+        for calls, before in lists:
+            calls[:] = before
+
+
+def is_own(handler: Handler) -> bool:
+    """Whether a handler is the extension's own: live limbs follow the frame."""
+    return str(getattr(handler, "__module__", "")).startswith(_PACKAGE)
+
+
+def others_follow_frame() -> bool:
+    """Whether other add-ons have something called when the frame changes."""
+    return not all(is_own(handler) for calls in _frame_handlers() for handler in calls)
+
+
+def _frame_handlers() -> tuple[list[Handler], ...]:
     return bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post
 
 

@@ -14,7 +14,17 @@ from mathutils import Matrix
 from .armature import base_of
 from .dependencies import Bound, Node, needs_scene
 from .limb import Limb
-from .sampling import Sample, frame_handlers, frame_of, go_to, sample, samples, stage
+from .sampling import (
+    Sample,
+    frame_of,
+    go_to,
+    is_own,
+    others_follow_frame,
+    sample,
+    samples,
+    silenced,
+    stage,
+)
 from .shown import scene_shown
 
 Evaluate = Callable[[float], Depsgraph]  # at a frame
@@ -28,7 +38,7 @@ def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[f
         bound = needs_scene(Node(*each))
         if bound:
             return bound
-    if not any(frame_handlers()):
+    if not others_follow_frame():
         return None
     some = {frames[0], frames[len(frames) // 2], frames[-1]}
     with stepping(scene, view_layer) as evaluate:
@@ -47,6 +57,7 @@ def stepping(scene: Scene, view_layer: ViewLayer) -> Iterator[Evaluate]:
     """What evaluates the user's scene at a frame; afterwards it is at its frame again and shows what it has shown."""
     frame, show_again = scene.frame_current + scene.frame_subframe, scene_shown(scene)
     with ExitStack() as undo:
+        undo.enter_context(silenced(is_own))
         undo.callback(_settle, scene, view_layer, frame, show_again)
         yield partial(go_to, scene, view_layer=view_layer)
 
