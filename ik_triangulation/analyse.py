@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import bpy
@@ -20,9 +20,9 @@ from .blender.sampling import sample
 from .blender.stepping import bound_to, read
 from .errors import SettingError
 from .follow import follow, tasks
-from .job import run_through
 from .kinematics import Pose
 from .solvers import SOLVERS
+from .work import Job, run_through
 
 
 def compare(
@@ -51,7 +51,7 @@ def comparing(
     from_rest: bool = False,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> Generator[tuple[int, int], None, list[Row]]:
+) -> Job[list[Row]]:
     """What compare() does, solve by solve: yields those done and those in all."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if frames is not None and not frames:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from time import perf_counter
@@ -21,7 +21,7 @@ from . import commit
 from .blender.armature import Bones, find_bone
 from .blender.checks import check_limb, check_range, check_separate
 from .blender.clock import Clock, evaluated_time
-from .blender.dependencies import in_order
+from .blender.dependencies import Bound, in_order
 from .blender.destination import Destination
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
@@ -32,14 +32,12 @@ from .blender.sampling import Sample, sample, samples, stage, tip_in_armature
 from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
-from .job import Progress, run_through
 from .report import FrameResult, Report
-from .work import Work
+from .work import Job, Progress, Work, run_through
 
 T = TypeVar("T")
 Span = tuple[int, int, float]  # first frame, last frame, step
 _ROWS = 5  # of missed frames that a warning names
-Job = Generator[tuple[int, int], None, list[Report]]
 
 
 def solve_pose(
@@ -110,7 +108,7 @@ def baking(
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
     keep: bool = False,
-) -> Job:
+) -> Job[list[Report]]:
     """What bake_limbs() does, frame by frame: yields the frames done and the frames in all, returns the reports.
 
     Each limb has a span of its own. Closing it takes back everything. Between two frames nothing of Blender's is open
@@ -121,66 +119,103 @@ def baking(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_separate(limbs)
-    warnings: dict[int, list[str]] = {}
-    frames: dict[int, Sequence[float]] = {}
+    warnings, all_frames = [], []
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
-        warnings[id(limb)] = check_keys(limb.armature, limb.in_order, limb.destination)
+        warnings.append(check_keys(limb.armature, limb.in_order, limb.destination))
         check_tweaked(limb.armature, scene, *span[:2])
-        frames[id(limb)] = _frames_of(limb, scene, *span)
-    bounds = {id(limb): bound_to(limb, scene, view_layer, frames[id(limb)]) for limb in limbs}
-    spans_of = {id(limb): span for limb, span in zip(limbs, spans, strict=True)}
-    ends = {key: span[:2] for key, span in spans_of.items()}
-    ways = {key: way_through(scene, frames[key], bound) for key, bound in bounds.items() if bound}
-    whole, done = sum(map(len, (*frames.values(), *ways.values()))), 0
-    reports: dict[int, Report] = {}
-    first, last = min(start for start, _ in ends.values()), max(end for _, end in ends.values())
+        all_frames.append(_frames_of(limb, scene, *span))
+    plans = [
+        _Plan(limb, span, frames, bound_to(limb, scene, view_layer, frames), found)
+        for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
+    ]
+    first, last = min(start for start, _, _ in spans), max(end for _, end, _ in spans)
     destination = Destination(evaluated_time(scene, first), evaluated_time(scene, last))
+    whole, done = sum(plan.parts(scene) for plan in plans), 0
+    by_limb = {id(plan.limb): plan for plan in plans}
     with ExitStack() as undo:
         for limb in in_order(limbs):
-            started = perf_counter()
-            bones, bound = Bones(limb.armature, limb.bones, limb.solved), bounds[id(limb)]
-            moments = _sampled(limb, scene, frames[id(limb)], seconds)
-            if bound:
-                seen: list[Sample | None] = []
-                with closing(stepped(limb, scene, view_layer, frames[id(limb)], bound)) as steps:
-                    for now in steps:
-                        seen.append(now)
-                        done += 1
-                        yield done, whole
-                moments = iter(in_order_of_time(seen))
-                warnings[id(limb)].append(f"The scene was stepped frame by frame: {bound.why}.")
-            solved: list[Solved] = []
-            for result in follow(limb, bones, moments):
-                solved.append(result)
-                done += 1
+            for part in _baking_one(by_limb[id(limb)], scene, view_layer, destination, undo, seconds, keep):
+                done += part
                 yield done, whole
-            solved, find_jumps = yield from _telling(smoothed(limb, bones, solved), (done, whole))
-            begin = solved[0].now
-            found = warnings[id(limb)] + moved_inside(outside(limb, bones, begin), begin.frame)
-            times = map(Clock(scene, limb.armature).time, ends[id(limb)])
-            kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
-            if kept:
-                found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-            keying = commit.key(limb, solved, *ends[id(limb)], scene, view_layer, destination, undo, kept)
-            written = yield from _telling(keying, (done, whole))
-            remember(limb, spans_of[id(limb)], destination.bag(limb.destination, limb.armature, undo), undo)
-            for i in () if kept else (0, written.at[len(written.at) // 2], -1):
-                result = solved[i]
-                with evaluating(limb, scene, view_layer, bound) as evaluate:
-                    found += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
-                yield done, whole
-            view_layer.update()
-            took = perf_counter() - started
-            report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
-            reports[id(limb)] = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
-        for limb in limbs:
-            if limb.mark_misses:
-                name = f"{limb.armature.name}: {limb.tip} misses"
-                mark(scene, name, reports[id(limb)].missed, *ends[id(limb)], undo)
+        for plan in plans:
+            if plan.limb.mark_misses:
+                name = f"{plan.limb.armature.name}: {plan.limb.tip} misses"
+                mark(scene, name, plan.report.missed, *plan.span[:2], undo)
         undo.pop_all()
-    return [reports[id(limb)] for limb in limbs]
+    return [plan.report for plan in plans]
+
+
+@dataclass
+class _Plan:
+    """What is to be done for a limb, and at last what came of it. `bound` says why its scene has to be stepped."""
+
+    limb: Limb
+    span: Span
+    frames: Sequence[float]
+    bound: Bound | None
+    warnings: list[str]
+    report: Report = field(init=False)
+
+    def parts(self, scene: Scene) -> int:
+        """How many frames are to be gone through."""
+        return len(self.frames) + (len(way_through(scene, self.frames, self.bound)) if self.bound else 0)
+
+
+def _baking_one(
+    plan: _Plan,
+    scene: Scene,
+    view_layer: ViewLayer,
+    destination: Destination,
+    undo: ExitStack,
+    seconds: float,
+    keep: bool,
+) -> Iterator[int]:
+    """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
+    limb, bound, started = plan.limb, plan.bound, perf_counter()
+    bones, found = Bones(limb.armature, limb.bones, limb.solved), plan.warnings
+    moments = _sampled(limb, scene, plan.frames, seconds)
+    if bound:
+        seen: list[Sample | None] = []
+        with closing(stepped(limb, scene, view_layer, plan.frames, bound)) as steps:
+            for now in steps:
+                seen.append(now)
+                yield 1
+        moments = iter(in_order_of_time(seen))
+        found.append(f"The scene was stepped frame by frame: {bound.why}.")
+    solved: list[Solved] = []
+    for result in follow(limb, bones, moments):
+        solved.append(result)
+        yield 1
+    solved, find_jumps = yield from _silently(smoothed(limb, bones, solved))
+    begin, ends = solved[0].now, plan.span[:2]
+    found += moved_inside(outside(limb, bones, begin), begin.frame)
+    times = map(Clock(scene, limb.armature).time, ends)
+    kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
+    if kept:
+        found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
+    written = yield from _silently(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept))
+    remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
+    for i in () if kept else (0, written.at[len(written.at) // 2], -1):
+        with evaluating(limb, scene, view_layer, bound) as evaluate:
+            found += commit.disagreement(limb, solved[i], tip_in_armature(limb, evaluate(solved[i].now.frame)))
+        yield 0
+    view_layer.update()
+    took = perf_counter() - started
+    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
+    plan.report = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
+
+
+def _silently(work: Work[T]) -> Generator[int, None, T]:
+    """The work, which gets no frame done."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        yield 0
 
 
 def rebake(
@@ -204,7 +239,7 @@ def rebaking(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
-) -> Job:
+) -> Job[list[Report]]:
     """What rebake() does, frame by frame, as baking() does."""
     limb, span = recall(armature, tip, scene or bpy.context.scene)
     return baking([limb], [span], scene, view_layer, seconds, keep=True)
@@ -265,17 +300,6 @@ def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], seconds: float) 
                     break
         yield from read
         done += len(read)
-
-
-def _telling(work: Work[T], done: tuple[int, int]) -> Generator[tuple[int, int], None, T]:
-    """The work, which yields nothing, with what is `done` told each time."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            result: T = finished.value
-            return result
-        yield done
 
 
 def report_of(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import bpy
@@ -17,7 +17,7 @@ from .analysis.volumes import VolumeMap, mapping_volume
 from .blender.armature import bones_in_line
 from .blender.images import show
 from .blender.map_objects import PICTURE, place_cloud, place_picture
-from .job import Progress, run_through
+from .work import Job, Progress, run_through
 
 
 class Mapped(NamedTuple):
@@ -25,9 +25,6 @@ class Mapped(NamedTuple):
 
     shown: Object
     made: MetricMap | VolumeMap
-
-
-Job = Generator[tuple[int, int], None, Mapped]
 
 
 def map_in_scene(
@@ -65,7 +62,7 @@ def mapping_in_scene(
     scale: str,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> Job:
+) -> Job[Mapped]:
     """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
     check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
@@ -117,7 +114,7 @@ def volume_mapping_in_scene(
     scale: str,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> Job:
+) -> Job[Mapped]:
     """What volume_in_scene() does, place by place: yields the places done and the places in all."""
     check_shown(metric, scale)
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)

@@ -26,11 +26,10 @@ from .blender.sampling import tip_in_armature
 from .blender.stepping import bound_to, evaluating, read
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
-from .job import Progress
 from .kinematics.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report
-from .work import finished
+from .work import Progress, finished
 
 PATHS = ("LINE", "ARC")
 STRAIGHT = "GAUSS_NEWTON"  # turns the joints least from frame to frame; others fold a chain anew each time

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Work in slices of time, which can be stopped between any two of them and then leaves nothing behind."""
 
-from collections.abc import Generator
 from contextlib import suppress
 from time import perf_counter
 from typing import Generic, TypeVar
@@ -10,7 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .errors import RigError
-from .job import no_garbage_collection
+from .work import Job, no_garbage_collection
 
 T = TypeVar("T")
 _under_way: list["Task"] = []
@@ -22,7 +21,7 @@ class Task(Generic[T]):
     `done` and `of` count its parts.
     """
 
-    def __init__(self, job: Generator[tuple[int, int], None, T]) -> None:
+    def __init__(self, job: Job[T]) -> None:
         self._job = job
         self.done, self.of = 0, 1
         _under_way.append(self)

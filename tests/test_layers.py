@@ -12,15 +12,13 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 # What each part stands on directly; what that stands on is allowed with it.
 STANDS_ON = {
     "errors": [],
-    "ids": [],
-    "job": [],
     "work": [],
     "kinematics": ["errors", "work"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
-    "analysis": ["solvers", "job"],
+    "analysis": ["solvers"],
     "report": ["solvers"],
-    "blender": ["kinematics", "ids"],
+    "blender": ["kinematics"],
     "properties": ["analysis", "blender"],
     "joints": ["properties"],
     "presets": ["properties"],
@@ -48,7 +46,7 @@ STANDS_ON = {
     "panels": ["operators", "manual"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "job", "report", "kinematics", "targets"}
+MATHEMATICS = {"errors", "work", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
 BLENDER = {
     "addon_utils",

@@ -18,10 +18,10 @@ from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.job import run_through
 from ik_triangulation.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 from ik_triangulation.solvers import solve
 from ik_triangulation.targets import Point
+from ik_triangulation.work import run_through
 
 from .rigs import chain_rig, configure, empty, nothing_lost
 from .test_modal import Recorder, event, pressed

@@ -12,8 +12,8 @@ from ik_triangulation import commit
 from ik_triangulation import task as tasks
 from ik_triangulation.bake import bake_limbs, baking
 from ik_triangulation.blender.limb import Limb
-from ik_triangulation.job import run_through
 from ik_triangulation.operators.bake import POSE_OT_ik_triangulation_bake
+from ik_triangulation.work import run_through
 
 from .rigs import all_keys, chain_rig, configure, empty, key_location, nothing_lost, random_rotation, rotate
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All solvers on the same work, side by side, in the measures of kinematics/cost.py."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from math import degrees
 from time import perf_counter
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
-from ..job import run_through
 from ..kinematics import Pose
 from ..solvers import SOLVERS, solve
 from ..targets import Target
+from ..work import Job, run_through
 
 COSTS = ("error", "iterations", "turns", "total_angle", "travel", "seconds")
 
@@ -75,7 +75,7 @@ def comparing(
     finish: bool,
     by: str,
     seed: int,
-) -> Generator[tuple[int, int], None, list[Row]]:
+) -> Job[list[Row]]:
     """What compare_all() does, solve by solve: yields those done and those in all."""
     if by not in COSTS:
         raise SettingError(f"Cost '{by}' is unknown. Choose one of {', '.join(COSTS)}.")

@@ -6,7 +6,7 @@ Maps", section 4. Lengths are shares of the chain's reach, which is the radius o
 compare. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,17 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..errors import ChainError, SettingError
-from ..job import run_through
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
 from ..solvers import Solution, solve
 from ..targets import Point
+from ..work import Job, run_through
 from .colours import SCALES
 from .planar import Flags, Numbers, Places, Solutions, planar_chain, solve_planar
 from .planar_steps import STEPS
 from .png import write_png
 
 METRICS = Solutions._fields
-Steps = Generator[tuple[int, int], None, "MetricMap"]  # parts done and parts in all
 _NOWHERE = 1e-6  # of the reach: what is so near has no direction in single precision
 
 
@@ -149,7 +148,7 @@ def mapping_pose(
     tolerance: float = 0.01,
     iterations: int = 10,
     finish: bool = False,
-) -> Steps:
+) -> Job[MetricMap]:
     """What map_pose() does, pixel by pixel: yields the rows done and the rows in all, returns the map."""
     reach = reach_of(start)
     places, inside = _pixels(size)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a chain reaches in space: a grid of targets round its root, and what it takes to solve for each."""
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,11 +13,11 @@ from ..errors import SettingError
 from ..kinematics import Pose
 from ..solvers import solve
 from ..targets import Point
+from ..work import Job
 from .maps import METRICS, check_shown, coloured, ends_of, measure, numbers_of, reach_of
 from .planar import Numbers, Solutions
 
 _MOST = 95.0  # percent
-Steps = Generator[tuple[int, int], None, "VolumeMap"]  # targets done and targets in all
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def mapping_volume(
     iterations: int = 100,
     finish: bool = True,
     seed: int = 0,
-) -> Steps:
+) -> Job[VolumeMap]:
     """Map the ball that the chain's reach makes round its root, target by target, each from the pose `start`.
 
     `resolution` is how many targets there are across it, `tolerance` a share of the reach. Yields the targets done and

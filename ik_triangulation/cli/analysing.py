@@ -15,9 +15,9 @@ from ..analysis.maps import METRICS
 from ..analysis.volumes import mapping_volume
 from ..blender.checks import check_frames
 from ..errors import IKError
-from ..job import run_through
 from ..kinematics import Pose
 from ..solvers import SOLVERS
+from ..work import run_through
 from .files import open_file, write_json
 from .limbs import bones_of, limb_of, range_of, scene_of
 from .words import add_bones, add_goal, add_json, add_solver

@@ -13,11 +13,11 @@ from bpy.types import Scene
 
 from ..bake import baking, solve_pose
 from ..blender.limb import saved_reach
-from ..job import run_through
 from ..presets import SUFFIX, apply_preset, find_preset, read_preset
 from ..reach import reach, reach_through, saved_stops
 from ..report import Report
 from ..summary import summary, summary_of_all
+from ..work import run_through
 from .files import destination_of, open_file, save_file, write_json
 from .limbs import all_limbs, bones_of, limb_of, range_of, scene_of, stops_of
 from .words import (

@@ -5,9 +5,11 @@ import bpy
 from bpy.props import IntProperty
 from bpy.types import Context, PoseBone
 
-from ..bake import Job, Span, baking, rebaking
+from ..bake import Span, baking, rebaking
 from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
 from ..blender.limb import enabled_limbs, saved_range
+from ..report import Report
+from ..work import Job
 from .baking import BakeOperator
 
 
@@ -34,7 +36,7 @@ class POSE_OT_ik_triangulation_bake(RangeOperator):
     bl_label = "Bake"
     bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         span = self.span(context, active_bone(context))
         self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
         return baking([active_limb(context)], [span], context.scene, context.view_layer, seconds)
@@ -47,7 +49,7 @@ class POSE_OT_ik_triangulation_bake_all(RangeOperator):
 
     why_not = staticmethod(why_not_posed)
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         armature = active_armature(context)
         limbs = enabled_limbs(armature, selected_bones(armature))
         spans = [self.span(context, armature.pose.bones[limb.tip]) for limb in limbs]
@@ -66,7 +68,7 @@ class POSE_OT_ik_triangulation_rebake(BakeOperator):
             return "Make the bone at the end of the limb active"
         return reason
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         bone = active_bone(context)
         return rebaking(bone.id_data, bone.name, context.scene, context.view_layer, seconds)
 

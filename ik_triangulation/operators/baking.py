@@ -3,7 +3,8 @@
 
 from bpy.types import Context
 
-from ..bake import Job
+from ..report import Report
+from ..work import Job
 from .limb import LimbOperator
 from .modal import ModalOperator
 
@@ -15,7 +16,7 @@ class BakeOperator(ModalOperator, LimbOperator):
     parts = "frames"
     stopped = "Bake cancelled, nothing was changed"
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         """What is to be baked, reading for no longer than `seconds` at once; raises an IKError if it cannot be."""
         raise NotImplementedError
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solver Duel: what each solver makes of the limb, and the one that is chosen put to use."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import bpy
 from bpy.types import Context
@@ -13,6 +13,7 @@ from ..bake import frames_from, solve_pose
 from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
 from ..report import Report
+from ..work import Job
 from .limb import LimbOperator
 from .modal import ModalOperator
 
@@ -28,7 +29,7 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
 
     why_not = staticmethod(why_not)
 
-    def job(self, context: Context, seconds: float) -> Generator[tuple[int, int], None, Sequence[Row]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[Row]]:
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
         if settings.use_range:
             stored = active_bone(context).ik_triangulation

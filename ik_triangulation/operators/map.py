@@ -9,7 +9,8 @@ from bpy.types import Context
 
 from ..blender.context import active_armature, active_bone, active_chain
 from ..map_properties import IN_PLANE, IN_SPACE, InPlane, InSpace
-from ..mapping import Job, Mapped, mapping_in_scene, volume_mapping_in_scene
+from ..mapping import Mapped, mapping_in_scene, volume_mapping_in_scene
+from ..work import Job
 from .modal import ModalOperator
 
 
@@ -35,7 +36,7 @@ class POSE_OT_ik_triangulation_map(InPlane, MapOperator):
 
     parts = "rows"
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[Mapped]:
         where = {"scene": context.scene, "view_layer": context.view_layer}
         given = self.settings(context, IN_PLANE)
         return mapping_in_scene(active_armature(context), active_chain(context), **given, **where)
@@ -53,7 +54,7 @@ class POSE_OT_ik_triangulation_map_volume(InSpace, MapOperator):
 
     parts = "places"
 
-    def job(self, context: Context, seconds: float) -> Job:
+    def job(self, context: Context, seconds: float) -> Job[Mapped]:
         stored = active_bone(context).ik_triangulation
         limb = {name: getattr(stored, name) for name in ("solver", "iterations", "seed")}
         where = {"scene": context.scene, "view_layer": context.view_layer}

@@ -2,7 +2,6 @@
 """Operators that take a while: in a window they run step by step, can be watched and be cancelled."""
 
 import traceback
-from collections.abc import Generator
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -11,8 +10,8 @@ import bpy
 from bpy.types import Context, Event
 
 from ..errors import IKError
-from ..job import run_through
 from ..task import Task
+from ..work import Job, run_through
 from .base import IKOperator
 
 _SLICE = 0.03  # seconds of work between two looks at what has been pressed
@@ -27,7 +26,7 @@ class ModalOperator(IKOperator):
     parts = "parts"
     stopped = "Cancelled, nothing was changed"
 
-    def job(self, context: Context, seconds: float) -> Generator[tuple[int, int], None, Any]:
+    def job(self, context: Context, seconds: float) -> Job[Any]:
         """What is to be done, working for no longer than `seconds` between two yields; raises an IKError if it cannot.
 
         It yields the parts done and those in all.
