@@ -5,7 +5,7 @@ Bones are looked up by name each time: a PoseBone kept across an undo is freed m
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from math import isfinite
+from math import inf
 from typing import NamedTuple
 
 from bpy.types import Bone, Object
@@ -91,7 +91,7 @@ class Bones:
             pose_bone = armature.pose.bones[name]
             bone = pose_bone.bone
             rest = bone.matrix_local
-            if not all(isfinite(x) for row in rest for x in row) or abs(rest.determinant()) < 1e-12:
+            if not 1e-12 <= abs(rest.determinant()) < inf:  # one number that is none makes it none
                 raise RigError(f"Bone '{name}' has an invalid rest pose. Re-create it in Edit Mode.")
             parent_rest = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
             self._rests.append(parent_rest.inverted() @ rest)
