@@ -511,4 +511,4 @@ def test_the_panel_shows_what_the_constraint_says_or_why_it_cannot_be_used():
     limit.influence = 0.5
     said = said_below_the_list()
     assert "has an influence below 1." in " ".join(said)
-    assert max(map(len, said)) <= 25
+    assert max(map(len, said)) <= 28

@@ -7,7 +7,7 @@ from bpy.types import Context, UILayout
 
 from ..blender.context import active_bone
 
-_LETTER = 8.0  # pixels at 1x interface scale that a letter of a label takes, generously
+_LETTER = 7.0  # pixels at 1x interface scale that a letter of a label takes, generously
 _USUAL = 260.0  # pixels of a sidebar
 NARROW = 230.0  # pixels of one in which there is no room for all columns
 WIDE = 320.0  # pixels of one in which there is room for more columns

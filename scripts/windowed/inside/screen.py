@@ -46,7 +46,7 @@ def picture(name: str, *options: str, of: Region | None = None) -> Path:
     file.parent.mkdir(exist_ok=True)
     crop = ["-crop", _crop(of), "+repage"] if of else []
     shown = subprocess.run(["import", "-window", "root", "miff:-"], check=True, capture_output=True).stdout
-    subprocess.run(["magick", "miff:-", *crop, *options, "-strip", str(file)], input=shown, check=True)
+    subprocess.run(["magick", "miff:-", *crop, *options, "-strip", "-depth", "8", str(file)], input=shown, check=True)
     return file
 
 

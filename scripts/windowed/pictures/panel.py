@@ -29,6 +29,7 @@ def script() -> Steps:
     rig.data.bones.active = rig.data.bones[ARM[-1]]
     tip = rig.pose.bones[ARM[-1]].ik_triangulation
     tip.target, tip.chain_count = cup, len(ARM)
+    bpy.context.scene.ik_triangulation_overlay.show = True
     look_at((-0.1, 0.0, 0.9), 2.6, radians(30.0))
     yield from screen.sidebar()
     yield from buttons.press("pose.ik_triangulation_bake")
@@ -39,5 +40,5 @@ def script() -> Steps:
     yield 0.5
     view, sidebar = screen.region(), screen.region("UI")
     header = view.y + view.height - sidebar.y - sidebar.height
-    corner = ("-gravity", "NorthEast", "-crop", f"{WIDTH}x{HEIGHT}+0+{header}", "+repage", "+dither", "-colors", "128")
+    corner = ("-gravity", "NorthEast", "-crop", f"{WIDTH}x{HEIGHT}+0+{header}", "+repage", "+dither", "-colors", "64")
     screen.picture("panel", *corner, of=view)
