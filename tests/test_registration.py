@@ -40,8 +40,13 @@ def test_registering_again_and_again_leaves_nothing(addon, pristine, registered)
         enabled = registered()
         addon.unregister()
         assert registered() == pristine
-        for _ in range(20):
+        for number in range(100):
             addon.register()
+            if number % 10 == 0:
+                bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+                for message in ("Loaded", "Enabled"):
+                    bpy.ops.ed.undo_push(message=message)
+                bpy.ops.ed.undo()
             addon.unregister()
         assert registered() == pristine
     finally:
