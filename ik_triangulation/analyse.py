@@ -18,6 +18,7 @@ from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample
 from .blender.stepping import bound_to, read
+from .blender.units import scale_of
 from .errors import SettingError
 from .follow import follow, tasks
 from .kinematics import Pose
@@ -65,7 +66,7 @@ def comparing(
     else:
         bound = bound_to(limb, scene, view_layer, frames)
         pairs = list(tasks(limb, bones, read(limb, scene, view_layer, frames, bound, posed=True), from_rest))
-    settings = limb.tolerance, limb.iterations, limb.finish, by, limb.seed
+    settings = limb.tolerance / scale_of(limb.armature), limb.iterations, limb.finish, by, limb.seed
     return (yield from compare_tasks(pairs, solvers, *settings))
 
 

@@ -22,7 +22,7 @@ from .blender.armature import Bones, find_bone
 from .blender.checks import check_limb, check_range, check_separate
 from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import Bound, in_order
-from .blender.destination import Destination
+from .blender.destination import Destination, Made
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
@@ -130,13 +130,15 @@ def baking(
         _Plan(limb, span, frames, bound_to(limb, scene, view_layer, frames), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
-    first, last = min(start for start, _, _ in spans), max(end for _, end, _ in spans)
-    destination = Destination(evaluated_time(scene, first), evaluated_time(scene, last))
+    made: Made = {}
     whole, done = sum(plan.parts(scene) for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
     with ExitStack() as undo:
         for limb in in_order(limbs):
-            for part in _baking_one(by_limb[id(limb)], scene, view_layer, destination, undo, seconds, keep):
+            plan = by_limb[id(limb)]
+            first, last = (evaluated_time(scene, frame) for frame in plan.span[:2])
+            destination = Destination(first, last, made)
+            for part in _baking_one(plan, scene, view_layer, destination, undo, seconds, keep):
                 done += part
                 yield done, whole
         for plan in plans:

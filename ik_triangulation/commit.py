@@ -66,6 +66,20 @@ def show(limb: Limb, solved: Solved) -> None:
         set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
+def key_shown(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
+    """Key the limb as it is shown at the present frame; returns the number of keys."""
+    time = Clock(scene, limb.armature).time(scene.frame_current + scene.frame_subframe)
+    runs = []
+    for bone in (limb.armature.pose.bones[name] for name in limb.in_order):
+        prop, _ = channel(bone)
+        values = np.array([tuple(getattr(bone, prop))], np.float32)
+        runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))
+    with ExitStack() as undo:
+        keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo))
+        undo.pop_all()
+    return keys
+
+
 def key(
     limb: Limb,
     solved: Sequence[Solved],

@@ -12,6 +12,7 @@ from .analyse import preview
 from .analysis.compare import Row
 from .blender.context import selected_bones
 from .blender.limb import Limb
+from .blender.units import scale_of
 from .errors import IKError
 from .overlay import clear_ghosts, show_ghost
 from .solvers import SOLVERS
@@ -57,7 +58,7 @@ class IKT_PG_duel(PropertyGroup):
 
     by: EnumProperty(
         name="Best By",
-        description="What counts for the order of the solvers",
+        description="What counts for the order of the solvers in the next duel",
         items=[(name, p.keywords["name"], p.keywords["description"]) for name, p in _MEASURES.items()],
     )
     use_range: BoolProperty(
@@ -79,6 +80,8 @@ def show(rows: Sequence[Row], armature: Object, tip: str, context: Context) -> N
         entry.name = row.solver
         for name in IKT_PG_duel_row.__annotations__:
             setattr(entry, name, getattr(row, name))
+        for name in ("error", "travel"):
+            setattr(entry, name, getattr(row, name) * scale_of(armature))
     duel.chosen = 0
 
 

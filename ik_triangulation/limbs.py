@@ -10,9 +10,12 @@ from bpy.types import Object, PoseBone
 from mathutils import Matrix
 
 from .blender.armature import find_bone
+from .blender.collections import home
+from .blender.freedom import can_turn
+from .blender.units import scale_of
 from .errors import ChainError
 
-_SIZE = 0.5  # of a new target, as a share of the tip bone's length
+_SIZE = 1.0  # of a new target, as a share of the tip bone's length
 
 
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
@@ -29,10 +32,11 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     new = {tip.name: _count(tip, chosen) for tip in tips if tip.ik_triangulation.target is None}
     if not new:
         raise ChainError(f"'{tips[0].name}' ends a limb already. Select other bones.")
+    targets = {name: target or new_target(armature, name) for name in new}
     for name, count in new.items():
         stored = armature.pose.bones[name].ik_triangulation
-        stored.chain_count = count
-        stored.target = target or new_target(armature, name)
+        stored.chain_count, stored.use_selected = count, False
+        stored.target, stored.subtarget = targets[name], ""
     return list(new)
 
 
@@ -47,28 +51,31 @@ def new_target(armature: Object, tip: str) -> Object:
     Raises ChainError for no such bone.
     """
     bone = armature.pose.bones[find_bone(armature, tip).name]
-    empty = bpy.data.objects.new(f"{tip} Target", None)
+    empty = bpy.data.objects.new(f"Target {tip}", None)
     empty.empty_display_type = "PLAIN_AXES"
     place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
-    empty.empty_display_size = _SIZE * bone.length * max(abs(scale) for scale in armature.matrix_world.to_scale())
+    empty.empty_display_size = _SIZE * bone.length * scale_of(armature)
     empty.matrix_world = place.normalized()
-    for collection in armature.users_collection:
-        collection.objects.link(empty)
+    empty.show_in_front = True  # it stands inside the character
+    home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
     return empty
 
 
 def _count(tip: PoseBone, chosen: set[str]) -> int:
-    """How many of the chosen bones lead to this tip; as many as a limb has at first if it is only this one.
+    """How many bones up to the last chosen one lead to this tip; if it is only this one, as many as turn at first.
 
-    Raises ChainError if there are others between them.
+    Bones that cannot turn, as rigs have them between their controls, count only as far as they lie between others.
+    Raises ChainError if there are others between the chosen ones.
     """
-    above = tip.parent_recursive
-    line = [bone for bone in above if bone.name in chosen]
-    if not line:
-        return int(min(tip.ik_triangulation.chain_count, len(above) + 1))
-    gap = next((bone for bone in above[: len(line)] if bone not in line), None)
+    line = [tip, *tip.parent_recursive]
+    wanted = [bone.name in chosen for bone in line]
+    if sum(wanted) == 1:
+        turning = [number for number, bone in enumerate(line, 1) if can_turn(bone)]
+        return turning[: tip.ik_triangulation.chain_count or None][-1] if turning else 1
+    count = len(line) - wanted[::-1].index(True)
+    gap = next((bone for bone in line[:count] if bone.name not in chosen and can_turn(bone)), None)
     if gap is not None:
         raise ChainError(
             f"'{gap.name}' is not selected, but lies between others that are. Select it as well, or only '{tip.name}'."
         )
-    return len(line) + 1
+    return count

@@ -19,9 +19,9 @@ from .bake import report_of, solve_pose
 from .blender.armature import Bones
 from .blender.checks import check_limb
 from .blender.context import selected_bones
-from .blender.keyframes import curves_of
+from .blender.keyframes import check_keys, curves_of
 from .blender.limb import Limb
-from .blender.rotation import channel, set_rotation
+from .blender.rotation import channel, rotation_from, set_rotation
 from .blender.sampling import Sample, sample
 from .errors import IKError
 from .follow import follow
@@ -37,14 +37,16 @@ Rotations = dict[str, tuple[float, ...]]  # of bones, as their channels say
 class _Live:
     """A limb that is live, and what was last seen of it."""
 
-    def __init__(self, armature: Object, tip: str) -> None:
+    def __init__(self, armature: Object, tip: str, before: Rotations) -> None:
         self.name, self.tip = armature.name, tip
+        self.before = before  # it was live: what an influence below 1 stays near to
         self.limb: Limb | None = None
         self.bones: Bones | None = None
         self.aims: Aims | None = None  # None for what has still to be seen
         self.left: dict[Aims, Rotations] = {}  # what there was before it was last posed, the latest last
         self.dragged = False
-        self.changed = -inf  # when it was last posed and is not keyed yet
+        self.changed = -inf  # when it was last posed and is not keyed yet,
+        self.frame = 0.0  # and at which frame
         self.problem = ""
 
     def forget(self) -> None:
@@ -63,9 +65,10 @@ def start(armature: Object, tip: str) -> None:
 
     Raises an IKError that says what is in the way; then it is not live.
     """
-    report = solve_pose(Limb.of(armature.pose.bones[tip], selected_bones(armature)))
-    remember(report, armature, bpy.context.scene)
-    _live[armature.session_uid, tip] = _Live(armature, tip)
+    limb = Limb.of(armature.pose.bones[tip], selected_bones(armature))
+    before = _rotations(limb)
+    remember(solve_pose(limb), armature, bpy.context.scene)
+    _live[armature.session_uid, tip] = _Live(armature, tip, before)
     _listen(bool(_live))
     _look(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
 
@@ -95,16 +98,14 @@ def problem(armature: Object, tip: str) -> str:
 
 def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
     """Pose each live limb of which something has moved since the last look."""
-    if _paused or depsgraph.mode != "VIEWPORT" or scene != bpy.context.scene:
-        return  # not what the user sees
+    if _paused or depsgraph.mode != "VIEWPORT" or not _is_seen(scene):
+        return
     for (uid, tip), live in list(_live.items()):
-        armature = bpy.data.objects.get(live.name)
-        if armature is None or armature.session_uid != uid:
-            armature = next((ob for ob in bpy.data.objects if ob.session_uid == uid), None)
-        if armature is None or armature.pose is None or tip not in armature.pose.bones:
+        armature = _armature_of(uid, live)
+        if armature is None:
             del _live[uid, tip]
             continue
-        live.name, live.problem = armature.name, ""
+        live.problem = ""
         try:
             _follow(live, armature, scene, depsgraph, new_frame)
         except IKError as error:
@@ -112,11 +113,27 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
     _listen(bool(_live))
 
 
+def _is_seen(scene: Scene) -> bool:
+    """Whether a window shows the scene; without a window it is that of the context."""
+    return scene == bpy.context.scene or any(w.scene == scene for w in bpy.context.window_manager.windows)
+
+
+def _armature_of(uid: int, live: _Live) -> Object | None:
+    """The armature of a live limb, whatever it is called now; None if it or the bone at the tip is gone."""
+    armature = bpy.data.objects.get(live.name)
+    if armature is None or armature.session_uid != uid:
+        armature = next((ob for ob in bpy.data.objects if ob.session_uid == uid), None)
+    if armature is None or armature.pose is None or live.tip not in armature.pose.bones:
+        return None
+    live.name = armature.name
+    return armature
+
+
 def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, new_frame: bool) -> None:
     limb = Limb.of(armature.pose.bones[live.tip], selected_bones(armature))
     touched = {update.id.original for update in depsgraph.updates}
     if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
-        check_limb(limb, scene, bpy.context.view_layer)
+        check_limb(limb, scene, depsgraph.view_layer)
         live.bones = Bones(armature, limb.bones, limb.solved)
     known, live.limb = live.limb is None or live.limb == limb, limb
     now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
@@ -134,14 +151,27 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
         if len(live.left) > _REMEMBERED:
             del live.left[next(iter(live.left))]
     started = perf_counter()
-    (solved,) = follow(limb, live.bones, [now], begun=True)
-    commit.show(limb, solved)
+    (solved,) = follow(limb, live.bones, [_as_before(now, limb, live.before)], begun=True)
+    commit.show(limb, solved._replace(now=now))
     report = report_of(limb, [solved], perf_counter() - started, commit.Written(0, 0, [0]), [])
     remember(report, armature, scene)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
-        live.changed = perf_counter()
+        live.changed, live.frame = perf_counter(), now.frame
         if not bpy.app.timers.is_registered(_key):
             bpy.app.timers.register(_key, first_interval=_SETTLED)
+
+
+def _as_before(now: Sample, limb: Limb, before: Rotations) -> Sample:
+    """The sample with the pose that there was before the limb was live, if it is to stay near to that."""
+    if limb.influence == 1.0 or set(before) != limb.solved:
+        return now
+    bones = limb.armature.pose.bones
+    rotations = {name: rotation_from(values, bones[name].rotation_mode) for name, values in before.items()}
+    channels = [
+        each._replace(rotation=rotations.get(name, each.rotation))
+        for name, each in zip(limb.bones, now.rig.channels, strict=True)
+    ]
+    return now._replace(rig=now.rig._replace(channels=channels))
 
 
 def _aims(now: Sample) -> Aims:
@@ -179,11 +209,15 @@ def _key() -> float | None:
         return None
     if _is_dragging() or perf_counter() - max(live.changed for live in waiting.values()) < _SETTLED:
         return _SETTLED
-    for live in waiting.values():
-        live.changed = -inf
-        armature = bpy.data.objects[live.name]
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    for (uid, _), live in waiting.items():
+        live.changed, armature = -inf, _armature_of(uid, live)
+        if armature is None or live.frame != scene.frame_current + scene.frame_subframe:
+            continue  # it was left before it rested
+        limb = Limb.of(armature.pose.bones[live.tip], selected_bones(armature))
         try:
-            solve_pose(Limb.of(armature.pose.bones[live.tip], selected_bones(armature)), key=True)
+            check_keys(armature, limb.in_order)
+            commit.key_shown(limb, scene, view_layer)
         except IKError as error:
             live.problem = str(error)
     if not bpy.app.background:

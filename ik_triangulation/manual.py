@@ -27,6 +27,7 @@ MAPPING = (
     (_OPERATOR + "stop*", "baking.html#reach"),
     ("bpy.types.ikt_pg_joint*", "joints.html"),
     ("bpy.types.ikt_pg_lists.joint*", "sidebar.html#joints"),
+    ("bpy.types.ikt_pg_map*", "solvers.html#metric-maps"),
     ("bpy.types.ikt_pg_duel*", "sidebar.html#solver-duel"),
     ("bpy.types.ikt_pg_overlay*", "sidebar.html#overlay"),
     ("bpy.types.ikt_pg_*", "sidebar.html"),

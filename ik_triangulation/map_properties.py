@@ -33,7 +33,7 @@ class Shown:
     metric: EnumProperty(name="Metric", description="What the colors show", items=METRICS)
     scale: EnumProperty(name="Colors", description="Which colors show it", items=SCALES)
     tolerance: FloatProperty(
-        name="Tolerance",
+        name="Share Off",
         description="Distance that counts as reached, as a share of the reach",
         default=0.01,
         min=1e-5,
@@ -48,7 +48,7 @@ class InPlane(Shown):
     solver: EnumProperty(
         name="Solver",
         description="The method to map",
-        items=[(key, s.label, s.description) for key, s in SOLVERS.items()],
+        items=[(key, s.label, s.description, s.number) for key, s in SOLVERS.items()],
     )
     finish: BoolProperty(name="Finish", description="Polish where the solver alone stops short; takes long")
     size: IntProperty(name="Size", description="Pixels on each side", default=100, min=8, max=1024)

@@ -65,17 +65,18 @@ def mapping_in_scene(
 ) -> Job[Mapped]:
     """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
     check_shown(metric, scale)
-    start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    start = pose_of(armature, bones, view_layer)
     root, along, across = map_plane(start)
     made = yield from mapping_pose(start, root, along, across, solver, size, tolerance, iterations, finish)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
-    image = show(f"{PICTURE} of {tip}", with_strip(picture, *colours))
+    image = show(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
     frame.translation = root
     side = 2.0 * start.chain.reach
     words = f"{in_words(*colours)}\n{made.coverage:.1f} % of the disc is reached"
-    return Mapped(place_picture(armature, tip, image, frame, side, words, scene or bpy.context.scene), made)
+    return Mapped(place_picture(armature, tip, image, frame, side, words, scene, view_layer), made)
 
 
 def volume_in_scene(
@@ -117,9 +118,10 @@ def volume_mapping_in_scene(
 ) -> Job[Mapped]:
     """What volume_in_scene() does, place by place: yields the places done and the places in all."""
     check_shown(metric, scale)
-    start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    start = pose_of(armature, bones, view_layer)
     made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
     words = f"{in_words(metric, scale, *made.ends(metric))} and more\n{made.coverage:.1f} % of the places are reached"
     metrics = {name: made.metric(name) for name in METRICS}
     shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
-    return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene or bpy.context.scene), made)
+    return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)

@@ -479,13 +479,14 @@ def choices(name: str) -> list[str]:
 
 @persistent  # type: ignore[untyped-decorator]
 def _prepare_overrides(*_: object) -> None:
-    """Give the originals of overridden rigs settings of their own, those that everything has at first.
+    """Give overridden rigs and their originals settings of their own, those that everything has at first.
 
-    Blender 5.2 drops what an override changes in a group of settings that the linked bone has never had.
+    Blender 5.2 drops what an override changes in a group of settings that the linked bone has never had, and takes a
+    group that only the linked bone has for one that was overridden whole, which it cannot read again.
     """
     for ob in bpy.data.objects:
         reference = ob.override_library.reference if ob.override_library else None
-        for bone in reference.pose.bones if reference is not None and reference.pose else ():
+        for bone in (*reference.pose.bones, *ob.pose.bones) if reference is not None and reference.pose else ():
             bone.ik_triangulation, bone.ik_triangulation_joint  # noqa: B018  asking for them makes them
 
 

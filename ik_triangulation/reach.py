@@ -20,7 +20,7 @@ from .blender.clock import evaluated_time
 from .blender.dependencies import Bound
 from .blender.destination import Destination
 from .blender.keyframes import check_keys
-from .blender.limb import Limb
+from .blender.limb import Limb, bone_of
 from .blender.nla import check_tweaked
 from .blender.sampling import tip_in_armature
 from .blender.stepping import bound_to, evaluating, read
@@ -46,7 +46,9 @@ class Stop(NamedTuple):
 
 def saved_stops(stored: PropertyGroup) -> list[Stop]:
     """The stops saved on a tip bone, in the order of their frames."""
-    stops = [Stop(stop.target, stop.frame, stop.hold, stop.subtarget) for stop in stored.reach_stops]
+    stops = [
+        Stop(stop.target, stop.frame, stop.hold, bone_of(stop.target, stop.subtarget)) for stop in stored.reach_stops
+    ]
     return sorted(stops, key=lambda stop: stop.frame)
 
 

@@ -6,7 +6,7 @@ from math import degrees
 
 from bpy.types import Object, Scene
 
-from .blender.units import distance_text
+from .blender.units import distance_text, scale_of
 from .report import Report
 from .summary import lines, on_limits
 
@@ -14,9 +14,9 @@ from .summary import lines, on_limits
 class Result:
     """A report in words: whether all was `reached`, in short `lines`; the rest is worked out when it is shown."""
 
-    def __init__(self, report: Report, scene: Scene) -> None:
+    def __init__(self, report: Report, scene: Scene, scale: float) -> None:
         self.reached, self.lines = report.all_reached, lines(report, scene)
-        self._report = report
+        self._report, self._scale = report, scale
 
     @cached_property
     def limits(self) -> list[str]:
@@ -31,7 +31,7 @@ class Result:
     @cached_property
     def _cost(self) -> tuple[int, float, float]:
         cost = self._report.cost
-        return cost.turns, degrees(cost.total_angle), cost.travel
+        return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 
 _latest: dict[tuple[int, str], Result] = {}  # by the armature's session uid and the tip bone
@@ -39,7 +39,7 @@ _latest: dict[tuple[int, str], Result] = {}  # by the armature's session uid and
 
 def remember(report: Report, armature: Object, scene: Scene) -> None:
     """Keep what the panel says of a report."""
-    _latest[armature.session_uid, report.tip] = Result(report, scene)
+    _latest[armature.session_uid, report.tip] = Result(report, scene, scale_of(armature))
 
 
 def latest(armature: Object, tip: str) -> Result | None:

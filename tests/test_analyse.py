@@ -305,9 +305,9 @@ def test_the_operator_makes_an_image_of_the_map(capfd):
         assert bpy.ops.pose.ik_triangulation_map(solver="CCD", size=16, finish=False) == {"FINISHED"}
     said = capfd.readouterr().out
     found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
-    image = bpy.data.images["Map of Bone 2"]
+    image = bpy.data.images["Map of Rig: Bone 2"]
     assert np.array_equal(pixels(image)[::-1][:16], found.image())
-    assert f"Info: Image 'Map of Bone 2': {found.coverage:.1f} % of the disc is reached" in said
+    assert f"Info: Image 'Map of Rig: Bone 2': {found.coverage:.1f} % of the disc is reached" in said
 
 
 def nothing_lost_but_images():
@@ -323,7 +323,7 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     words = {"solver": "CCD", "finish": False, "metric": metric, "scale": scale}
     bpy.ops.pose.ik_triangulation_map(size=10, **words)
     bpy.ops.pose.ik_triangulation_map(size=8, **words)
-    assert [image.name for image in bpy.data.images] == ["Map of Bone 2"]
+    assert [image.name for image in bpy.data.images] == ["Map of Rig: Bone 2"]
     found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
 
@@ -347,7 +347,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     rig.data.bones.active = rig.data.bones["Bone 3"]
     bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
     found = analyse.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
-    assert np.array_equal(pixels(bpy.data.images["Map of Bone 3"])[::-1][:8], found.image())
+    assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
 
 
 @pytest.mark.parametrize(

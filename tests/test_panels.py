@@ -504,7 +504,7 @@ def test_setting_the_offset_is_one_step_of_undo():
     [
         ("no target", "Choose a target for 'Bone 3'"),
         ("flat target", "Target 'Target' is scaled flat"),
-        ("no such bone", "Bone 'Lost' is not in target 'Target'"),
+        ("no such bone", "Bone 'Lost' is not in target 'Other'"),
         ("hidden target", "Target 'Target' is disabled in this view layer"),
         ("edit mode", "Leave Edit Mode first"),
         ("too long", "Chain length 9"),
@@ -517,7 +517,8 @@ def test_what_keeps_the_offset_from_being_set_is_told(how, message):
     elif how == "flat target":
         target.scale = (1.0, 0.0, 1.0)
     elif how == "no such bone":
-        limb.subtarget = "Lost"
+        limb.target, limb.subtarget = chain_rig(1, name="Other"), "Lost"
+        configure(bpy.data.objects["Rig"], "Bone 3")
     elif how == "hidden target":
         target.hide_viewport = True
     elif how == "edit mode":

@@ -5,7 +5,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..errors import ChainError, RigError
 from .armature import bones_from_tip, bones_in_line
-from .limb import Limb
+from .limb import Limb, check_lowest
 
 
 def active_armature(context: Context) -> Object | None:
@@ -17,7 +17,7 @@ def active_armature(context: Context) -> Object | None:
 def active_bone(context: Context) -> PoseBone | None:
     """The active bone of the active armature, in Pose and Object Mode alike."""
     armature = active_armature(context)
-    bone = armature.data.bones.active if armature else None
+    bone = armature.data.bones.active if armature and armature.pose else None
     return armature.pose.bones.get(bone.name) if bone else None
 
 
@@ -72,15 +72,16 @@ def active_chain(context: Context) -> list[str]:
     stored = bone.ik_triangulation
     if stored.use_selected:
         chosen = selected_bones(armature)
+        check_lowest(bone, chosen)
         return [name for name in bones_in_line(armature, chosen) if name in chosen]
     return list(bones_from_tip(armature, bone.name, stored.chain_count))
 
 
-def active_limb(context: Context) -> Limb:
-    """The limb of the active bone. Raises an IKError that says what is missing."""
+def active_limb(context: Context, target: Object | None = None) -> Limb:
+    """The limb of the active bone, for this `target` if it has none. Raises an IKError that says what is missing."""
     armature, bone = active_armature(context), active_bone(context)
     if armature is None:
         raise RigError("No armature is active. Select one.")
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
-    return Limb.of(bone, selected_bones(armature))
+    return Limb.of(bone, selected_bones(armature), target)

@@ -9,24 +9,26 @@ from bpy.types import Action, ActionChannelbag, FCurve, Object
 
 from .keyframes import curves_of, ensure_channelbag
 
+Made = dict[tuple[int, str, float, float], ActionChannelbag]
+
 
 class Destination:
-    """Where the keys of one bake from frame `first` to `last` go; limbs of an armature share what is made for them.
+    """Where the keys of a limb's bake from frame `first` to `last` go; limbs baked as one share what is `made`.
 
     ACTION is the active action and slot. NEW_ACTION is a copy of that, put in its place. NLA_TRACK is an action with
     nothing but the baked keys, on a track above the others: it counts from `first` to `last`, and the active action
     stays.
     """
 
-    def __init__(self, first: float, last: float) -> None:
+    def __init__(self, first: float, last: float, made: Made | None = None) -> None:
         self._first, self._last = first, last
-        self._made: dict[tuple[int, str], ActionChannelbag] = {}
+        self._made = {} if made is None else made
 
     def bag(self, kind: str, armature: Object, undo: ExitStack) -> ActionChannelbag:
         """The curves to write to. Closing `undo` takes back what is made for that."""
         if kind == "ACTION":
             return ensure_channelbag(armature, undo)
-        key = armature.session_uid, kind
+        key = self._key(kind, armature)
         if key not in self._made:
             make = _new_action if kind == "NEW_ACTION" else partial(_new_track, self._first, self._last)
             self._made[key] = make(armature, undo)
@@ -36,8 +38,12 @@ class Destination:
         """The curves that count at a frame, by path and array index: the active action goes before the NLA."""
         curves = list(curves_of(armature))
         if kind == "NLA_TRACK" and self._first <= frame <= self._last:
-            curves = [*self._made[armature.session_uid, kind].fcurves, *curves]
+            curves = [*self._made[self._key(kind, armature)].fcurves, *curves]
         return {(curve.data_path, curve.array_index): curve for curve in curves}
+
+    def _key(self, kind: str, armature: Object) -> tuple[int, str, float, float]:
+        """What limbs have in common that share it: a track hides what is below it, so it is as long as a bake."""
+        return armature.session_uid, kind, *((self._first, self._last) if kind == "NLA_TRACK" else (0.0, 0.0))
 
 
 def _new_action(armature: Object, undo: ExitStack) -> ActionChannelbag:
@@ -82,6 +88,7 @@ def _new_track(first: float, last: float, armature: Object, undo: ExitStack) -> 
     strip.use_sync_length = False
     end = max(last, first + 1)
     # In this order: Blender keeps each start before its end, and fits the strip's scale to them.
+    strip.action_frame_start = min(first, strip.action_frame_start)
     strip.action_frame_end, strip.action_frame_start = end, first
     strip.frame_start, strip.frame_end, strip.scale = first, end, 1.0
     return bag

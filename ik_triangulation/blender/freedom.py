@@ -80,6 +80,11 @@ def keyed(bone: PoseBone) -> tuple[int, ...]:
     return tuple(index for index in range(count) if count == 4 or not bone.lock_rotation[index])
 
 
+def can_turn(bone: PoseBone) -> bool:
+    """Whether its channels let the bone turn at all: those between the controls of a rig often do not."""
+    return not all(locked_axes(bone))
+
+
 def stiffness_of(bone: PoseBone) -> float:
     """How reluctant the bone is to turn, 0..1."""
     settings = getattr(bone, "ik_triangulation_joint", None)

@@ -158,17 +158,19 @@ class Limb:
         return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **settings)
 
     @staticmethod
-    def of(bone: PoseBone, selected: Sequence[str] = ()) -> Limb:
+    def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:
         """The limb stored on its tip bone; the `selected` bones make the chain if the settings say so.
 
-        Raises what from_tip() and from_bones() do.
+        It is for this `target` if none is stored. Raises what from_tip() and from_bones() do.
         """
         stored = bone.ik_triangulation
+        target = stored.target or target
         settings = saved_settings(stored)
         armature = bone.id_data
         if stored.use_selected:
-            return Limb.from_bones(armature, selected, stored.target, **settings)
-        return Limb.from_tip(armature, bone.name, stored.target, stored.chain_count, **settings)
+            check_lowest(bone, selected)
+            return Limb.from_bones(armature, selected, target, **settings)
+        return Limb.from_tip(armature, bone.name, target, stored.chain_count, **settings)
 
 
 def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
@@ -179,6 +181,13 @@ def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
     tips = [armature.pose.bones[name] for name in enabled_tips(armature)]
     lines = [{bone.name, *(above.name for above in bone.parent_recursive)} for bone in tips]
     return [Limb.of(bone, [n for n in selected if n in line]) for bone, line in zip(tips, lines, strict=True)]
+
+
+def check_lowest(tip: PoseBone, selected: Sequence[str]) -> None:
+    """Raise ChainError unless the selected bones are one line of descent that ends in `tip`."""
+    lowest = bones_in_line(tip.id_data, selected)[-1]
+    if lowest != tip.name:
+        raise ChainError(f"The selected bones end in '{lowest}'. Make that the active one, or turn off Selected Bones.")
 
 
 def enabled_tips(armature: Object) -> list[str]:
@@ -197,7 +206,14 @@ def _has_volume(ob: Object) -> bool:
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
     """The settings saved on a tip bone, as Limb takes them."""
     values = {name: getattr(stored, name) for name in SETTINGS}
+    for target, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
+        values[bone] = bone_of(getattr(stored, target), values[bone])
     return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
+
+
+def bone_of(target: Object | None, bone: str) -> str:
+    """The name of a target's bone; that which was left from another target does not count where there are none."""
+    return bone if target is not None and target.type == "ARMATURE" else ""
 
 
 def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int, int, int]:

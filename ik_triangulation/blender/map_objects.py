@@ -9,9 +9,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Image, Material, Mesh, Object, Scene
+from bpy.types import Image, Material, Mesh, Object, Scene, ViewLayer
 from mathutils import Matrix
 from numpy.typing import NDArray
+
+from .collections import home
 
 PICTURE, CLOUD = "Map", "Reach"
 COLOURS = "Color"  # the attribute of the cloud that the viewport shows
@@ -24,13 +26,20 @@ _FACES = np.array([(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1,
 
 
 def place_picture(
-    armature: Object, tip: str, image: Image, frame: Matrix, side: float, legend: str, scene: Scene
+    armature: Object,
+    tip: str,
+    image: Image,
+    frame: Matrix,
+    side: float,
+    legend: str,
+    scene: Scene,
+    view_layer: ViewLayer,
 ) -> Object:
     """Show an image, at its top a square map, so that the square is centred in the plane of X and Y of `frame`.
 
     That is in armature space (4x4), and so is the length of the square's `side`.
     """
-    ob = _object(armature, tip, PICTURE, image, legend, scene)
+    ob = _object(armature, tip, PICTURE, image, legend, scene, view_layer)
     width, height = image.size
     ob.empty_display_type, ob.empty_display_size = "IMAGE", side * height / width  # that of the longer side
     ob.empty_image_offset = -0.5, width / 2.0 / height - 1.0
@@ -48,6 +57,7 @@ def place_cloud(
     metrics: dict[str, NDArray[np.float64]],
     legend: str,
     scene: Scene,
+    view_layer: ViewLayer,
 ) -> Object:
     """Show places (rows in armature space, `spacing` apart) in colours (sRGB), with the `metrics` as attributes.
 
@@ -64,7 +74,7 @@ def place_cloud(
     for name, values in metrics.items():
         mesh.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", _spread(values))
     mesh.materials.append(_material())
-    return _object(armature, tip, CLOUD, mesh, legend, scene)
+    return _object(armature, tip, CLOUD, mesh, legend, scene, view_layer)
 
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
@@ -77,7 +87,9 @@ def legend_of(ob: Object) -> str:
     return str(ob.get(_LEGEND, ""))
 
 
-def _object(armature: Object, tip: str, kind: str, data: Image | Mesh, legend: str, scene: Scene) -> Object:
+def _object(
+    armature: Object, tip: str, kind: str, data: Image | Mesh, legend: str, scene: Scene, view_layer: ViewLayer
+) -> Object:
     """The object that shows `data`: that of the limb's earlier map, or a new one beside the armature."""
     ob = shown_map(armature, tip, kind)
     if ob is None:
@@ -85,8 +97,7 @@ def _object(armature: Object, tip: str, kind: str, data: Image | Mesh, legend: s
         ob.parent = armature
         ob[_KEY] = f"{kind} {tip}"
     if ob.name not in scene.objects:
-        inside = [c for c in scene.collection.children_recursive if armature.name in c.objects and c.library is None]
-        (inside or [scene.collection])[0].objects.link(ob)
+        home(armature, scene, view_layer).objects.link(ob)
     before = ob.data
     if before != data:
         ob.data = data

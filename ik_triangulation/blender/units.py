@@ -2,9 +2,14 @@
 """Lengths in words, with the scene's units."""
 
 import bpy
-from bpy.types import Scene
+from bpy.types import Object, Scene
 
 _SHOWN = 1e-6  # metres; Blender writes shorter lengths as 0
+
+
+def scale_of(armature: Object) -> float:
+    """How long a length of armature space is in world space; the most of it where directions differ."""
+    return max(abs(scale) for scale in armature.matrix_world.to_scale())
 
 
 def distance_text(length: float, scene: Scene) -> str:

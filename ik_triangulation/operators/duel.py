@@ -12,6 +12,7 @@ from ..analysis.compare import Row
 from ..bake import frames_from, solve_pose
 from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
+from ..overlay import clear_ghosts
 from ..report import Report
 from ..work import Job
 from .limb import LimbOperator
@@ -69,7 +70,7 @@ class POSE_OT_ik_triangulation_duel_apply(DuelOperator):
         except BaseException:
             stored.solver = before
             raise
-        duel.clear_ghosts(active_armature(context))
+        clear_ghosts(active_armature(context))
         return report
 
 
@@ -78,6 +79,10 @@ class POSE_OT_ik_triangulation_duel_forget(DuelOperator):
     bl_label = "Clear Duel"
     bl_description = "Empty the list of solvers and show no ghost any more"
     bl_options = {"REGISTER"}
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        return None if context.window_manager.ik_triangulation_duel.rows else "There was no duel"
 
     def act(self, context: Context) -> set[str]:
         duel.forget(context)

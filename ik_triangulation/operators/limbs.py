@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Object
 
+from .. import live
 from ..blender.context import active_armature, active_bone, why_not_set
 from ..limbs import add_limbs, new_target, remove_limb
 from .base import IKOperator
@@ -42,7 +43,9 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
         return why_not_set(context) or (None if there else "Choose a limb of the list")
 
     def act(self, context: Context) -> set[str]:
-        remove_limb(active_armature(context), active_bone(context).name)
+        armature, tip = active_armature(context), active_bone(context).name
+        live.stop(armature, tip)
+        remove_limb(armature, tip)
         return {"FINISHED"}
 
 
@@ -59,9 +62,16 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
 
 
 def other_object(context: Context) -> Object | None:
-    """The one object that is selected beside the armature; None if there is none, or more."""
-    others = [ob for ob in context.selected_objects if ob != active_armature(context)]
+    """The one object that is selected beside the armature and what it moves; None if there is none, or more."""
+    armature = active_armature(context)
+    others = [ob for ob in context.selected_objects if ob != armature and not _moves_with(ob, armature)]
     return others[0] if len(others) == 1 else None
+
+
+def _moves_with(ob: Object, armature: Object) -> bool:
+    """Whether an object is a child of the armature or deformed by it."""
+    deformed = any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in ob.modifiers)
+    return deformed or ob.parent == armature
 
 
 register, unregister = bpy.utils.register_classes_factory(

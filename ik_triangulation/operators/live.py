@@ -19,7 +19,9 @@ class POSE_OT_ik_triangulation_live(IKOperator):
         "Keying, and frames that are keyed are shown as they are"
     )
 
-    tip: StringProperty(name="Tip", description="Bone at the end of the limb; the active one if empty")
+    tip: StringProperty(
+        name="Tip", description="Bone at the end of the limb; the active one if empty", options={"SKIP_SAVE"}
+    )
 
     why_not = staticmethod(why_not_posed)
 

@@ -5,7 +5,7 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context
 
-from ..blender.context import active_bone, active_limb
+from ..blender.context import active_bone, active_limb, why_not, why_not_posed
 from ..blender.limb import saved_reach
 from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
 from ..reach import reach, reach_through, saved_stops
@@ -45,6 +45,11 @@ class POSE_OT_ik_triangulation_reach(LimbOperator):
         subtype="FACTOR",
     )
 
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        bone = active_bone(context)
+        return why_not_posed(context) if bone and bone.ik_triangulation.reach_stops else why_not(context)
+
     def run(self, context: Context) -> Report:
         stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
         stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
@@ -55,7 +60,8 @@ class POSE_OT_ik_triangulation_reach(LimbOperator):
         how = {name: getattr(self, name) for name in saved} | {"scene": context.scene, "view_layer": context.view_layer}
         if not stops:
             return reach(active_limb(context), **how)
-        return reach_through(active_limb(context), stops, **{n: how[n] for n in how if n not in _OF_A_STOP})
+        how = {name: value for name, value in how.items() if name not in _OF_A_STOP}
+        return reach_through(active_limb(context, stops[0].target), stops, **how)
 
 
 class POSE_OT_ik_triangulation_stop_add(IKOperator):

@@ -44,13 +44,15 @@ def draw() -> None:
         return
     width = context.preferences.system.pixel_size
     gpu.state.blend_set("ALPHA")
-    for layer in layers(context):
-        with gpu.matrix.push_pop():
-            gpu.matrix.multiply_matrix(layer.world)
-            _paint("TRIS", "SMOOTH_COLOR", layer.surfaces)
-            _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.thin, _THIN * width)
-            _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.wide, _WIDE * width)
-    gpu.state.blend_set("NONE")
+    try:
+        for layer in layers(context):
+            with gpu.matrix.push_pop():
+                gpu.matrix.multiply_matrix(layer.world)
+                _paint("TRIS", "SMOOTH_COLOR", layer.surfaces)
+                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.thin, _THIN * width)
+                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.wide, _WIDE * width)
+    finally:
+        gpu.state.blend_set("NONE")
 
 
 def layers(context: Context) -> Iterator[Layer]:

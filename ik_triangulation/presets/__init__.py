@@ -41,9 +41,9 @@ def names() -> list[str]:
 def find_preset(name: str) -> Path:
     """The file of the preset of that name, the user's own first. Raises SettingError if there is none."""
     for folder in _folders():
-        path = folder / f"{name.replace(' ', '_')}{SUFFIX}"  # as Blender shows and keeps names of presets
-        if path.is_file():
-            return path
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            if name in {path.stem, bpy.path.display_name(path.name, title_case=False)}:
+                return path
     raise SettingError(f"Preset '{name}' is not there. Choose one of {', '.join(names())}.")
 
 

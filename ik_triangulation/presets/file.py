@@ -37,7 +37,7 @@ def read_preset(path: Path | str) -> Preset:
             raise _WrongError(error.strerror or str(error)) from error
         except json.JSONDecodeError as error:
             raise _WrongError(f"it is no JSON: {error.msg} in line {error.lineno}") from error
-        except (UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, OverflowError, RecursionError) as error:  # no text, or numbers that are none
             raise _WrongError("it is no JSON text") from error
     except _WrongError as wrong:
         raise SettingError(f"Preset '{path}' cannot be used: {wrong}. Repair or remove the file.") from wrong

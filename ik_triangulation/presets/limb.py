@@ -16,7 +16,8 @@ from bpy.types import Object
 from mathutils import Matrix, Vector
 
 from ..blender.armature import bones_in_line
-from ..blender.freedom import limits_of, stiffness_of, store
+from ..blender.freedom import can_turn, limits_of, stiffness_of, store
+from ..errors import ChainError
 from ..kinematics import EulerLimits, Freedom, Hinge
 from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
@@ -38,10 +39,13 @@ class Applied:
 def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Applied:
     """Make the joints of a preset the own values of these bones, and its settings those of the limb they are.
 
-    A limb of fewer or more bones gets what Preset.for_bones() says; bones beyond that stay as they are. Raises
-    ChainError unless the bones are one line of descent, and has changed nothing then.
+    A limb of fewer or more bones gets what Preset.for_bones() says; bones beyond that, and those whose rotation is
+    locked, stay as they are. Raises ChainError unless the bones are one line of descent and one of them can turn, and
+    has changed nothing then.
     """
-    bones = _in_order(armature, bones)
+    bones = [name for name in _in_order(armature, bones) if can_turn(armature.pose.bones[name])]
+    if not bones:
+        raise ChainError("The rotations of all bones are locked. Unlock them, or choose other bones.")
     limb = _Rest(armature, bones)
     joints = preset.for_bones(len(bones))
     axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)

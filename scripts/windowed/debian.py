@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 RELEASE = "sid"  # the only one with a Blender that can be used here
-MIRROR = "http://deb.debian.org/debian"
 SECONDS = 600  # that each step of making it may take: mirrors can be slow
 PACKAGES = (
     "blender",
@@ -90,12 +89,15 @@ def _fill(folder: Path) -> None:
 
 
 def _mirror() -> str:
-    """The mirror of Debian that this machine uses already."""
-    if shutil.which("apt-get"):
+    """The mirror of Debian that this machine uses already, or that DEBIAN_MIRROR names."""
+    known = [os.environ["DEBIAN_MIRROR"]] if "DEBIAN_MIRROR" in os.environ else []
+    if not known and shutil.which("apt-get"):
         asked = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
-        known = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-        return next((address for address in known if address.rstrip("/").endswith("/debian")), MIRROR)
-    return MIRROR
+        said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+        known = [address for address in said if address.rstrip("/").endswith("/debian")]
+    if not known:
+        raise UnavailableError("no mirror of Debian is known here; name one in DEBIAN_MIRROR")
+    return known[0]
 
 
 def _run(command: list[str]) -> None:

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where new objects go."""
+
+from collections.abc import Iterator
+
+from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
+
+
+def home(ob: Object, scene: Scene, view_layer: ViewLayer) -> Collection:
+    """A collection for what belongs to an object: one it is in, unless that is linked, overridden or not shown."""
+    for collection in _shown(view_layer.layer_collection):
+        if collection in ob.users_collection and not (collection.library or collection.override_library):
+            return collection
+    return scene.collection
+
+
+def _shown(layer: LayerCollection) -> Iterator[Collection]:
+    """The collections whose objects a view layer shows."""
+    if not layer.exclude:
+        yield layer.collection
+    for child in layer.children:
+        yield from _shown(child)
