@@ -85,6 +85,11 @@ def stop_all(*_: object) -> None:
     _listen(False)
 
 
+def under_way() -> list[str]:
+    """The live limbs in words: names of armature and tip bone."""
+    return [f"{live.name}: {live.tip}" for live in _live.values()]
+
+
 def is_live(armature: Object, tip: str) -> bool:
     """Whether the limb that ends in `tip` follows its target."""
     return (armature.session_uid, tip) in _live

@@ -30,7 +30,7 @@ def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
     worst = max(reports, key=lambda report: report.worst.error)
     reached, frames = sum(report.reached for report in reports), sum(len(report.frames) for report in reports)
     return (
-        f"{len(reports)} limbs reached {reached} of {frames} frames, "
+        f"{len(reports)} {'limb' if len(reports) == 1 else 'limbs'} reached {reached} of {frames} frames, "
         f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"
     )
 

@@ -466,7 +466,7 @@ def test_all_limbs_are_baked_as_one(run, rig_file):
     bpy.ops.wm.save_mainfile()
     code, out, said = run(["bake", "FILE", "--all", "--discard", "--json"])
     assert code == DONE, said
-    assert "1 limbs reached 6 of 6 frames" in said
+    assert "1 limb reached 6 of 6 frames" in said
     assert [limb["tip"] for limb in json.loads(out[out.index("{") :])["limbs"]] == ["Bone 3"]
     assert {key.interpolation for c in curves_of(bpy.data.objects["Rig"]) for key in c.keyframe_points} == {"CONSTANT"}
     rig = opened(rig_file)

@@ -5,12 +5,13 @@ from time import sleep
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation import live
 from ik_triangulation.bake import bake
 from ik_triangulation.blender import sampling
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.results import latest
 
 from .rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, nothing_lost, rotate
@@ -318,3 +319,63 @@ def test_live_limbs_alone_are_no_reason_to_step_the_scene():
     bpy.context.scene.frame_set(1)
     assert sampling.others_follow_frame() is False
     assert not bake(Limb.of(rig.pose.bones[TIP]), 1, 12).warnings
+
+
+def test_an_influence_below_1_stays_half_way_however_often_the_target_moves():
+    rig, target = standard(influence=0.5)
+    before = rotations(rig)
+    bpy.ops.pose.ik_triangulation_live()
+    for step in range(8):
+        target.location = PLACE + Vector((0.0, 0.0, 0.01 * (step % 2)))
+        update()
+    here = rotations(rig)
+    bpy.ops.pose.ik_triangulation_live()
+    for bone, values in zip(rig.pose.bones, before, strict=True):
+        bone.rotation_quaternion = values
+    update()
+    target.location = PLACE + Vector((0.0, 0.0, 0.01))
+    update()
+    bpy.ops.pose.ik_triangulation_solve()
+    for bone, values in zip(rig.pose.bones, here, strict=True):
+        assert rotation_angle(bone.rotation_quaternion, Quaternion(values)) < 0.02
+
+
+def test_a_pose_that_was_left_before_it_rested_is_not_keyed_at_another_frame():
+    rig, target = begin()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    target.location = PLACE
+    update()
+    bpy.context.scene.frame_set(20)
+    sleep(1.1 * live._SETTLED)
+    assert live._key() is None
+    assert curves_of(rig) == []
+
+
+def test_what_is_keyed_is_what_is_shown():
+    rig, target = begin(influence=0.5)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    target.location = PLACE
+    update()
+    shown = rotations(rig)
+    sleep(1.1 * live._SETTLED)
+    live._key()
+    assert rotations(rig) == shown
+    bpy.context.scene.frame_set(5)
+    assert all(now == pytest.approx(then, abs=1e-6) for now, then in zip(rotations(rig), shown, strict=True))
+
+
+def test_stopped_from_elsewhere_nothing_is_live():
+    _, target = begin()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = target
+    assert live.under_way() == ["Rig: Bone 3"]
+    assert bpy.ops.pose.ik_triangulation_live_stop() == {"FINISHED"}
+    assert listening() == 0
+    with pytest.raises(RuntimeError, match="No limb is live"):
+        bpy.ops.pose.ik_triangulation_live_stop()
+
+
+def test_a_removed_limb_is_not_live():
+    begin()
+    bpy.ops.pose.ik_triangulation_limb_remove()
+    assert listening() == 0

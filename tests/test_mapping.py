@@ -87,7 +87,7 @@ def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
     least, greatest = mapped.made.ends("total_angle")
     assert legend_of(mapped.shown).splitlines() == [
         f"Total Angle: 0° (plum) to {np.degrees(greatest):.3g}° (cream)",
-        f"{mapped.made.coverage:.1f} % of the disc is reached",
+        f"{mapped.made.coverage:.1f} % of the disc is reached without Finish",
     ]
     assert least == 0.0
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import bpy
 from bpy.types import Scene
 
 from ..bake import baking, solve_pose
@@ -122,7 +123,7 @@ def _set_up(arguments: Namespace, scene: Scene) -> None:
         return
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
     for note in apply_preset(*bones_of(arguments, scene), read_preset(path)).notes:
-        print(f"{path.stem}: {note}", file=sys.stderr)
+        print(f"{bpy.path.display_name(path.name, title_case=False)}: {note}", file=sys.stderr)
 
 
 def _done(

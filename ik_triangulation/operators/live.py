@@ -34,4 +34,20 @@ class POSE_OT_ik_triangulation_live(IKOperator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_live,))
+class POSE_OT_ik_triangulation_live_stop(IKOperator):
+    bl_idname = "pose.ik_triangulation_live_stop"
+    bl_label = "Stop Live"
+    bl_description = "Let no limb follow its target any more, and leave all as they are"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        return None if live.under_way() else "No limb is live"
+
+    def act(self, context: Context) -> set[str]:
+        live.stop_all()
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop)
+)

@@ -14,7 +14,8 @@ from ..task import Task
 from ..work import Job, run_through
 from .base import IKOperator
 
-_SLICE = 0.03  # seconds of work between two looks at what has been pressed
+_SLICE = 0.03  # seconds of work between two looks at what has been pressed,
+_LONGEST = 0.1  # and where Blender takes longer than that to redraw, up to as long as it does
 _PAUSE = 0.001  # seconds from one slice to the next
 _NEWS = 0.2  # seconds between two texts: drawing them can take longer than a slice of work
 
@@ -61,7 +62,7 @@ class ModalOperator(IKOperator):
         self._timer = wm.event_timer_add(_PAUSE, window=context.window)
         wm.modal_handler_add(self)
         wm.progress_begin(0, 100)
-        self._shown = -inf
+        self._shown, self._left = -inf, perf_counter()
         self._show(context)
         return {"RUNNING_MODAL"}
 
@@ -73,8 +74,9 @@ class ModalOperator(IKOperator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
+        away = perf_counter() - self._left
         try:
-            result = self._task.work(_SLICE)
+            result = self._task.work(max(_SLICE, min(away, _LONGEST)))
         except IKError as error:
             self.cancel(context)
             return self.refuse(error)
@@ -85,6 +87,7 @@ class ModalOperator(IKOperator):
             return self.refuse(IKError(f"Internal error, nothing was changed: {error!r}"))
         if result is None:
             self._show(context)
+            self._left = perf_counter()
             return {"RUNNING_MODAL"}
         self.cancel(context)
         return self.tell(context, result)

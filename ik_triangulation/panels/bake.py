@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel
 
 from ..blender.context import active_bone
+from ..commit import REDUCED
 from ..operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
@@ -22,9 +23,15 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "use_scene_range")
         ends = column.column(align=True)
-        ends.active = not limb.use_scene_range
-        ends.prop(limb, "frame_start")
-        ends.prop(limb, "frame_end")
+        if limb.use_scene_range:
+            scene = context.scene
+            preview = "preview_" if scene.use_preview_range else ""
+            ends.active = False
+            ends.prop(scene, f"frame_{preview}start", text="Start")
+            ends.prop(scene, f"frame_{preview}end", text="End")
+        else:
+            ends.prop(limb, "frame_start")
+            ends.prop(limb, "frame_end")
         step = column.column()
         step.active = not limb.only_target_keys
         step.prop(limb, "step")
@@ -55,6 +62,8 @@ class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
         within = column.column()
         within.active = limb.reduce
         within.prop(limb, "reduce_tolerance")
+        if limb.reduce and not limb.reduce_tolerance:
+            within.label(text=f"Within {REDUCED:.1%} of the reach", icon="INFO")
 
 
 class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):

@@ -11,7 +11,7 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_remove,
     POSE_OT_ik_triangulation_target_add,
 )
-from ..operators.live import POSE_OT_ik_triangulation_live
+from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from .layout import SidebarPanel, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
@@ -32,6 +32,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         armature, bone = active_armature(context), active_bone(context)
         if armature is None:
             column.label(text="Select an armature", icon="INFO")
+            _draw_live(column)
             return
         _draw_list(column, armature, context)
         if bone is None:
@@ -46,6 +47,15 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         problem = live.problem(armature, bone.name)
         if problem:
             paragraph(self.layout.column(), problem, context, "ERROR")
+
+
+def _draw_live(column: UILayout) -> None:
+    """The limbs that are live though another object is active: their targets, as likely as not."""
+    under_way = live.under_way()
+    for name in under_way:
+        column.label(text=f"Live: {name}", icon="PLAY")
+    if under_way:
+        column.operator(POSE_OT_ik_triangulation_live_stop.bl_idname, icon="PAUSE")
 
 
 def _draw_list(column: UILayout, armature: Object, context: Context) -> None:

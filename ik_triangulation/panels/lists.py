@@ -120,8 +120,9 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         index: int = 0,
         flt_flag: int = 0,
     ) -> None:
-        row = layout.row(align=True)
-        row.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
+        split = layout.split(factor=_NAME, align=True)
+        split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
+        row = split.row(align=True)
         try:
             now = joint_now(bone)
         except IKError:
@@ -145,6 +146,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         return _only(self, getattr(data, name), chain)
 
 
+_NAME = 0.5  # of a row of the joints is the bone's name
 _SOURCES = {"BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
 
 

@@ -72,7 +72,9 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
 
 def _draw_stops(column: UILayout, limb: PropertyGroup) -> None:
     """The stops, what adds and removes them, and the chosen one."""
-    column.label(text="Stops:")
+    head = column.row(align=True)
+    for title in ("Stops", "Frame", "Hold", ""):
+        head.label(text=title)
     row = column.row()
     name = VIEW3D_UL_ik_triangulation_stops.__name__
     row.template_list(name, "", limb, "reach_stops", limb, "reach_stop", rows=2, maxrows=6)

@@ -6,28 +6,25 @@ from bpy.types import Context, Panel
 
 from ..blender.context import active_bone
 from ..results import latest
-from .layout import LimbPanel
+from .layout import LimbPanel, paragraph
 
 
 class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
     bl_label = "Last Result"
     bl_options = {"DEFAULT_CLOSED"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        bone = active_bone(context)
-        return bone is not None and latest(bone.id_data, bone.name) is not None
-
     def draw(self, context: Context) -> None:
         column = self.layout.column()
         bone = active_bone(context)
         result = latest(bone.id_data, bone.name)
+        if result is None:
+            column.label(text="Not solved yet")
+            return
         for number, line in enumerate(result.lines):
-            icon = "CHECKMARK" if result.reached else "ERROR"
-            column.label(text=line, icon="BLANK1" if number else icon)
-        column.label(text=result.cost(context.scene), icon="DRIVER_ROTATIONAL_DIFFERENCE")
+            paragraph(column, line, context, "BLANK1" if number else "CHECKMARK" if result.reached else "ERROR")
+        paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE")
         for line in result.limits or ["No bone stands on a limit"]:
-            column.label(text=line, icon="CON_ROTLIMIT")
+            paragraph(column, line, context, "CON_ROTLIMIT")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_result,))

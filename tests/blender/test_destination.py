@@ -12,6 +12,7 @@ from ik_triangulation.bake import bake, bake_limbs, baking
 from ik_triangulation.blender import destination, keyframes
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError
+from ik_triangulation.work import run_through
 
 from ..rigs import (
     all_keys,
@@ -294,3 +295,20 @@ def test_a_bake_of_several_that_is_closed_at_any_frame_loses_nothing(where):
             for _ in range(frames + 1):
                 next(job)
             job.close()
+
+
+def test_each_range_of_limbs_baked_as_one_has_a_track_of_its_own():
+    rig, target = chain_rig(4), empty()
+    first = Limb.from_tip(rig, "Bone 1", target, chain_count=2, destination="NLA_TRACK")
+    second = Limb.from_tip(rig, "Bone 3", target, chain_count=2, destination="NLA_TRACK")
+    run_through(baking([first, second], [(1, 20, 1), (60, 80, 1)]))
+    strips = [strip for track in rig.animation_data.nla_tracks for strip in track.strips]
+    assert sorted((strip.frame_start, strip.frame_end) for strip in strips) == [(1.0, 20.0), (60.0, 80.0)]
+
+
+def test_a_track_may_end_before_frame_0():
+    rig, target = chain_rig(3), empty()
+    bake(Limb.from_tip(rig, "Bone 2", target, destination="NLA_TRACK"), -20, -10)
+    (strip,) = rig.animation_data.nla_tracks[-1].strips
+    assert (strip.frame_start, strip.frame_end) == (-20.0, -10.0)
+    assert (strip.action_frame_start, strip.action_frame_end) == (-20.0, -10.0)
