@@ -275,8 +275,7 @@ def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step:
     frames = sorted(map(clock.frame, times))
     if not frames:
         raise AnimationError(
-            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "
-            "Turn off Target's Keys Only."
+            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. Turn off Target's Keys."
         )
     return frames
 

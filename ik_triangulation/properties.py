@@ -336,7 +336,7 @@ class IKT_PG_limb(PropertyGroup):
         override=OVERRIDABLE,
     )
     only_target_keys: BoolProperty(
-        name="Target's Keys Only",
+        name="Target's Keys",
         description="Key the limb only at frames at which the target has a key of its own",
         override=OVERRIDABLE,
     )

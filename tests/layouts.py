@@ -94,7 +94,7 @@ def drawn(panel, width=None):
     if hasattr(panel, "poll") and not panel.poll(context):
         return None
     own = SimpleNamespace(layout=layout)
-    own.column = lambda: SidebarPanel.column(own)
+    own.column = lambda context: SidebarPanel.column(own, context)
     for header in ("draw_header", "draw_header_preset"):
         if hasattr(panel, header):
             getattr(panel, header)(SimpleNamespace(layout=Recorder(context)), context)

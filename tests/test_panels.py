@@ -226,7 +226,7 @@ def test_every_panel_draws(build, system):
 def test_the_last_result_is_shown(build, system):
     bpy.context.scene.unit_settings.system = system
     build()
-    lines = drawn(ONLY_RESULT)
+    lines = drawn(ONLY_RESULT, width=500)
     reached = "Not reached" if build is out_of_reach else "Reached 4 of 4 frames" if build is baked else "Reached"
     assert lines[0] == reached
     assert lines[1].startswith("Distance ")
@@ -244,6 +244,21 @@ def test_what_stands_on_a_limit_is_shown():
     target.location = (0.0, 3.0, 0.5)
     bpy.ops.pose.ik_triangulation_solve()
     assert any(line.startswith("Bone 3: ") for line in drawn(ONLY_RESULT))
+
+
+def test_in_a_narrow_sidebar_long_labels_stand_above_their_values():
+    configure(chain_rig(4), "Bone 3", target=empty())
+    goal = import_module("ik_triangulation.panels.goal").VIEW3D_PT_ik_triangulation_goal
+    narrow, usual = drawn(goal, width=200), drawn(goal, width=260)
+    assert narrow[narrow.index("orientation") - 1] == "Orientation:"
+    assert [line for line in narrow if line != "Orientation:"] == usual
+
+
+def test_presets_and_manual_are_in_the_header_or_where_that_is_too_narrow_below_it():
+    configure(chain_rig(4), "Bone 3", target=empty())
+    main = import_module("ik_triangulation.panels.limbs").VIEW3D_PT_ik_triangulation
+    assert "url_open" in drawn(main, width=200)
+    assert "url_open" not in drawn(main, width=260)
 
 
 def test_a_result_is_that_of_its_own_limb():

@@ -12,14 +12,14 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_rebake,
 )
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
-from .layout import LimbPanel
+from .layout import NARROW, LimbPanel, choice, width
 
 
 class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
     bl_label = "Bake"
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "use_scene_range")
         ends = column.column(align=True)
@@ -41,7 +41,8 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         together.prop(limb, "enabled", text="")
         together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
-        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
+        icon = "KEY_DEHLT" if width(context) > NARROW else "NONE"  # its long label takes all the room
+        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
 
 
 class BakePanel(LimbPanel):
@@ -55,9 +56,11 @@ class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
     bl_label = "Keys"
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
-        for name in ("destination", "interpolation", "only_target_keys", "mark_misses", "reduce"):
+        for name in ("destination", "interpolation"):
+            choice(column, limb, name, context)
+        for name in ("only_target_keys", "mark_misses", "reduce"):
             column.prop(limb, name)
         within = column.column()
         within.active = limb.reduce
@@ -70,9 +73,9 @@ class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):
     bl_label = "Smoothness"
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
-        column.prop(limb, "start_from")
+        choice(column, limb, "start_from", context)
         smooth = column.column()
         smooth.active = limb.finish
         smooth.prop(limb, "smooth")

@@ -15,7 +15,7 @@ from ..operators.duel import (
     POSE_OT_ik_triangulation_duel_forget,
 )
 from ..solvers import SOLVERS
-from .layout import WIDE, LimbPanel, paragraph, width
+from .layout import WIDE, LimbPanel, choice, paragraph, width
 
 _COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
 
@@ -58,9 +58,9 @@ class VIEW3D_PT_ik_triangulation_duel(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         settings, bone = context.window_manager.ik_triangulation_duel, active_bone(context)
-        column.prop(settings, "by")
+        choice(column, settings, "by", context)
         column.prop(settings, "use_range")
         column.operator(POSE_OT_ik_triangulation_duel.bl_idname, icon="SORTBYEXT")
         if not settings.rows or (settings.armature, settings.tip) != (bone.id_data.name, bone.name):

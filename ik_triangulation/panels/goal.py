@@ -6,7 +6,7 @@ from bpy.types import Context, Panel
 
 from ..blender.context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
-from .layout import LimbPanel
+from .layout import LimbPanel, choice
 
 
 class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
@@ -14,7 +14,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "influence", slider=True)
         column.prop(limb, "shape")
@@ -22,7 +22,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         offset.prop(limb, "use_offset", text="")
         offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
         column.separator()
-        column.prop(limb, "orientation")
+        choice(column, limb, "orientation", context)
         weight = column.column()
         weight.active = limb.orientation != "NONE"
         weight.prop(limb, "orient_weight", slider=True)
@@ -40,7 +40,7 @@ class VIEW3D_PT_ik_triangulation_comfort(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "effort_weight", slider=True)
         column.prop(limb, "rest_weight", slider=True)
@@ -48,7 +48,7 @@ class VIEW3D_PT_ik_triangulation_comfort(LimbPanel, Panel):
         near.active = limb.rest_weight > 0.0
         near.prop(limb, "rest_pose")
         column.separator()
-        column.prop(limb, "obstacles")
+        choice(column, limb, "obstacles", context)
         if limb.obstacles is not None:
             column.prop(limb, "obstacle_margin")
             column.prop(limb, "obstacle_weight", slider=True)

@@ -21,7 +21,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         bone = chosen_joint(context)
         lists = context.window_manager.ik_triangulation_lists
         name = VIEW3D_UL_ik_triangulation_joints.__name__

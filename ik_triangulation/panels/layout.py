@@ -3,11 +3,13 @@
 
 from textwrap import wrap
 
-from bpy.types import Context, UILayout
+from bpy.types import Context, UILayout, bpy_struct
 
 from ..blender.context import active_bone
 
-_LETTER = 7.0  # pixels at 1x interface scale that a letter of a label takes, generously
+_LETTER = 6.5  # pixels at 1x interface scale that a letter of a label takes, generously
+_TABS = 40.0  # pixels that the tabs and the margins take
+_ICON = 20.0
 _USUAL = 260.0  # pixels of a sidebar
 NARROW = 230.0  # pixels of one in which there is no room for all columns
 WIDE = 320.0  # pixels of one in which there is room for more columns
@@ -20,10 +22,10 @@ class SidebarPanel:
     bl_region_type = "UI"
     bl_category = "Animation"
 
-    def column(self) -> UILayout:
-        """Labels left, values right, no key buttons."""
+    def column(self, context: Context) -> UILayout:
+        """Labels left, values right, no key buttons; in a narrow sidebar the labels are inside the fields."""
         layout = self.layout
-        layout.use_property_split = True
+        layout.use_property_split = width(context) > NARROW
         layout.use_property_decorate = False
         return layout.column()
 
@@ -44,9 +46,18 @@ def width(context: Context) -> float:
     return context.region.width / scale if context.region else _USUAL
 
 
+def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> None:
+    """A property whose value and label need room: in a narrow sidebar the label stands above."""
+    narrow = width(context) <= NARROW
+    if narrow:
+        column.label(text=f"{data.bl_rna.properties[name].name}:")
+    column.prop(data, name, **({"text": ""} if narrow else {}))
+
+
 def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE") -> None:
     """A text in as many lines as it takes in this width."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
-    for number, line in enumerate(wrap(text, max(20, int(width(context) / _LETTER)))):
+    room = width(context) - _TABS - (_ICON if icon != "NONE" else 0.0)
+    for number, line in enumerate(wrap(text, max(16, int(room / _LETTER)))):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)

@@ -13,7 +13,7 @@ from ..operators.limbs import (
 )
 from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
 from ..operators.solve import POSE_OT_ik_triangulation_solve
-from .layout import SidebarPanel, paragraph
+from .layout import NARROW, SidebarPanel, paragraph, width
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 from .presets import VIEW3D_PT_ik_triangulation_presets
 
@@ -22,13 +22,13 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     bl_label = "IK Triangulation"
 
     def draw_header_preset(self, context: Context) -> None:
-        if active_bone(context) is not None:
-            VIEW3D_PT_ik_triangulation_presets.draw_panel_header(self.layout)
-        help_button = self.layout.row()
-        help_button.operator("wm.url_open", text="", icon="HELP", emboss=False).url = manual.address()
+        if width(context) > NARROW:
+            row = self.layout.row()
+            row.emboss = "NONE"
+            _draw_tools(row, context)
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         armature, bone = active_armature(context), active_bone(context)
         if armature is None:
             column.label(text="Select an armature", icon="INFO")
@@ -39,8 +39,9 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
             column.label(text="Make a bone active", icon="INFO")
             return
         _draw_limb(column, bone)
-        self.column().separator()
-        row = self.layout.row(align=True)
+        self.column(context).separator()
+        narrow = width(context) <= NARROW
+        row = self.layout.column(align=True) if narrow else self.layout.row(align=True)
         row.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
         on = live.is_live(armature, bone.name)
         row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
@@ -58,6 +59,13 @@ def _draw_live(column: UILayout) -> None:
         column.operator(POSE_OT_ik_triangulation_live_stop.bl_idname, icon="PAUSE")
 
 
+def _draw_tools(layout: UILayout, context: Context) -> None:
+    """The presets and the manual: in the panel's header, or beside the list where they would cover the title."""
+    if active_bone(context) is not None:
+        layout.popover(VIEW3D_PT_ik_triangulation_presets.__name__, text="", icon="PRESET")
+    layout.operator("wm.url_open", text="", icon="HELP").url = manual.address()
+
+
 def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
     """The limbs, with what adds and removes them beside."""
     row = column.row()
@@ -67,6 +75,9 @@ def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
     tools = row.column(align=True)
     tools.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, text="", icon="ADD")
     tools.operator(POSE_OT_ik_triangulation_limb_remove.bl_idname, text="", icon="REMOVE")
+    if width(context) <= NARROW:
+        tools.separator()
+        _draw_tools(tools, context)
 
 
 def _draw_limb(column: UILayout, bone: PoseBone) -> None:

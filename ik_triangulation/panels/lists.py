@@ -88,12 +88,14 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
         row.label(text=bone.name)
-        if width(context) > NARROW:
+        narrow = width(context) <= NARROW
+        if not narrow:
             row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
         if width(context) > WIDE:
             row.label(text=SOLVERS[limb.solver].label)
         result = latest(armature, bone.name)
-        row.label(text="", icon="BLANK1" if result is None else "CHECKMARK" if result.reached else "ERROR")
+        if result is not None or not narrow:
+            row.label(text="", icon="BLANK1" if result is None else "CHECKMARK" if result.reached else "ERROR")
         on = live.is_live(armature, bone.name)
         switch = row.operator(
             POSE_OT_ik_triangulation_live.bl_idname, text="", icon="PLAY" if not on else "PAUSE", depress=on, emboss=on
@@ -120,7 +122,8 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         index: int = 0,
         flt_flag: int = 0,
     ) -> None:
-        split = layout.split(factor=_NAME, align=True)
+        narrow = width(context) <= NARROW
+        split = layout.split(factor=_NAME if narrow else _NAME_AND_KIND, align=True)
         split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
         row = split.row(align=True)
         try:
@@ -130,7 +133,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
             row.label(text="Cannot Be Used", icon="ERROR")
             return
         row.active = now.freedom.moves
-        if width(context) > NARROW:
+        if not narrow:
             row.label(text=kind_words(now.freedom))
         if width(context) > WIDE:
             row.label(text=range_words(now.freedom))
@@ -146,7 +149,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         return _only(self, getattr(data, name), chain)
 
 
-_NAME = 0.5  # of a row of the joints is the bone's name
+_NAME, _NAME_AND_KIND = 0.65, 0.5  # of a row of the joints is the bone's name, without and with its kind after it
 _SOURCES = {"BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
 
 

@@ -15,7 +15,7 @@ class VIEW3D_PT_ik_triangulation_overlay(LimbPanel, Panel):
         self.layout.prop(context.scene.ik_triangulation_overlay, "show", text="")
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         settings = context.scene.ik_triangulation_overlay
         parts = column.column(heading="Show")
         parts.active = settings.show

@@ -11,7 +11,7 @@ from ..operators.reach import (
     POSE_OT_ik_triangulation_stop_add,
     POSE_OT_ik_triangulation_stop_remove,
 )
-from .layout import LimbPanel
+from .layout import LimbPanel, choice
 
 
 class VIEW3D_UL_ik_triangulation_stops(UIList):
@@ -46,7 +46,7 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
         frames = column.column(align=True)
         frames.prop(limb, "reach_start")
@@ -65,7 +65,7 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         column.prop(limb, "reach_timing")
         easing = column.column()
         easing.active = TIMINGS[limb.reach_timing].eased
-        easing.prop(limb, "reach_easing")
+        choice(easing, limb, "reach_easing", context)
         column.separator()
         column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
 

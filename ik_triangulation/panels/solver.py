@@ -13,7 +13,7 @@ class VIEW3D_PT_ik_triangulation_solver(LimbPanel, Panel):
     bl_label = "Solver"
 
     def draw(self, context: Context) -> None:
-        column = self.column()
+        column = self.column(context)
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "solver")
         paragraph(column, SOLVERS[limb.solver].description, context)

@@ -8,7 +8,7 @@ import bpy
 from scripts.windowed.inside import buttons, hands, screen
 from scripts.windowed.inside.scene import chain, distance, straighten
 
-WIDTHS = {"narrow": 160, "wide": 420}  # pixels at 1x interface scale
+WIDTHS = {"narrow": 200, "wide": 420}  # pixels at 1x interface scale
 THEMES = ("Blender_Dark", "Blender_Light")
 
 
