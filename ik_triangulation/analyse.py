@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import inf
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
@@ -17,13 +18,13 @@ from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
 from .blender.sampling import sample
-from .blender.stepping import bound_to, read
+from .blender.stepping import bound_to, reading
 from .blender.units import scale_of
 from .errors import SettingError
 from .follow import follow, tasks
 from .kinematics import Pose
 from .solvers import SOLVERS
-from .work import Job, run_through
+from .work import Job, run_through, telling
 
 
 def compare(
@@ -52,8 +53,9 @@ def comparing(
     from_rest: bool = False,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
+    seconds: float = inf,
 ) -> Job[list[Row]]:
-    """What compare() does, solve by solve: yields those done and those in all."""
+    """What compare() does, solve by solve: yields those done and those in all; reads for `seconds` at a time."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if frames is not None and not frames:
         raise SettingError("There is no frame to compare at. Give one at least.")
@@ -64,8 +66,10 @@ def comparing(
         now = sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)
         pairs = list(tasks(limb, bones, [now], from_rest))
     else:
-        bound = bound_to(limb, scene, view_layer, frames)
-        pairs = list(tasks(limb, bones, read(limb, scene, view_layer, frames, bound, posed=True), from_rest))
+        bound, solvers = bound_to(limb, scene, view_layer, frames), list(solvers)
+        read = reading(limb, scene, view_layer, frames, bound, seconds, posed=True)
+        moments = yield from telling(read, (0, len(frames) * len(solvers)))
+        pairs = list(tasks(limb, bones, moments, from_rest))
     settings = limb.tolerance / scale_of(limb.armature), limb.iterations, limb.finish, by, limb.seed
     return (yield from compare_tasks(pairs, solvers, *settings))
 

@@ -6,13 +6,12 @@ All is planned and solved before the first write, and the file is left as it was
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from time import perf_counter
-from typing import TypeVar
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
@@ -27,15 +26,14 @@ from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
 from .blender.memory import recall, remember
-from .blender.nla import check_tweaked
-from .blender.sampling import Sample, sample, samples, stage, tip_in_armature
-from .blender.stepping import bound_to, evaluating, in_order_of_time, stepped, way_through
+from .blender.nla import check_nla
+from .blender.sampling import Sample, in_parts, sample, tip_in_armature
+from .blender.stepping import bound_to, evaluating, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
-from .work import Job, Progress, Work, run_through
+from .work import Job, Progress, run_through, telling
 
-T = TypeVar("T")
 Span = tuple[int, int, float]  # first frame, last frame, step
 _ROWS = 5  # of missed frames that a warning names
 
@@ -54,7 +52,7 @@ def solve_pose(
     frame = scene.frame_current + scene.frame_subframe
     warnings = check_keys(limb.armature, limb.in_order) if key else []
     if key:
-        check_tweaked(limb.armature, scene, frame, frame)
+        check_nla(limb.armature, scene, frame, frame)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, frame)
     warnings += moved_inside(outside(limb, bones, now), now.frame)
@@ -124,7 +122,7 @@ def baking(
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
         warnings.append(check_keys(limb.armature, limb.in_order, limb.destination))
-        check_tweaked(limb.armature, scene, *span[:2])
+        check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     plans = [
         _Plan(limb, span, frames, bound_to(limb, scene, view_layer, frames), found)
@@ -177,27 +175,23 @@ def _baking_one(
     """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
     limb, bound, started = plan.limb, plan.bound, perf_counter()
     bones, found = Bones(limb.armature, limb.bones, limb.solved), plan.warnings
-    moments = _sampled(limb, scene, plan.frames, seconds)
+    moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds)
     if bound:
-        seen: list[Sample | None] = []
-        with closing(stepped(limb, scene, view_layer, plan.frames, bound)) as steps:
-            for now in steps:
-                seen.append(now)
-                yield 1
-        moments = iter(in_order_of_time(seen))
+        moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound), 1)
         found.append(f"The scene was stepped frame by frame: {bound.why}.")
     solved: list[Solved] = []
     for result in follow(limb, bones, moments):
         solved.append(result)
         yield 1
-    solved, find_jumps = yield from _silently(smoothed(limb, bones, solved))
+    solved, find_jumps = yield from telling(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
-    found += moved_inside(outside(limb, bones, begin), begin.frame)
+    if not keep:  # what a re-bake begins with is the last bake
+        found += moved_inside(outside(limb, bones, begin), begin.frame)
     times = map(Clock(scene, limb.armature).time, ends)
     kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
     if kept:
         found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-    written = yield from _silently(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept))
+    written = yield from telling(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept), 0)
     remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     for i in () if kept else (0, written.at[len(written.at) // 2], -1):
         with evaluating(limb, scene, view_layer, bound) as evaluate:
@@ -207,17 +201,6 @@ def _baking_one(
     took = perf_counter() - started
     report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
     plan.report = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
-
-
-def _silently(work: Work[T]) -> Generator[int, None, T]:
-    """The work, which gets no frame done."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        yield 0
 
 
 def rebake(
@@ -286,21 +269,6 @@ def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float
         return range(frame_start, frame_end + 1, int(step))
     count = int((frame_end - frame_start) / step + 1e-6) + 1
     return [frame_start + number * step for number in range(count)]
-
-
-def _sampled(limb: Limb, scene: Scene, frames: Sequence[float], seconds: float) -> Iterator[Sample]:
-    """The limb's samples, read for `seconds` at a time; the scene that takes is gone before they are given out."""
-    done = 0
-    while done < len(frames):
-        read: list[Sample] = []
-        with stage(limb, scene) as staged:
-            until = perf_counter() + seconds
-            for now in samples(limb, staged, frames[done:]):
-                read.append(now)
-                if perf_counter() > until:
-                    break
-        yield from read
-        done += len(read)
 
 
 def report_of(

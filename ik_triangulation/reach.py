@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
@@ -21,15 +22,15 @@ from .blender.dependencies import Bound
 from .blender.destination import Destination
 from .blender.keyframes import check_keys
 from .blender.limb import Limb, bone_of
-from .blender.nla import check_tweaked
+from .blender.nla import check_nla
 from .blender.sampling import tip_in_armature
-from .blender.stepping import bound_to, evaluating, read
+from .blender.stepping import bound_to, evaluating, reading
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
 from .kinematics.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report
-from .work import Progress, finished
+from .work import Job, Progress, Work, run_through, telling
 
 PATHS = ("LINE", "ARC")
 STRAIGHT = "GAUSS_NEWTON"  # turns the joints least from frame to frame; others fold a chain anew each time
@@ -98,6 +99,24 @@ def reach_through(
     In the report only frames at a stop are due.
     Raises an IKError that says what is in the way; then, and if `progress` raises, nothing has changed.
     """
+    how = timing, easing, path, onset
+    return run_through(reaching(limb, stops, frame_start, return_frames, *how, scene, view_layer), progress)
+
+
+def reaching(
+    limb: Limb,
+    stops: Sequence[Stop],
+    frame_start: int,
+    return_frames: int = 0,
+    timing: str = "MINIMUM_JERK",
+    easing: str = "EASE_IN_OUT",
+    path: str = "LINE",
+    onset: float = 0.0,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    seconds: float = inf,
+) -> Job[Report]:
+    """What reach_through() does, frame by frame, as baking() does."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
     view_layer.update()
@@ -111,20 +130,23 @@ def reach_through(
     for each in limbs:
         check_limb(each, scene, view_layer)
     warnings = check_keys(limb.armature, limb.in_order, limb.destination)
-    check_tweaked(limb.armature, scene, frame_start, last)
+    check_nla(limb.armature, scene, frame_start, last, limb.destination)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]
     warnings += [f"The scene was stepped frame by frame: {bound.why}." for bound in bounds if bound]
-    visits = _visits(limbs, stops, bounds, frame_start, last, scene, view_layer)
+    whole = last - frame_start + 1
+    visits = yield from telling(
+        _visits(limbs, stops, bounds, frame_start, last, scene, view_layer, seconds), (0, whole)
+    )
     solved: list[Solved] = []
     for result in Movement(bones, visits, manner).frames(frame_start, return_frames):
         solved.append(result)
-        if progress:
-            progress(len(solved), last - frame_start + 1)
+        yield len(solved), whole
     warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
     with ExitStack() as undo:
         where = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
-        written = finished(commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {}))
+        keying = commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {})
+        written = yield from telling(keying, (whole, whole))
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         with evaluating(limb, scene, view_layer, next(filter(None, bounds), None)) as evaluate:
             for result in (solved[i] for i in written.at if solved[i].now.frame in checked):
@@ -170,15 +192,16 @@ def _visits(
     last: int,
     scene: Scene,
     view_layer: ViewLayer,
-) -> list[Visit]:
+    seconds: float,
+) -> Work[list[Visit]]:
     """The stops with what has to be known of each: from leaving the one before until being at the next."""
     begins = [first, *(stop.frame + stop.hold for stop in stops[:-1])]
     ends = [*(stop.frame for stop in stops[1:]), last]
     visits = []
     for limb, stop, bound, begin, end in zip(limbs, stops, bounds, begins, ends, strict=True):
         frames = range(begin, end + 1)
-        seen = dict(zip(frames, read(limb, scene, view_layer, frames, bound), strict=True))
-        visits.append(Visit(limb, stop.frame, stop.frame + stop.hold, seen))
+        moments = yield from reading(limb, scene, view_layer, frames, bound, seconds)
+        visits.append(Visit(limb, stop.frame, stop.frame + stop.hold, dict(zip(frames, moments, strict=True))))
     return visits
 
 

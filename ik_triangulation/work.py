@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 Work = Generator[None, None, T]  # stops between two parts; returns what was found
 Job = Generator[tuple[int, int], None, T]  # the same, telling the parts done and those in all
@@ -22,6 +23,17 @@ def finished(work: Work[T]) -> T:
         except StopIteration as end:
             result: T = end.value
             return result
+
+
+def telling(work: Work[T], what: S) -> Generator[S, None, T]:
+    """The work as a part of a greater one, to which `what` is told each time it stops."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        yield what
 
 
 def run_through(job: Job[T], progress: Progress | None = None) -> T:

@@ -22,6 +22,7 @@ from ik_triangulation.cli import main
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
 from ik_triangulation.solvers import SOLVERS, solve
 from ik_triangulation.targets import Point
+from ik_triangulation.work import run_through
 
 from .chains import GENERAL
 from .rigs import (
@@ -119,6 +120,15 @@ def test_a_frame_of_a_range_is_the_same_as_that_frame_alone():
     alone = analyse.compare(limb, solvers=QUICK)
     bpy.context.scene.frame_set(30)
     assert without_time(analyse.compare(limb, [5], QUICK)) == without_time(alone)
+
+
+def test_reading_for_a_moment_at_a_time_changes_nothing():
+    rig, target = standard()
+    limb, frames = limb_of(rig, target), range(1, 12)
+    at_once = analyse.compare(limb, frames, QUICK)
+    with nothing_lost():
+        in_parts = run_through(analyse.comparing(limb, frames, QUICK, seconds=0.0))
+    assert without_time(in_parts) == without_time(at_once)
 
 
 @pytest.mark.parametrize("by", COSTS)

@@ -94,6 +94,22 @@ def test_selected_bones_are_turned_and_those_between_them_stay():
     assert target.animation_data.action is not rig.animation_data.action
 
 
+@pytest.mark.parametrize("how", ["bone", "collection"])
+def test_selected_bones_that_are_hidden_stay(how):
+    rig, _ = standard(use_selected=True)
+    select(rig, "Bone 1", "Bone 2", "Bone 3", active="Bone 3")
+    if how == "bone":
+        bone = rig.pose.bones["Bone 1"]
+        (bone if hasattr(bone, "select") else bone.bone).hide = True
+    else:
+        hidden = rig.data.collections.new("Hidden")
+        hidden.assign(rig.data.bones["Bone 1"])
+        hidden.is_visible = False
+    bpy.ops.pose.ik_triangulation_solve()
+    turned = [bone.name for bone in rig.pose.bones if tuple(bone.rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)]
+    assert turned == ["Bone 2", "Bone 3"]
+
+
 def test_the_settings_of_the_active_bone_count_whichever_end_of_the_selection_it_is():
     rig, _ = standard()
     configure(rig, "Bone 1", target=empty("Near", (0.3, 0.3, 1.5)), use_selected=True)

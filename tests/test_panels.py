@@ -358,7 +358,7 @@ def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
         (Hinge(Vector((0.0, 0.0, 1.0)), -inf, inf), "Hinge Z", ""),
         (Hinge(Vector((1.0, 1.0, 0.0)), 0.0, inf), "Hinge", "0° to any"),
         (Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5), "Locked", "29° to 29°"),
-        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°"),
+        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°, twist -6° to 6°"),
         (EulerLimits("XYZ", (-pi, -inf, 0.0), (pi, inf, 1.0)), "Euler", "X -180° to 180°, Z 0° to 57°"),
     ],
 )

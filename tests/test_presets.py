@@ -316,6 +316,17 @@ def test_the_operators_load_keep_and_remove():
     assert names() == BUILT_IN
 
 
+@pytest.mark.parametrize("name", ["IK/FK", "Left: arm?", "Ärmel 2"])
+def test_a_preset_may_be_called_what_no_file_may(name):
+    rig, _ = arm()
+    configure(rig, "hand", chain_count=3, target=empty())
+    bpy.ops.pose.ik_triangulation_preset_add(name=name)
+    (new,) = set(names()) - set(BUILT_IN)
+    assert bpy.ops.pose.ik_triangulation_preset_load(filepath=str(find_preset(new))) == {"FINISHED"}
+    bpy.ops.pose.ik_triangulation_preset_add(name=name, remove_name=True)
+    assert names() == BUILT_IN
+
+
 def test_the_command_line_sets_a_limb_up_first(capsys):
     rig, _ = arm()
     configure(rig, "hand", chain_count=3, target=empty(location=(0.8, -0.8, 1.6)))

@@ -142,6 +142,21 @@ def test_it_is_kept_in_the_file_with_the_pole_and_the_obstacles(tmp_path):
     assert key_frames(curves_of(rig)[0]) == list(range(3, 21, 2))
 
 
+def test_what_the_limb_reaches_for_may_have_been_renamed_since():
+    rig, target = baked(pole_target=empty("Pole", (3.0, 0.0, 0.0)))
+    configure(rig, "Bone 2", target=target, pole_target=bpy.data.objects["Pole"])
+    target.name, bpy.data.objects["Pole"].name = "Cup", "Knee"
+    assert rebake(rig, "Bone 2").target == "Cup"
+
+
+def test_the_limits_a_limb_has_been_given_since_are_no_reason_to_warn():
+    rig, _ = baked()
+    assert rebake(rig, "Bone 2").warnings == []
+    settings = rig.pose.bones["Bone 2"].ik_triangulation_joint
+    settings.source, settings.kind = "OWN", "LOCKED"
+    assert not [text for text in rebake(rig, "Bone 2").warnings if "stood outside" in text]
+
+
 def test_a_new_action_is_baked_again_in_its_place():
     rig, _ = baked()
     old = rig.animation_data.action

@@ -22,9 +22,16 @@ def active_bone(context: Context) -> PoseBone | None:
 
 
 def selected_bones(armature: Object) -> list[str]:
-    """Names of the selected bones of an armature."""
-    # Selection moved from the bone to the pose bone in Blender 5.0.
-    return [b.name for b in armature.pose.bones if (b if hasattr(b, "select") else b.bone).select]
+    """Names of the selected bones of an armature, of those that are shown."""
+    return [bone.name for bone in armature.pose.bones if _is_selected(bone)]
+
+
+def _is_selected(bone: PoseBone) -> bool:
+    """Whether a bone counts as selected, as in Blender's own operators: a hidden one keeps its mark, but does not."""
+    of = bone if hasattr(bone, "select") else bone.bone  # where both marks moved from in Blender 5.0
+    collections = bone.bone.collections
+    shown = not of.hide and (not collections or any(each.is_visible_effectively for each in collections))
+    return bool(of.select and shown)
 
 
 def why_not_set(context: Context) -> str | None:

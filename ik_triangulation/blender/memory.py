@@ -49,15 +49,18 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
         settings = {name: value for name, value in record["settings"].items() if name in SETTINGS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
+    stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():
         if settings.get(setting) is not None:
-            settings[setting] = _named(settings[setting], getattr(bpy.data, where))
+            settings[setting] = _named(settings[setting], getattr(bpy.data, where), getattr(stored, setting, None))
     settings["destination"] = "ACTION"
-    return Limb.from_bones(armature, bones, _named(name, scene.objects), **settings), (start, end, step)
+    target = _named(name, scene.objects, getattr(stored, "target", None))
+    return Limb.from_bones(armature, bones, target, **settings), (start, end, step)
 
 
-def _named(name: str, among: Any) -> ID:
-    found = among.get(name)
+def _named(name: str, among: Any, now: ID | None) -> ID:
+    """What has that name; if nothing has, what the limb has `now`, for that may have been renamed."""
+    found = among.get(name) or (now if now and among.get(now.name) == now else None)
     if found is None:
         raise TargetError(f"'{name}', which the last bake was made with, is not there. Bake again.")
     return found

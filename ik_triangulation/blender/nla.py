@@ -20,10 +20,30 @@ def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
         waiting += strip.strips
 
 
-def check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
-    """Raise AnimationError if the object is in NLA tweak mode and these frames would not show just what is keyed."""
-    if not is_tweaked(ob):
+def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: str = "ACTION") -> None:
+    """Raise AnimationError if the NLA keeps these frames from showing just what is keyed at the destination."""
+    animation = ob.animation_data
+    if animation is None:
         return
+    if not animation.use_nla:
+        if destination == "NLA_TRACK":
+            raise AnimationError(
+                f"The NLA of '{ob.name}' is switched off: a new track would not show. Switch it on, or write to the "
+                "active action."
+            )
+        return
+    if is_tweaked(ob):
+        _check_tweaked(ob, scene, first, last)
+        return
+    for track in animation.nla_tracks:
+        if track.is_solo:
+            raise AnimationError(
+                f"NLA track '{track.name}' of '{ob.name}' is solo: what is keyed elsewhere would not show. "
+                "Turn its star off."
+            )
+
+
+def _check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
     strip = _tweaked(ob.animation_data)
     leave = "Leave tweak mode first."
     if strip is None:

@@ -9,6 +9,7 @@ and poses that are not keyed stay as they are.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor, isfinite
+from time import perf_counter
 from typing import NamedTuple
 
 import bpy
@@ -201,6 +202,23 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
             yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
         else:
             yield sample(limb, go_to(staged, frame), frame)
+
+
+def in_parts(
+    limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, posed: bool = False
+) -> Iterator[Sample]:
+    """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out."""
+    done = 0
+    while done < len(frames):
+        part: list[Sample] = []
+        with stage(limb, scene) as staged:
+            until = perf_counter() + seconds
+            for now in samples(limb, staged, frames[done:], posed):
+                part.append(now)
+                if perf_counter() > until:
+                    break
+        yield from part
+        done += len(part)
 
 
 def go_to(staged: Scene, frame: float, view_layer: ViewLayer | None = None) -> Depsgraph:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from math import ceil, floor
+from math import ceil, floor, inf
 
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix
 
+from ..work import Work
 from .armature import base_of
 from .dependencies import Bound, Node, needs_scene
 from .limb import Limb
@@ -18,10 +19,10 @@ from .sampling import (
     Sample,
     frame_of,
     go_to,
+    in_parts,
     is_own,
     others_follow_frame,
     sample,
-    samples,
     silenced,
     stage,
 )
@@ -103,20 +104,31 @@ def in_order_of_time(seen: Sequence[Sample | None]) -> list[Sample]:
     return sorted((now for now in seen if now), key=lambda now: now.frame)
 
 
-def read(
+def reading(
     limb: Limb,
     scene: Scene,
     view_layer: ViewLayer,
     frames: Sequence[float],
     bound: Bound | None,
+    seconds: float = inf,
     posed: bool = False,
-) -> list[Sample]:
-    """The rig and its target at each of the frames, at one go; `posed` as samples() takes it. Raises what it does."""
-    if bound:
-        with closing(stepped(limb, scene, view_layer, frames, bound)) as seen:
-            return in_order_of_time(list(seen))
-    with stage(limb, scene) as staged:
-        return list(samples(limb, staged, frames, posed))
+) -> Work[list[Sample]]:
+    """The rig and its target at each of the frames, `posed` as samples() takes it. Raises what that does.
+
+    Stops now and then, and after so many `seconds` at the latest.
+    """
+    if not bound:
+        moments = []
+        for now in in_parts(limb, scene, frames, seconds, posed):
+            moments.append(now)
+            yield
+        return moments
+    seen = []
+    with closing(stepped(limb, scene, view_layer, frames, bound)) as steps:
+        for step in steps:
+            seen.append(step)
+            yield
+    return in_order_of_time(seen)
 
 
 def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Sequence[Callable[[], None]]) -> None:

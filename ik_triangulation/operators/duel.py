@@ -35,7 +35,8 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
         if settings.use_range:
             stored = active_bone(context).ik_triangulation
             frames = frames_from(*saved_range(stored, scene, scene.use_preview_range))
-        return comparing(active_limb(context), frames, by=settings.by, scene=scene, view_layer=context.view_layer)
+        where = {"scene": scene, "view_layer": context.view_layer}
+        return comparing(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
     def tell(self, context: Context, result: Sequence[Row]) -> set[str]:
         duel.show(result, active_armature(context), active_bone(context).name, context)

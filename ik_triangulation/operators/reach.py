@@ -8,17 +8,18 @@ from bpy.types import Context
 from ..blender.context import active_bone, active_limb, why_not, why_not_posed
 from ..blender.limb import saved_reach
 from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
-from ..reach import reach, reach_through, saved_stops
+from ..reach import Stop, reaching, saved_stops
 from ..report import Report
+from ..work import Job
+from .baking import BakeOperator
 from .base import IKOperator
-from .limb import LimbOperator
 from .limbs import other_object
 
 _OF_A_STOP = {"frame_end", "hold"}  # each has its own
 _BETWEEN = 24  # frames from one stop to the next at first
 
 
-class POSE_OT_ik_triangulation_reach(LimbOperator):
+class POSE_OT_ik_triangulation_reach(BakeOperator):
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
@@ -45,23 +46,31 @@ class POSE_OT_ik_triangulation_reach(LimbOperator):
         subtype="FACTOR",
     )
 
+    doing = "Reaching"
+    stopped = "Reach cancelled, nothing was changed"
+
     @classmethod
     def why_not(cls, context: Context) -> str | None:
         bone = active_bone(context)
         return why_not_posed(context) if bone and bone.ik_triangulation.reach_stops else why_not(context)
 
-    def run(self, context: Context) -> Report:
+    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
         stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
         saved = saved_reach(stored)
         for name, value in saved.items():  # they then show where the operator can be adjusted
             if not given(name) and not (stops and name in _OF_A_STOP):
                 setattr(self, name, value)
-        how = {name: getattr(self, name) for name in saved} | {"scene": context.scene, "view_layer": context.view_layer}
+        limb = active_limb(context, stops[0].target if stops else None)
         if not stops:
-            return reach(active_limb(context), **how)
-        how = {name: value for name, value in how.items() if name not in _OF_A_STOP}
-        return reach_through(active_limb(context, stops[0].target), stops, **how)
+            stops = [Stop(limb.target, self.frame_end, self.hold, limb.subtarget)]
+        how = {name: getattr(self, name) for name in saved if name not in _OF_A_STOP}
+        return _alone(reaching(limb, stops, **how, scene=context.scene, view_layer=context.view_layer, seconds=seconds))
+
+
+def _alone(job: Job[Report]) -> Job[list[Report]]:
+    """The job of one limb as that of several."""
+    return [(yield from job)]
 
 
 class POSE_OT_ik_triangulation_stop_add(IKOperator):

@@ -21,7 +21,8 @@ def range_words(freedom: Freedom) -> str:
     if isinstance(freedom, Hinge):
         return _range(freedom.lower, freedom.upper)
     if isinstance(freedom, Cone):
-        return f"to {angle_words(freedom.swing)}"
+        twist = _range(freedom.twist_lower, freedom.twist_upper)
+        return f"to {angle_words(freedom.swing)}" + (f", twist {twist}" if twist else "")
     if isinstance(freedom, EulerLimits):
         ranges = zip("XYZ", freedom.lower, freedom.upper, strict=True)
         return ", ".join(f"{axis} {_range(*ends)}" for axis, *ends in ranges if _range(*ends))

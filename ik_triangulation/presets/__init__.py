@@ -7,6 +7,7 @@ Those that come with the extension are in the folder `ik_triangulation` here, wh
 from pathlib import Path
 
 import bpy
+from bl_operators.presets import AddPresetBase
 
 from ..errors import SettingError
 from .file import read_preset, write_preset
@@ -39,10 +40,11 @@ def names() -> list[str]:
 
 
 def find_preset(name: str) -> Path:
-    """The file of the preset of that name, the user's own first. Raises SettingError if there is none."""
+    """The file of the preset that is called or shown so, the user's own first. Raises SettingError if there is none."""
+    stem = AddPresetBase.as_filename(name)
     for folder in _folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")):
-            if name in {path.stem, bpy.path.display_name(path.name, title_case=False)}:
+            if path.stem in {name, stem} or bpy.path.display_name(path.name, title_case=False) == name:
                 return path
     raise SettingError(f"Preset '{name}' is not there. Choose one of {', '.join(names())}.")
 

@@ -7,11 +7,11 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.analyse import compare
+from ik_triangulation.analyse import compare, comparing
 from ik_triangulation.bake import bake, baking, run_through
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import RigError
-from ik_triangulation.reach import reach
+from ik_triangulation.reach import Stop, reach, reaching
 from tests.rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -49,6 +49,14 @@ def falling_cube():
 
 def stepped(report):
     return [text for text in report.warnings if text.startswith("The scene was stepped frame by frame: ")]
+
+
+def comparison(limb):
+    return comparing(limb, range(1, LAST + 1), ["TRIANGULATION", "CCD"], seconds=0.0)
+
+
+def reached(limb):
+    return reaching(limb, [Stop(limb.target, LAST)], 1, seconds=0.0)
 
 
 def unkeyed():
@@ -179,6 +187,23 @@ def test_closed_at_any_frame_nothing_is_lost():
         for frames in range(1, 2 * LAST + 1):
             job = baking([limb], [(1, LAST, 1)], seconds=0.0)
             for _ in range(frames):
+                next(job)
+            job.close()
+            assert shown() == before
+
+
+@pytest.mark.parametrize("whose", [comparison, reached])
+def test_a_reach_or_a_comparison_that_is_closed_at_any_part_loses_nothing(whose):
+    rig, target = scene_bound()
+    shown = unkeyed()
+    before, limb = shown(), Limb.from_tip(rig, "Bone 2", target)
+    parts = sum(1 for _ in whose(limb))
+    rig.animation_data_clear()
+    assert parts > 2 * LAST
+    with nothing_lost():
+        for part in range(1, parts):
+            job = whose(limb)
+            for _ in range(part):
                 next(job)
             job.close()
             assert shown() == before

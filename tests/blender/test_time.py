@@ -251,6 +251,27 @@ def test_with_the_nla_turned_off_the_action_is_keyed_as_it_is_seen():
     assert misses(limb, range(2, 10)) < 1.1e-3
 
 
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
+def test_beside_a_solo_track_nothing_is_keyed_that_would_not_show(destination):
+    rig, target = chain_rig(3), empty()
+    solo = rig.animation_data_create().nla_tracks.new()
+    solo.strips.new("Other", 1, bpy.data.actions.new("Other"))
+    solo.is_solo = True
+    limb = Limb.from_tip(rig, "Bone 2", target, destination=destination)
+    with nothing_lost(), pytest.raises(AnimationError, match=rf"NLA track '{solo.name}' of 'Rig' is solo.* star off"):
+        bake(limb, 1, 5)
+    solo.is_solo = False
+    assert not bake(limb, 1, 5).warnings
+
+
+def test_with_the_nla_turned_off_no_track_is_baked():
+    rig, target = chain_rig(3), empty()
+    rig.animation_data_create().use_nla = False
+    limb = Limb.from_tip(rig, "Bone 2", target, destination="NLA_TRACK")
+    with nothing_lost(), pytest.raises(AnimationError, match=r"NLA of 'Rig' is switched off.* Switch it on"):
+        bake(limb, 1, 5)
+
+
 @pytest.mark.parametrize("destination", ["NEW_ACTION", "NLA_TRACK"])
 def test_in_tweak_mode_keys_go_to_the_action_only(destination):
     limb, _ = tweaked()
