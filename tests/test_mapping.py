@@ -239,6 +239,7 @@ def test_the_ends_of_the_colours_are_told_in_the_units_of_the_metric():
     assert labels("total_angle", 0.0, 12.0) == ("0°", "688°")
     assert labels("travel", 0.0, 123.456) == ("0%", "12346%")
     assert in_words("turns", "VIOLET_YELLOW", 0.0, 7.0) == "Turns: 0 (violet) to 7 (yellow)"
+    assert in_words("iterations", "HUE", 1.0, 1.0) == "Iterations: 1 (blue)"
 
 
 @pytest.mark.parametrize("size", [8, 30, 100, 300])
@@ -327,7 +328,7 @@ def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     assert bpy.ops.pose.ik_triangulation_map_volume() == {"FINISHED"}
     cloud = shown_map(rig, "Bone 2", CLOUD)
     colours, share = legend_of(cloud).splitlines()
-    assert re.fullmatch(r"Turns: 0 \(blue\) to \d+ \(red\) and more", colours)
+    assert re.fullmatch(r"Turns: 0 \(blue\) to \d+ \(red\)( and more)?", colours)
     assert re.fullmatch(r"[\d.]+ % of the places are reached", share)
     assert f"{len(cloud.data.vertices) // 6} of 32 places are reached" in capfd.readouterr().out
 

@@ -43,7 +43,7 @@ def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
     low, high = (
         f"{label} ({name})" for label, name in zip(labels(metric, least, greatest), _NAMES[scale], strict=True)
     )
-    return f"{LABELS[metric]}: {low} to {high}"
+    return f"{LABELS[metric]}: {low}" + (f" to {high}" if greatest > least else "")
 
 
 def with_strip(picture: NDArray[np.uint8], metric: str, scale: str, least: float, greatest: float) -> NDArray[np.uint8]:
