@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 from math import cos, isinf, pi, sin
 
@@ -31,6 +32,7 @@ _FAR = 0.4  # how far something without end is shown
 _TICK = 0.85, 1.15  # of the radius
 _PARALLEL = 0.2  # sine of an angle to an axis below which a bone rather twists about it than bends
 _ALIGNED = 0.999  # cosine of an angle to X, Y or Z up to which a hinge has their colour
+_KEPT = 256  # joints whose strokes are remembered
 _GRID = 2  # lines of a plane on either side of the middle one
 
 _X, _Y, _Z = (Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
@@ -55,8 +57,8 @@ def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector
         if isinstance(joint.freedom, Free) or not stretch:
             continue
         if joint.freedom.moves:
-            strokes = _limits(joint.freedom, pose.rotations[i], _Y * (_DIAL * length / stretch))
-            sketch.add(*(stroke.through(socket, head) for stroke in strokes))
+            where = (held.copy().freeze() for held in (pose.rotations[i], socket, head))
+            sketch.add(*_joint(joint.freedom, _DIAL * length / stretch, *where))
         else:
             add_lock(sketch, head, length, eye)
 
@@ -89,6 +91,12 @@ def add_aim(sketch: Sketch, tip: Vector, aim: Vector, reached: bool, reach: floa
     """A line from the tip to the place it shall reach, and a mark there."""
     role = Role.REACHED if reached else Role.MISSED
     sketch.add(Line(role, tip, aim), facing(role, aim, _AIM * reach, eye, apex=aim))
+
+
+@lru_cache(maxsize=_KEPT)
+def _joint(freedom: Freedom, size: float, rotation: Quaternion, socket: Matrix, head: Vector) -> list[Arc | Line]:
+    """The strokes for a joint; kept for the next redraw, which as a rule shows the same pose from another side."""
+    return [stroke.through(socket, head) for stroke in _limits(freedom, rotation, _Y * size)]
 
 
 def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Arc | Line]:

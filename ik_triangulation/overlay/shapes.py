@@ -18,8 +18,8 @@ from mathutils import Matrix, Vector
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_STEPS = 32  # straight pieces of an arc, as many as Blender's own circles have
-_SHARES = np.linspace(0.0, 1.0, _STEPS + 1, dtype=np.float32)
+_STEPS = 32  # straight pieces of an arc, as many as Blender's own circles have,
+_FEWER = 20  # and of a sector: there are many of these, and they are small
 _WAIST = 0.1  # of a bone's length: where Blender's octahedral bones are widest, and how wide they are there
 _ROUND = tau - 1e-4  # [rad] from here on an arc has no ends to be marked
 _EDGES = np.array([(0, i) for i in range(1, 5)] + [(i, i % 4 + 1) for i in range(1, 5)] + [(i, 5) for i in range(1, 5)])
@@ -103,26 +103,25 @@ class Sketch:
 
     def strokes(self) -> tuple[Strokes, Strokes]:
         """All lines, those of the arcs and their ends included; and the triangles of all sectors."""
-        arcs = sorted(self.arcs, key=lambda arc: arc.apex is None)  # the sectors first
-        apices = _array([arc.apex for arc in arcs if arc.apex is not None])
-        curves = _curves(arcs)
-        roles = np.array([arc.role for arc in arcs], dtype=int)
-        around = curves[: len(apices)]
-        ended = np.array([arc.upper - arc.lower < _ROUND for arc in arcs[: len(apices)]], dtype=bool)
+        sectors = [arc for arc in self.arcs if arc.apex is not None]
+        apices, around, roles = _array([arc.apex for arc in sectors]), _curves(sectors, _FEWER), _roles(sectors)
+        ended = np.array([arc.upper - arc.lower < _ROUND for arc in sectors], dtype=bool)
         ends = np.stack((apices[ended], around[ended, 0], apices[ended], around[ended, -1]), axis=1)
         lines = _array([place for line in self.lines for place in (line.start, line.end)])
+        bare = [arc for arc in self.arcs if arc.apex is None]
         outlines = (
-            (lines, np.repeat(np.array([line.role for line in self.lines], dtype=int), 2)),
-            (ends.reshape(-1, 3), roles[: len(apices)][ended].repeat(4)),
-            (np.stack((curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3), roles.repeat(2 * _STEPS)),
+            (lines, _roles(self.lines).repeat(2)),
+            (ends.reshape(-1, 3), roles[ended].repeat(4)),
+            (_pieces(around), roles.repeat(2 * _FEWER)),
+            (_pieces(_curves(bare, _STEPS)), _roles(bare).repeat(2 * _STEPS)),
         )
         places, owners = (np.concatenate(parts) for parts in zip(*outlines, strict=True))
         alphas = np.ones(len(places), dtype=np.float32)
         alphas[: len(lines)] = [alpha for line in self.lines for alpha in line[3:]]
-        middle = np.broadcast_to(apices[:, None], (len(apices), _STEPS, 3))
+        middle = np.broadcast_to(apices[:, None], (len(apices), _FEWER, 3))
         fans = np.stack((middle, around[:, :-1], around[:, 1:]), axis=2).reshape(-1, 3)
         whole = np.ones(len(fans), dtype=np.float32)
-        return Strokes(places, owners, alphas), Strokes(fans, roles[: len(apices)].repeat(3 * _STEPS), whole)
+        return Strokes(places, owners, alphas), Strokes(fans, roles.repeat(3 * _FEWER), whole)
 
 
 def silhouette(role: Role, centre: Vector, radius: float, eye: Vector) -> Arc | None:
@@ -177,13 +176,23 @@ def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
     return places[:, _EDGES].reshape(-1, 3), places[:, _FACES].reshape(-1, 3)
 
 
-def _curves(arcs: Sequence[Arc]) -> Array:
+def _curves(arcs: Sequence[Arc], steps: int) -> Array:
     """The places of each arc, one after the other (arcs, steps + 1, 3)."""
     frames = _array([vector for arc in arcs for vector in (arc.centre, arc.x, arc.y)]).reshape(-1, 3, 1, 3)
     ends = np.array([arc[4:6] for arc in arcs], dtype=np.float32).reshape(-1, 2, 1)
-    angles = (ends[:, 0] + (ends[:, 1] - ends[:, 0]) * _SHARES)[..., None]
+    angles = (ends[:, 0] + (ends[:, 1] - ends[:, 0]) * np.linspace(0.0, 1.0, steps + 1, dtype=np.float32))[..., None]
     result: Array = frames[:, 0] + np.cos(angles) * frames[:, 1] + np.sin(angles) * frames[:, 2]
     return result
+
+
+def _pieces(curves: Array) -> Array:
+    """The straight pieces of curves: two places each."""
+    pieces: Array = np.stack((curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3)
+    return pieces
+
+
+def _roles(strokes: Sequence[Arc | Line]) -> Array:
+    return np.array([stroke.role for stroke in strokes], dtype=int)
 
 
 def _array(vectors: Sequence[Vector]) -> Array:
