@@ -10,8 +10,7 @@ from bpy.types import Context, Object, PropertyGroup, WindowManager
 
 from .analyse import preview
 from .analysis.compare import Row
-from .blender.context import selected_bones
-from .blender.limb import Limb
+from .blender.context import limb_of
 from .blender.units import scale_of
 from .errors import IKError
 from .overlay import clear_ghosts, show_ghost
@@ -29,7 +28,7 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
     armature, row = context.view_layer.objects.get(rows.armature), rows.rows[rows.chosen]
     if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
         return
-    limb = Limb.of(armature.pose.bones[rows.tip], selected_bones(armature))
+    limb = limb_of(armature.pose.bones[rows.tip])
     try:
         show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
     except IKError:  # what was in order when the duel was fought is no more

@@ -18,7 +18,7 @@ from . import commit
 from .bake import report_of, solve_pose
 from .blender.armature import Bones
 from .blender.checks import check_limb
-from .blender.context import selected_bones
+from .blender.context import limb_of
 from .blender.keyframes import check_keys, curves_of
 from .blender.limb import Limb
 from .blender.rotation import channel, rotation_from, set_rotation
@@ -65,7 +65,7 @@ def start(armature: Object, tip: str) -> None:
 
     Raises an IKError that says what is in the way; then it is not live.
     """
-    limb = Limb.of(armature.pose.bones[tip], selected_bones(armature))
+    limb = limb_of(armature.pose.bones[tip])
     before = _rotations(limb)
     remember(solve_pose(limb), armature, bpy.context.scene)
     _live[armature.session_uid, tip] = _Live(armature, tip, before)
@@ -135,7 +135,7 @@ def _armature_of(uid: int, live: _Live) -> Object | None:
 
 
 def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, new_frame: bool) -> None:
-    limb = Limb.of(armature.pose.bones[live.tip], selected_bones(armature))
+    limb = limb_of(armature.pose.bones[live.tip])
     touched = {update.id.original for update in depsgraph.updates}
     if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
         check_limb(limb, scene, depsgraph.view_layer)
@@ -219,7 +219,7 @@ def _key() -> float | None:
         live.changed, armature = -inf, _armature_of(uid, live)
         if armature is None or live.frame != scene.frame_current + scene.frame_subframe:
             continue  # it was left before it rested
-        limb = Limb.of(armature.pose.bones[live.tip], selected_bones(armature))
+        limb = limb_of(armature.pose.bones[live.tip])
         try:
             check_keys(armature, limb.in_order)
             commit.key_shown(limb, scene, view_layer)

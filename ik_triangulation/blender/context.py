@@ -26,12 +26,19 @@ def selected_bones(armature: Object) -> list[str]:
     return [bone.name for bone in armature.pose.bones if _is_selected(bone)]
 
 
+def limb_of(tip: PoseBone, target: Object | None = None) -> Limb:
+    """The limb that ends in this bone, for this `target` if it has none. Raises an IKError that says what is wrong."""
+    chosen = selected_bones(tip.id_data) if tip.ik_triangulation.use_selected else ()
+    return Limb.of(tip, chosen, target)
+
+
 def _is_selected(bone: PoseBone) -> bool:
     """Whether a bone counts as selected, as in Blender's own operators: a hidden one keeps its mark, but does not."""
     of = bone if hasattr(bone, "select") else bone.bone  # where both marks moved from in Blender 5.0
+    if not of.select or of.hide:
+        return False
     collections = bone.bone.collections
-    shown = not of.hide and (not collections or any(each.is_visible_effectively for each in collections))
-    return bool(of.select and shown)
+    return not collections or any(each.is_visible_effectively for each in collections)
 
 
 def why_not_set(context: Context) -> str | None:
@@ -91,4 +98,4 @@ def active_limb(context: Context, target: Object | None = None) -> Limb:
         raise RigError("No armature is active. Select one.")
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
-    return Limb.of(bone, selected_bones(armature), target)
+    return limb_of(bone, target)
