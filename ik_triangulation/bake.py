@@ -226,8 +226,9 @@ def rebaking(
     seconds: float = inf,
 ) -> Job[list[Report]]:
     """What rebake() does, frame by frame, as baking() does."""
-    limb, span = recall(armature, tip, scene or bpy.context.scene)
-    return baking([limb], [span], scene, view_layer, seconds, keep=True)
+    limb, span, notes = recall(armature, tip, scene or bpy.context.scene)
+    (report,) = yield from baking([limb], [span], scene, view_layer, seconds, keep=True)
+    return [replace(report, warnings=[*notes, *report.warnings])]
 
 
 def delete_generated(

@@ -28,8 +28,8 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
     armature, row = context.view_layer.objects.get(rows.armature), rows.rows[rows.chosen]
     if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
         return
-    limb = limb_of(armature.pose.bones[rows.tip])
     try:
+        limb = limb_of(armature.pose.bones[rows.tip])
         show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
     except IKError:  # what was in order when the duel was fought is no more
         return

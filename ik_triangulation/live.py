@@ -6,13 +6,14 @@ Which limbs are live is known to this session only: nothing of it is saved, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from time import perf_counter
 from typing import Any
 
 import bpy
 from bpy.types import Depsgraph, Object, Scene
+from mathutils import Quaternion
 
 from . import commit
 from .bake import report_of, solve_pose
@@ -21,7 +22,8 @@ from .blender.checks import check_limb
 from .blender.context import limb_of
 from .blender.keyframes import check_keys, curves_of
 from .blender.limb import Limb
-from .blender.rotation import channel, rotation_from, set_rotation
+from .blender.nla import check_nla
+from .blender.rotation import channel, rotation_of, set_rotation
 from .blender.sampling import Sample, sample
 from .errors import IKError
 from .follow import follow
@@ -37,9 +39,10 @@ Rotations = dict[str, tuple[float, ...]]  # of bones, as their channels say
 class _Live:
     """A limb that is live, and what was last seen of it."""
 
-    def __init__(self, armature: Object, tip: str, before: Rotations) -> None:
-        self.name, self.tip = armature.name, tip
-        self.before = before  # it was live: what an influence below 1 stays near to
+    def __init__(self, armature: Object, tip: str, scene: Scene) -> None:
+        self.name, self.tip, self.scene = armature.name, tip, scene.session_uid
+        self.before: dict[str, Quaternion] = {}  # it was posed by this: what an influence below 1 stays near to
+        self.shown: Rotations = {}  # as it was posed last
         self.limb: Limb | None = None
         self.bones: Bones | None = None
         self.aims: Aims | None = None  # None for what has still to be seen
@@ -65,10 +68,11 @@ def start(armature: Object, tip: str) -> None:
 
     Raises an IKError that says what is in the way; then it is not live.
     """
-    limb = limb_of(armature.pose.bones[tip])
-    before = _rotations(limb)
+    live, limb = _Live(armature, tip, bpy.context.scene), limb_of(armature.pose.bones[tip])
+    live.before = _turned(limb)
     remember(solve_pose(limb), armature, bpy.context.scene)
-    _live[armature.session_uid, tip] = _Live(armature, tip, before)
+    live.shown = _rotations(limb)
+    _live[armature.session_uid, tip] = live
     _listen(bool(_live))
     _look(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
 
@@ -85,9 +89,10 @@ def stop_all(*_: object) -> None:
     _listen(False)
 
 
-def under_way() -> list[str]:
-    """The live limbs in words: names of armature and tip bone."""
-    return [f"{live.name}: {live.tip}" for live in _live.values()]
+def under_way(beside: Object | None = None) -> list[str]:
+    """The live limbs, but for those of one armature, in words: names of armature and tip bone."""
+    left_out = beside.session_uid if beside else None
+    return [f"{live.name}: {live.tip}" for (uid, _), live in _live.items() if uid != left_out]
 
 
 def is_live(armature: Object, tip: str) -> bool:
@@ -103,12 +108,14 @@ def problem(armature: Object, tip: str) -> str:
 
 def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
     """Pose each live limb of which something has moved since the last look."""
-    if _paused or depsgraph.mode != "VIEWPORT" or not _is_seen(scene):
+    if _paused or depsgraph.mode != "VIEWPORT":
         return
     for (uid, tip), live in list(_live.items()):
         armature = _armature_of(uid, live)
         if armature is None:
             del _live[uid, tip]
+            continue
+        if scene.session_uid != live.scene:
             continue
         live.problem = ""
         try:
@@ -116,11 +123,6 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
         except IKError as error:
             live.problem = str(error)
     _listen(bool(_live))
-
-
-def _is_seen(scene: Scene) -> bool:
-    """Whether a window shows the scene; without a window it is that of the context."""
-    return scene == bpy.context.scene or any(w.scene == scene for w in bpy.context.window_manager.windows)
 
 
 def _armature_of(uid: int, live: _Live) -> Object | None:
@@ -149,15 +151,20 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     if held and not live.dragged and live.aims in live.left:  # let go of where it was taken hold of: cancelled
         for name, values in live.left[live.aims].items():
             set_rotation(armature.pose.bones[name], values)
+        live.shown = _rotations(limb)
         return
+    rotations = _rotations(limb)
+    if rotations != live.shown:  # posed by somebody else
+        live.before = _turned(limb)
     if not held:
         live.left.pop(before, None)
-        live.left[before] = _rotations(limb)
+        live.left[before] = rotations
         if len(live.left) > _REMEMBERED:
             del live.left[next(iter(live.left))]
     started = perf_counter()
     (solved,) = follow(limb, live.bones, [_as_before(now, limb, live.before)], begun=True)
     commit.show(limb, solved._replace(now=now))
+    live.shown = _rotations(limb)
     report = report_of(limb, [solved], perf_counter() - started, commit.Written(0, 0, [0]), [])
     remember(report, armature, scene)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
@@ -166,14 +173,12 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
             bpy.app.timers.register(_key, first_interval=_SETTLED)
 
 
-def _as_before(now: Sample, limb: Limb, before: Rotations) -> Sample:
-    """The sample with the pose that there was before the limb was live, if it is to stay near to that."""
+def _as_before(now: Sample, limb: Limb, before: Mapping[str, Quaternion]) -> Sample:
+    """The sample with the pose that the limb had before this turned it, if it is to stay near to that."""
     if limb.influence == 1.0 or set(before) != limb.solved:
         return now
-    bones = limb.armature.pose.bones
-    rotations = {name: rotation_from(values, bones[name].rotation_mode) for name, values in before.items()}
     channels = [
-        each._replace(rotation=rotations.get(name, each.rotation))
+        each._replace(rotation=before.get(name, each.rotation))
         for name, each in zip(limb.bones, now.rig.channels, strict=True)
     ]
     return now._replace(rig=now.rig._replace(channels=channels))
@@ -188,6 +193,12 @@ def _aims(now: Sample) -> Aims:
 def _rotations(limb: Limb) -> Rotations:
     bones = [limb.armature.pose.bones[name] for name in limb.in_order]
     return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in bones}
+
+
+def _turned(limb: Limb) -> dict[str, Quaternion]:
+    """The rotation of each bone, whatever its mode."""
+    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
+    return {bone.name: rotation_of(bone) for bone in bones}
 
 
 def _is_animated(limb: Limb) -> bool:
@@ -217,11 +228,13 @@ def _key() -> float | None:
     scene, view_layer = bpy.context.scene, bpy.context.view_layer
     for (uid, _), live in waiting.items():
         live.changed, armature = -inf, _armature_of(uid, live)
-        if armature is None or live.frame != scene.frame_current + scene.frame_subframe:
+        shown = live.scene == scene.session_uid and live.frame == scene.frame_current + scene.frame_subframe
+        if armature is None or not shown:
             continue  # it was left before it rested
-        limb = limb_of(armature.pose.bones[live.tip])
         try:
+            limb = limb_of(armature.pose.bones[live.tip])
             check_keys(armature, limb.in_order)
+            check_nla(armature, scene, live.frame, live.frame)
             commit.key_shown(limb, scene, view_layer)
         except IKError as error:
             live.problem = str(error)

@@ -15,7 +15,7 @@ class Recorder:
     alignment, scale_y = "EXPAND", 1.0
 
     def __init__(self, context, above=None):
-        self.context, self.above, self.active = context, above, True
+        self.context, self.above, self.active, self.enabled = context, above, True, True
         self.drawn = above.drawn if above else []
 
     def _part(self, align=False, heading="", factor=0.0):
@@ -24,7 +24,7 @@ class Recorder:
     column = row = box = split = _part
 
     def _shown(self):
-        return self.active and (self.above is None or self.above._shown())
+        return self.active and self.enabled and (self.above is None or self.above._shown())
 
     def _add(self, what, icon):
         assert icon in bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items

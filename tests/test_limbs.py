@@ -88,11 +88,32 @@ def test_a_preset_gives_no_joint_to_a_bone_that_cannot_turn():
 
 def test_what_the_armature_moves_is_no_target():
     rig, cup = chain_rig(3), empty("Cup")
-    cup.parent = rig
+    cup.parent, cup.parent_type, cup.parent_bone = rig, "BONE", "Bone 1"
     choose(rig, "Bone 2")
     cup.select_set(True)
     bpy.ops.pose.ik_triangulation_limb_add()
     assert limbs(rig) == {"Bone 2": (3, "Target Bone 2")}
+
+
+def test_what_only_goes_with_the_armature_object_may_be_a_target():
+    rig, cup = chain_rig(3), empty("Cup")
+    cup.parent = rig
+    choose(rig, "Bone 2")
+    cup.select_set(True)
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert limbs(rig) == {"Bone 2": (3, "Cup")}
+
+
+@pytest.mark.parametrize("how", ["eye", "screen"])
+def test_a_new_target_is_not_put_where_it_would_be_hidden(how):
+    rig = chain_rig(3)
+    hidden = bpy.data.collections.new("Hidden")
+    bpy.context.scene.collection.children.link(hidden)
+    hidden.objects.link(rig)
+    (bpy.context.view_layer.layer_collection.children["Hidden"] if how == "eye" else hidden).hide_viewport = True
+    choose(rig, "Bone 2")
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert bpy.data.objects["Target Bone 2"].visible_get()
 
 
 def test_a_removed_limb_comes_back_without_the_bone_and_the_selection_of_before():

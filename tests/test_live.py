@@ -379,3 +379,70 @@ def test_a_removed_limb_is_not_live():
     begin()
     bpy.ops.pose.ik_triangulation_limb_remove()
     assert listening() == 0
+
+
+@pytest.mark.parametrize("how", ["keys", "hand"])
+def test_an_influence_below_1_keeps_to_what_others_have_posed_since(how):
+    rig, target = begin(influence=0.1)
+    turned = Quaternion((1.0, 0.0, 0.0), 1.0)
+    for name in ("Bone 1", "Bone 2", "Bone 3"):
+        rotate(rig.pose.bones[name], turned)
+        if how == "keys":
+            rig.pose.bones[name].keyframe_insert("rotation_quaternion", frame=10)
+    if how == "keys":
+        bpy.context.scene.frame_set(10)
+    update()
+    target.location += Vector((0.0, 0.0, 0.01))
+    update()
+    for name in ("Bone 1", "Bone 2", "Bone 3"):
+        assert rotation_angle(rig.pose.bones[name].rotation_quaternion, turned) < 0.3
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "AXIS_ANGLE"])
+def test_the_rotation_mode_may_change_while_a_limb_is_live(mode):
+    rig, target = begin(influence=0.5)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+    for _ in range(2):
+        target.location += Vector((0.0, 0.0, 0.01))
+        update()
+    assert live.is_live(rig, TIP)
+    assert live.problem(rig, TIP) == ""
+
+
+def test_where_a_key_would_not_show_none_is_set_and_the_panel_says_why():
+    rig, target = begin()
+    solo = rig.animation_data_create().nla_tracks.new()
+    solo.is_solo = True
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    target.location = PLACE
+    update()
+    sleep(1.1 * live._SETTLED)
+    assert live._key() is None
+    assert curves_of(rig) == []
+    assert "is solo" in live.problem(rig, TIP)
+
+
+def test_the_target_may_be_taken_away_before_the_pose_is_keyed():
+    rig, target = begin()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    target.location = PLACE
+    update()
+    rig.pose.bones[TIP].ik_triangulation.target = None
+    sleep(1.1 * live._SETTLED)
+    assert live._key() is None
+    assert curves_of(rig) == []
+    assert live.problem(rig, TIP)
+
+
+def test_a_limb_is_live_in_the_scene_in_which_it_was_made_so():
+    rig, target = begin()
+    other = bpy.data.scenes.new("Other")
+    for ob in (rig, target):
+        other.collection.objects.link(ob)
+    before = rotations(rig)
+    target.location = PLACE
+    other.view_layers[0].update()
+    assert rotations(rig) == before
+    update()
+    assert apart(rig, target) < 1e-4

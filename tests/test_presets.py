@@ -327,6 +327,22 @@ def test_a_preset_may_be_called_what_no_file_may(name):
     assert names() == BUILT_IN
 
 
+@pytest.mark.parametrize("locked", ["fore", "hand"])
+def test_a_preset_of_a_limb_with_a_locked_bone_fits_that_limb(locked):
+    rig, bones = arm()
+    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    rig.pose.bones[locked].lock_rotation = (True, True, True)
+    rig.pose.bones[locked].lock_rotation_w = rig.pose.bones[locked].lock_rotations_4d = True
+    rig.pose.bones["hand"].ik_triangulation.solver = "CCD"
+    before, preset = values(rig), preset_of(rig, bones, "Mine")
+    rig.pose.bones["hand"].ik_triangulation.solver = "FABRIK"
+    applied = apply_preset(rig, bones, preset)
+    assert applied.joints == {name: name for name in bones if name != locked}
+    assert rig.pose.bones["hand"].ik_triangulation.solver == "CCD"
+    for name, (freedom, stiffness) in values(rig).items():
+        assert (type(freedom), stiffness) == (type(before[name][0]), pytest.approx(before[name][1]))
+
+
 def test_the_command_line_sets_a_limb_up_first(capsys):
     rig, _ = arm()
     configure(rig, "hand", chain_count=3, target=empty(location=(0.8, -0.8, 1.6)))

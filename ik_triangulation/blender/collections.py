@@ -16,7 +16,7 @@ def home(ob: Object, scene: Scene, view_layer: ViewLayer) -> Collection:
 
 def _shown(layer: LayerCollection) -> Iterator[Collection]:
     """The collections whose objects a view layer shows."""
-    if not layer.exclude:
+    if not layer.exclude and layer.is_visible:
         yield layer.collection
     for child in layer.children:
         yield from _shown(child)

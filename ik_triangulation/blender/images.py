@@ -7,6 +7,8 @@ import bpy
 import numpy as np
 from bpy.types import Image
 
+_LONGEST = 63  # bytes of a name
+
 
 def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
     """An image with these colours: bytes of shape (height, width, 4), the top row first.
@@ -14,7 +16,8 @@ def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
     Replaces one of that name, unless it was read from a file.
     """
     height, width, _ = colours.shape
-    image = bpy.data.images.get((name, None))
+    short = name.encode()[:_LONGEST].decode(errors="ignore")  # as Blender 4.5 cuts it
+    image = bpy.data.images.get((name, None)) or bpy.data.images.get((short, None))
     if image is None or image.filepath or image.source not in {"GENERATED", "FILE"}:
         image = bpy.data.images.new(name, width, height, alpha=True)
     elif tuple(image.size) != (width, height):

@@ -32,8 +32,10 @@ def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, un
     _put(action, json.dumps(bakes))
 
 
-def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float]]:
+def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
     """The limb that was baked last into the active action and slot, and its span, to be baked there once more.
+
+    Besides, what is to be said of it: what it was baked with may have another name now.
 
     Raises AnimationError if there was none, and the IKErrors of Limb for what is no longer there.
     """
@@ -49,18 +51,23 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
         settings = {name: value for name, value in record["settings"].items() if name in SETTINGS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
+    notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():
         if settings.get(setting) is not None:
-            settings[setting] = _named(settings[setting], getattr(bpy.data, where), getattr(stored, setting, None))
+            now = getattr(stored, setting, None)
+            settings[setting] = _named(settings[setting], getattr(bpy.data, where), now, notes)
     settings["destination"] = "ACTION"
-    target = _named(name, scene.objects, getattr(stored, "target", None))
-    return Limb.from_bones(armature, bones, target, **settings), (start, end, step)
+    target = _named(name, scene.objects, getattr(stored, "target", None), notes)
+    return Limb.from_bones(armature, bones, target, **settings), (start, end, step), notes
 
 
-def _named(name: str, among: Any, now: ID | None) -> ID:
-    """What has that name; if nothing has, what the limb has `now`, for that may have been renamed."""
-    found = among.get(name) or (now if now and among.get(now.name) == now else None)
+def _named(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
+    """What has that name; if nothing has, what the limb has `now`, for that may have been renamed, with a note."""
+    found = among.get(name)
+    if found is None and now and among.get(now.name) == now:
+        notes.append(f"'{name}', which the last bake was made with, is not there: '{now.name}' took its place.")
+        return now
     if found is None:
         raise TargetError(f"'{name}', which the last bake was made with, is not there. Bake again.")
     return found

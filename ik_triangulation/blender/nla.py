@@ -32,15 +32,15 @@ def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: 
                 "active action."
             )
         return
-    if is_tweaked(ob):
-        _check_tweaked(ob, scene, first, last)
-        return
+    tweaked = is_tweaked(ob)
     for track in animation.nla_tracks:
-        if track.is_solo:
+        if track.is_solo and not (tweaked and track.active):
             raise AnimationError(
                 f"NLA track '{track.name}' of '{ob.name}' is solo: what is keyed elsewhere would not show. "
                 "Turn its star off."
             )
+    if tweaked:
+        _check_tweaked(ob, scene, first, last)
 
 
 def _check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:

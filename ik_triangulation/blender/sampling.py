@@ -8,7 +8,7 @@ and poses that are not keyed stay as they are.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from math import floor, isfinite
+from math import floor, inf, isfinite
 from time import perf_counter
 from typing import NamedTuple
 
@@ -207,15 +207,20 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
 def in_parts(
     limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, posed: bool = False
 ) -> Iterator[Sample]:
-    """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out."""
+    """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out.
+
+    Where making that scene and its first frame take longer, as many are read as there can be in as long again.
+    """
     done = 0
     while done < len(frames):
         part: list[Sample] = []
+        began, until = perf_counter(), inf
         with stage(limb, scene) as staged:
-            until = perf_counter() + seconds
             for now in samples(limb, staged, frames[done:], posed):
+                read = perf_counter()
+                until = read + max(seconds, read - began) if not part else until
                 part.append(now)
-                if perf_counter() > until:
+                if read > until:
                     break
         yield from part
         done += len(part)

@@ -69,9 +69,9 @@ def other_object(context: Context) -> Object | None:
 
 
 def _moves_with(ob: Object, armature: Object) -> bool:
-    """Whether an object is a child of the armature or deformed by it."""
+    """Whether an object is deformed by the armature, or a child of one of its bones."""
     deformed = any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in ob.modifiers)
-    return deformed or ob.parent == armature
+    return deformed or (ob.parent == armature and ob.parent_type in {"ARMATURE", "BONE"})
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -26,7 +26,7 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         if limb.use_scene_range:
             scene = context.scene
             preview = "preview_" if scene.use_preview_range else ""
-            ends.active = False
+            ends.enabled = False
             ends.prop(scene, f"frame_{preview}start", text="Start")
             ends.prop(scene, f"frame_{preview}end", text="End")
         else:

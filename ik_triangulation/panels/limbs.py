@@ -30,9 +30,9 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         armature, bone = active_armature(context), active_bone(context)
+        _draw_live(column, armature)
         if armature is None:
             column.label(text="Select an armature", icon="INFO")
-            _draw_live(column)
             return
         _draw_list(column, armature, context)
         if bone is None:
@@ -50,9 +50,9 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
             paragraph(self.layout.column(), problem, context, "ERROR")
 
 
-def _draw_live(column: UILayout) -> None:
+def _draw_live(column: UILayout, armature: Object | None) -> None:
     """The limbs that are live though another object is active: their targets, as likely as not."""
-    under_way = live.under_way()
+    under_way = live.under_way(beside=armature)
     for name in under_way:
         column.label(text=f"Live: {name}", icon="PLAY")
     if under_way:

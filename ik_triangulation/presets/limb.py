@@ -43,9 +43,7 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
     locked, stay as they are. Raises ChainError unless the bones are one line of descent and one of them can turn, and
     has changed nothing then.
     """
-    bones = [name for name in _in_order(armature, bones) if can_turn(armature.pose.bones[name])]
-    if not bones:
-        raise ChainError("The rotations of all bones are locked. Unlock them, or choose other bones.")
+    bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)
     joints = preset.for_bones(len(bones))
     axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)
@@ -62,7 +60,7 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
         stored.append((freedom, joint.stiffness))
     for name, values in zip(bones, stored, strict=False):
         store(*values, armature.pose.bones[name].ik_triangulation_joint)
-    settings = armature.pose.bones[bones[-1]].ik_triangulation
+    settings = armature.pose.bones[tip].ik_triangulation
     for name, value in preset.settings.items():
         setattr(settings, name, value)
     left = [joint.name for joint in preset.joints if joint not in joints and not joint.repeats]
@@ -76,9 +74,9 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
 def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
     """What these bones may do, wherever they have it from, with the settings of the limb they are.
 
-    Raises ChainError unless they are one line of descent, and as limits_of() does.
+    Those whose rotation is locked do not count, as in apply_preset(). Raises what that does, and as limits_of() does.
     """
-    bones = _in_order(armature, bones)
+    bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)
     freedoms = [limits_of(armature.pose.bones[bone]) for bone in bones]
     straight = [n for n, freedom in enumerate(freedoms) if limb.flexes(n, freedom)]
@@ -92,12 +90,17 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
         joints.append(
             PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
         )
-    settings = armature.pose.bones[bones[-1]].ik_triangulation
+    settings = armature.pose.bones[tip].ik_triangulation
     return Preset(name, joints, {setting: getattr(settings, setting) for setting in SETTINGS})
 
 
-def _in_order(armature: Object, bones: Sequence[str]) -> list[str]:
-    return [name for name in bones_in_line(armature, bones) if name in bones]
+def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:
+    """Of these bones those that can turn, from the root on, and the last of all. Raises ChainError if there is none."""
+    line = [name for name in bones_in_line(armature, bones) if name in bones]
+    able = [name for name in line if can_turn(armature.pose.bones[name])]
+    if not able:
+        raise ChainError("The rotations of all bones are locked. Unlock them, or choose other bones.")
+    return able, line[-1]
 
 
 class _Rest:

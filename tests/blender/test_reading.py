@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is read of a rig: which bones, what they may do, and where they and the target are at every frame."""
 
+from contextlib import contextmanager
 from math import inf
+from time import sleep
 
 import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.bake import bake
+from ik_triangulation.blender import sampling
 from ik_triangulation.blender.armature import base_of, bones_from_tip, bones_in_line, channels_of
 from ik_triangulation.blender.freedom import freedom_of, stiffness_of
 from ik_triangulation.blender.limb import Limb
@@ -30,6 +33,23 @@ from ..rigs import (
 )
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_reading_in_parts_that_are_shorter_than_making_a_scene_makes_few_of_them(monkeypatch):
+    limb = Limb.from_tip(chain_rig(4), "Bone 3", key_location(empty(), range(1, 42)), 2)
+    made = []
+
+    @contextmanager
+    def slow(*where):
+        made.append(where)
+        sleep(0.03)
+        with stage(*where) as staged:
+            yield staged
+
+    monkeypatch.setattr(sampling, "stage", slow)
+    read = list(sampling.in_parts(limb, bpy.context.scene, range(1, 101), 0.0))
+    assert [now.frame for now in read] == list(range(1, 101))
+    assert len(made) < 20
 
 
 # Which bones

@@ -264,6 +264,15 @@ def test_beside_a_solo_track_nothing_is_keyed_that_would_not_show(destination):
     assert not bake(limb, 1, 5).warnings
 
 
+def test_in_tweak_mode_another_solo_track_is_in_the_way_as_well():
+    limb, _ = tweaked()
+    tracks = limb.armature.animation_data.nla_tracks
+    own, other = tracks.active, tracks.new()
+    tracks.active, other.is_solo = own, True
+    with nothing_lost(), pytest.raises(AnimationError, match=f"NLA track '{other.name}' of 'Rig' is solo"):
+        bake(limb, 5, 20)
+
+
 def test_with_the_nla_turned_off_no_track_is_baked():
     rig, target = chain_rig(3), empty()
     rig.animation_data_create().use_nla = False
