@@ -41,8 +41,13 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
 
 
 def remove_limb(armature: Object, tip: str) -> None:
-    """Let the limb that ends in `tip` have no target; its other settings stay. Raises ChainError for no such bone."""
-    armature.pose.bones[find_bone(armature, tip).name].ik_triangulation.property_unset("target")
+    """Let the limb that ends in `tip` have no target and the usual length; its other settings stay.
+
+    Raises ChainError for no such bone.
+    """
+    stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
+    for name in ("target", "chain_count"):
+        stored.property_unset(name)
 
 
 def new_target(armature: Object, tip: str) -> Object:
@@ -51,7 +56,7 @@ def new_target(armature: Object, tip: str) -> Object:
     Raises ChainError for no such bone.
     """
     bone = armature.pose.bones[find_bone(armature, tip).name]
-    empty = bpy.data.objects.new(f"Target {tip}", None)
+    empty = bpy.data.objects.new(f"{tip} Target", None)
     empty.empty_display_type = "PLAIN_AXES"
     place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
     empty.empty_display_size = _SIZE * bone.length * scale_of(armature)

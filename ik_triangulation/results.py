@@ -42,6 +42,11 @@ def remember(report: Report, armature: Object, scene: Scene) -> None:
     _latest[armature.session_uid, report.tip] = Result(report, scene, scale_of(armature))
 
 
+def forget(armature: Object, tip: str) -> None:
+    """Keep nothing of the limb that ends in bone `tip`."""
+    _latest.pop((armature.session_uid, tip), None)
+
+
 def latest(armature: Object, tip: str) -> Result | None:
     """The last result of the limb that ends in bone `tip`."""
     return _latest.get((armature.session_uid, tip))

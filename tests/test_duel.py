@@ -127,7 +127,14 @@ def test_a_duel_is_that_of_one_limb_and_can_be_cleared():
     assert not ghost._ghosts
 
 
-@pytest.mark.parametrize("width", [200, 600])
+def test_in_a_narrow_sidebar_the_names_of_the_solvers_have_all_the_room():
+    standard()
+    fight(by="seconds")
+    said = drawn(PANEL, 200)
+    assert sum(text.endswith(" ms") for text in said) == 1  # of the chosen one, below the list
+
+
+@pytest.mark.parametrize("width", [260, 600])
 def test_the_list_shows_the_measure_that_counts_and_in_a_wide_sidebar_all(width):
     standard()
     fight(by="seconds")
@@ -136,7 +143,7 @@ def test_the_list_shows_the_measure_that_counts_and_in_a_wide_sidebar_all(width)
     assert sum(text.strip("()") in {solver.label for solver in SOLVERS.values()} for text in rows) == len(SOLVERS)
     times = sum(text.endswith(" ms") for text in rows)
     assert times == len(SOLVERS) - 1 + 1  # one refuses, and the chosen one is there in full as well
-    assert sum(text.endswith("°") for text in rows) == (1 if width == 200 else times)
+    assert sum(text.endswith("°") for text in rows) == (1 if width == 260 else times)
 
 
 def test_without_a_target_there_is_no_duel():
@@ -144,3 +151,10 @@ def test_without_a_target_there_is_no_duel():
     rig.pose.bones[TIP].ik_triangulation.target = None
     with pytest.raises(RuntimeError, match="Choose a target"):
         bpy.ops.pose.ik_triangulation_duel()
+
+
+def test_a_limb_that_is_at_its_target_already_is_said_to_be(capfd):
+    standard()
+    bpy.ops.pose.ik_triangulation_solve()
+    fight()
+    assert "The limb is at its target already" in capfd.readouterr().out

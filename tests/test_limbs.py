@@ -7,6 +7,7 @@ from mathutils import Vector
 
 from ik_triangulation.blender.collections import home
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.results import latest
 
 from .rigs import armature, chain_rig, empty, evaluated_tip, nothing_lost, select
 
@@ -44,7 +45,7 @@ def test_a_single_bone_becomes_a_limb_with_those_above_it_and_a_target_at_its_ti
     choose(rig, "Bone 4")
     bpy.context.view_layer.update()
     assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
-    assert limbs(rig) == {"Bone 4": (3, "Target Bone 4")}
+    assert limbs(rig) == {"Bone 4": (3, "Bone 4 Target")}
     target = rig.pose.bones["Bone 4"].ik_triangulation.target
     bpy.context.view_layer.update()
     assert (target.matrix_world.translation - evaluated_tip(rig, "Bone 4")).length < 1e-5
@@ -60,7 +61,7 @@ def test_a_limb_near_the_root_takes_as_many_bones_as_there_are():
     rig = chain_rig(5)
     choose(rig, "Bone 1")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"Bone 1": (2, "Target Bone 1")}
+    assert limbs(rig) == {"Bone 1": (2, "Bone 1 Target")}
 
 
 def with_a_locked_bone_between():
@@ -76,7 +77,7 @@ def test_bones_that_cannot_turn_do_not_count_and_need_not_be_selected(chosen):
     rig = with_a_locked_bone_between()
     choose(rig, *chosen, active="Bone 4")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"Bone 4": (4, "Target Bone 4")}
+    assert limbs(rig) == {"Bone 4": (4, "Bone 4 Target")}
 
 
 def test_a_preset_gives_no_joint_to_a_bone_that_cannot_turn():
@@ -92,7 +93,7 @@ def test_what_the_armature_moves_is_no_target():
     choose(rig, "Bone 2")
     cup.select_set(True)
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"Bone 2": (3, "Target Bone 2")}
+    assert limbs(rig) == {"Bone 2": (3, "Bone 2 Target")}
 
 
 def test_what_only_goes_with_the_armature_object_may_be_a_target():
@@ -113,7 +114,7 @@ def test_a_new_target_is_not_put_where_it_would_be_hidden(how):
     (bpy.context.view_layer.layer_collection.children["Hidden"] if how == "eye" else hidden).hide_viewport = True
     choose(rig, "Bone 2")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert bpy.data.objects["Target Bone 2"].visible_get()
+    assert bpy.data.objects["Bone 2 Target"].visible_get()
 
 
 def test_a_removed_limb_comes_back_without_the_bone_and_the_selection_of_before():
@@ -176,7 +177,7 @@ def test_each_line_of_selected_bones_becomes_a_limb():
     rig = two_arms()
     choose(rig, "upper.L", "lower.L", "hand.L", "lower.R", "hand.R")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"hand.L": (3, "Target hand.L"), "hand.R": (2, "Target hand.R")}
+    assert limbs(rig) == {"hand.L": (3, "hand.L Target"), "hand.R": (2, "hand.R Target")}
 
 
 def test_those_that_are_limbs_stay_as_they_are():
@@ -186,7 +187,7 @@ def test_those_that_are_limbs_stay_as_they_are():
     rig.pose.bones["hand.L"].ik_triangulation.chain_count = 2
     choose(rig, "hand.L", "hand.R")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"hand.L": (2, "Target hand.L"), "hand.R": (3, "Target hand.R")}
+    assert limbs(rig) == {"hand.L": (2, "hand.L Target"), "hand.R": (3, "hand.R Target")}
     assert rig.data.bones.active.name == "hand.R"
 
 
@@ -214,7 +215,7 @@ def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
     assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}
     assert limbs(rig) == {}
     assert rig.pose.bones["Bone 2"].ik_triangulation.solver == "CCD"
-    assert "Target Bone 2" in bpy.data.objects
+    assert "Bone 2 Target" in bpy.data.objects
     with pytest.raises(RuntimeError, match="Choose a limb of the list"):
         bpy.ops.pose.ik_triangulation_limb_remove()
 
@@ -224,7 +225,7 @@ def test_a_limb_without_a_target_gets_a_new_one():
     choose(rig, "Bone 2")
     rig.pose.bones["Bone 2"].ik_triangulation.subtarget = "Old"
     assert bpy.ops.pose.ik_triangulation_target_add() == {"FINISHED"}
-    assert limbs(rig) == {"Bone 2": (3, "Target Bone 2")}
+    assert limbs(rig) == {"Bone 2": (3, "Bone 2 Target")}
     assert rig.pose.bones["Bone 2"].ik_triangulation.subtarget == ""
     assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
 
@@ -232,3 +233,23 @@ def test_a_limb_without_a_target_gets_a_new_one():
 def test_adding_removing_and_new_targets_are_steps_of_undo():
     for name in ("limb_add", "limb_remove", "target_add"):
         assert getattr(bpy.types, f"POSE_OT_ik_triangulation_{name}").bl_options == {"REGISTER", "UNDO"}
+
+
+def test_what_comes_after_a_removed_limb_begins_anew():
+    rig, cup = chain_rig(5), empty("Cup")
+    choose(rig, "Bone 4")
+    cup.select_set(True)
+    bpy.ops.pose.ik_triangulation_limb_add()
+    bpy.ops.pose.ik_triangulation_solve()
+    rig.pose.bones["Bone 4"].ik_triangulation.chain_count = 5
+    assert latest(rig, "Bone 4") is not None
+    bpy.ops.pose.ik_triangulation_limb_remove()
+    assert latest(rig, "Bone 4") is None
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert limbs(rig) == {"Bone 4": (3, "Cup")}
+
+
+def test_a_bone_with_none_above_it_is_told_to_be_a_limb_of_one(capfd):
+    choose(chain_rig(3), "Bone 0")
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert "'Bone 0' has no bone above it that turns" in capfd.readouterr().out

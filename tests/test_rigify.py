@@ -10,6 +10,14 @@ import pytest
 
 @pytest.mark.parametrize("rig", ["metarig", "generated"])
 def test_both_arms_and_legs_of_rigifys_human_follow_their_targets(rig, tmp_path):
+    use(rig, tmp_path)
+
+
+def test_its_arm_does_not_flick_when_the_target_goes_out_of_reach(tmp_path):
+    use("stretched", tmp_path)
+
+
+def use(rig, tmp_path):
     script = Path(__file__).with_name("use_rigify.py")
     run = subprocess.run(
         [sys.executable, str(script), rig, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False

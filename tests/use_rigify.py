@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The main job on a rig nobody here wrote: Rigify's human, both arms and both legs, saved and opened again.
 
-Run by test_rigify.py in a Blender of its own: python use_rigify.py metarig|generated FOLDER. Blender 4.5 as a module
-hangs when it ends after Rigify has generated a rig (with or without this add-on), so this leaves without ending it.
+Run by test_rigify.py in a Blender of its own: python use_rigify.py metarig|generated|stretched FOLDER.
+Blender 4.5 as a module hangs when it ends after Rigify has generated a rig (with or without this add-on), so this
+leaves without ending it.
 """
 
 import os
@@ -24,6 +25,8 @@ from ik_triangulation.bake import bake
 from ik_triangulation.blender.freedom import freedom_of
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.solvers.jumps import turns
 
 FRAMES = 40
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0))
@@ -124,11 +127,30 @@ def generated(folder):
     assert worst_after_reopening(folder / "rig.blend", rig.name, targets) < 1e-5
 
 
+def stretched(folder):
+    """An arm that strains for what goes out of its reach does not turn about itself at once."""
+    bpy.ops.object.armature_human_metarig_add()
+    rig, bones = bpy.context.object, ["upper_arm.L", "forearm.L", "hand.L"]
+    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    for frame, place in ((1, (0.55, -0.15, 1.3)), (60, (1.2, -0.6, 1.6))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    reports = [bake(Limb.from_bones(rig, bones, target, smooth=smooth), 1, 60) for smooth in (False, True)]
+    popping, smooth = (turns([result.pose.rotations for result in report.frames]) for report in reports)
+    assert max(popping) > 2.0, "nothing pops that could be mended"
+    assert max(smooth) < 0.5, max(smooth)
+    assert 10 < reports[0].reached == reports[1].reached < 30
+    for before, after in zip(*(report.frames for report in reports), strict=True):
+        assert after.error <= max(before.error, 1e-3) + 1e-3, after.frame
+
+
 def main():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     addon_utils.enable("rigify", default_set=True)
     addon_utils.enable("ik_triangulation", default_set=True)
-    {"metarig": metarig, "generated": generated}[sys.argv[1]](Path(sys.argv[2]))
+    {"metarig": metarig, "generated": generated, "stretched": stretched}[sys.argv[1]](Path(sys.argv[2]))
 
 
 try:

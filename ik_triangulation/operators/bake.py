@@ -59,7 +59,10 @@ class POSE_OT_ik_triangulation_bake_all(RangeOperator):
 class POSE_OT_ik_triangulation_rebake(BakeOperator):
     bl_idname = "pose.ik_triangulation_rebake"
     bl_label = "Re-Bake"
-    bl_description = "Bake the limb once more as the active action was baked, and keep the keys made by hand since"
+    bl_description = (
+        "Bake the limb once more as the active action was baked. Keys of type Generated are replaced, those of other "
+        "types, as you make them, are kept"
+    )
 
     @classmethod
     def why_not(cls, context: Context) -> str | None:

@@ -7,6 +7,7 @@ from bpy.types import Context, Object
 from .. import live
 from ..blender.context import active_armature, active_bone, why_not_set
 from ..limbs import add_limbs, new_target, remove_limb
+from ..results import forget
 from .base import IKOperator
 from .joints import chosen_bones
 
@@ -28,6 +29,9 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         tips = add_limbs(armature, chosen_bones(context), other_object(context))
         armature.data.bones.active = armature.data.bones[tips[-1]]
         self.report({"INFO"}, f"Limbs: {', '.join(tips)}")
+        for tip in tips:
+            if armature.pose.bones[tip].ik_triangulation.chain_count == 1:
+                self.report({"WARNING"}, f"'{tip}' has no bone above it that turns: it is a limb of its own")
         return {"FINISHED"}
 
 
@@ -46,6 +50,7 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
         armature, tip = active_armature(context), active_bone(context).name
         live.stop(armature, tip)
         remove_limb(armature, tip)
+        forget(armature, tip)
         return {"FINISHED"}
 
 

@@ -12,7 +12,7 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_rebake,
 )
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
-from .layout import NARROW, LimbPanel, choice, width
+from .layout import NARROW, LimbPanel, choice, paragraph, width
 
 
 class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
@@ -66,7 +66,7 @@ class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
         within.active = limb.reduce
         within.prop(limb, "reduce_tolerance")
         if limb.reduce and not limb.reduce_tolerance:
-            within.label(text=f"Within {REDUCED:.1%} of the reach", icon="INFO")
+            paragraph(within, f"Within {REDUCED:.1%} of the reach", context, "INFO")
 
 
 class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):

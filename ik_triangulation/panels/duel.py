@@ -15,7 +15,7 @@ from ..operators.duel import (
     POSE_OT_ik_triangulation_duel_forget,
 )
 from ..solvers import SOLVERS
-from .layout import WIDE, LimbPanel, choice, paragraph, width
+from .layout import NARROW, WIDE, LimbPanel, choice, paragraph, width
 
 _COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
 
@@ -43,7 +43,8 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         line.label(text=duel.label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
         if row.refusal:
             return
-        for name in _COLUMNS if width(context) > WIDE else (data.by,):
+        room = width(context)
+        for name in _COLUMNS if room > WIDE else (data.by,) if room > NARROW else ():
             value = line.row()
             value.alignment = "RIGHT"
             value.label(text=_value(row, name, context.scene))

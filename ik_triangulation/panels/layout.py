@@ -7,8 +7,8 @@ from bpy.types import Context, UILayout, bpy_struct
 
 from ..blender.context import active_bone
 
-_LETTER = 5.8  # pixels at 1x interface scale that a letter of a label takes, generously
-_TABS = 40.0  # pixels that the tabs and the margins take
+_LETTER = 5.6  # pixels at 1x interface scale that a letter of a label takes, generously
+_TABS = 60.0  # pixels that the tabs and the margins take
 _ICON = 20.0
 _USUAL = 260.0  # pixels of a sidebar
 NARROW = 230.0  # pixels of one in which there is no room for all columns

@@ -32,7 +32,8 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         armature, bone = active_armature(context), active_bone(context)
         _draw_live(column, armature)
         if armature is None:
-            column.label(text="Select an armature", icon="INFO")
+            if not live.under_way():
+                column.label(text="Select an armature", icon="INFO")
             return
         _draw_list(column, armature, context)
         if bone is None:

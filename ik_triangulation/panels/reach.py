@@ -11,7 +11,7 @@ from ..operators.reach import (
     POSE_OT_ik_triangulation_stop_add,
     POSE_OT_ik_triangulation_stop_remove,
 )
-from .layout import LimbPanel, choice
+from .layout import NARROW, LimbPanel, choice, width
 
 
 class VIEW3D_UL_ik_triangulation_stops(UIList):
@@ -31,8 +31,9 @@ class VIEW3D_UL_ik_triangulation_stops(UIList):
     ) -> None:
         row = layout.row(align=True)
         row.use_property_split = False
-        row.label(text=stop.target.name if stop.target else "No Target", icon="OBJECT_DATA")
-        for name in ("frame", "hold"):
+        narrow = width(context) <= NARROW
+        row.label(text=stop.target.name if stop.target else "No Target", icon="NONE" if narrow else "OBJECT_DATA")
+        for name in ("frame",) if narrow else ("frame", "hold"):
             row.prop(stop, name, text="", emboss=False)
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
@@ -56,7 +57,7 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         of_a_stop.prop(limb, "reach_hold")
         frames.prop(limb, "reach_return")
         column.separator()
-        _draw_stops(column, limb)
+        _draw_stops(column, limb, context)
         column.separator()
         column.prop(limb, "reach_path")
         onset = column.column()
@@ -70,10 +71,10 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
 
 
-def _draw_stops(column: UILayout, limb: PropertyGroup) -> None:
+def _draw_stops(column: UILayout, limb: PropertyGroup, context: Context) -> None:
     """The stops, what adds and removes them, and the chosen one."""
     head = column.row(align=True)
-    for title in ("Stops", "Frame", "Hold", ""):
+    for title in ("Stops", "Frame", "") if width(context) <= NARROW else ("Stops", "Frame", "Hold", ""):
         head.label(text=title)
     row = column.row()
     name = VIEW3D_UL_ik_triangulation_stops.__name__

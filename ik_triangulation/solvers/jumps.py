@@ -26,6 +26,7 @@ LEAP = 0.02  # of the reach: a target that moves less in one frame does not jump
 
 TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
+FAR = "no pose found as near to the target, which is out of reach, avoids it"
 LIMITS = "no solution found within the limits avoids it"
 WISHES = "no solution found nearby that is as it shall be avoids it"
 LEFT = "the path was not smoothed"
@@ -118,8 +119,9 @@ def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
     """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
     if leap(moments, k):
         return TARGET
-    if not all(moment.reached for moment in moments[max(0, k - NEAR) : k + NEAR]):  # a straight chain bends at once
-        return REACH
+    reached = [moment.reached for moment in moments[max(0, k - NEAR) : k + NEAR]]
+    if not all(reached):  # a straight chain bends at once
+        return REACH if any(reached) else FAR
     if not smoothed:
         return LEFT
     return WISHES if moments[k].soft else LIMITS

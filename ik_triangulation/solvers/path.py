@@ -22,7 +22,7 @@ from ..kinematics import Freedom, Hinge, Locked, Pose
 from ..work import Work
 from . import gauss_newton, triangulation
 from .finish import stray
-from .jumps import REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
+from .jumps import FAR, REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
 from .repeat import repeat
 from .settle import settle
 
@@ -38,7 +38,7 @@ EXPLAINS = 5.0  # [rad] that a joint may turn at once where the target jumps as 
 AVERAGES = 40  # times that rotations are averaged for the most smoothing
 HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
-CLOSE = 1e-5  # of the reach: what a frame that does not reach may lose
+CLOSE = 1e-3  # of the reach: what a frame that does not reach may lose; poses within that are led into each other
 
 Track = dict[int, Rotations]  # by frame
 
@@ -68,7 +68,7 @@ class Path:
         # Where there are many it is less work to follow the whole path once.
         yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])
         yield from self._each_margin(self._mend)
-        left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {REACH, WISHES}]
+        left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {FAR, REACH, WISHES}]
         if left:
             yield from self._search(left, Random(seed))
             yield from self._each_margin(self._mend)
