@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from .analyse import pose_of
 from .analysis.legend import in_words, with_strip
@@ -18,6 +18,8 @@ from .blender.armature import bones_in_line
 from .blender.images import show
 from .blender.map_objects import PICTURE, place_cloud, place_picture
 from .work import Job, Progress, run_through
+
+_VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space
 
 
 class Mapped(NamedTuple):
@@ -68,6 +70,9 @@ def mapping_in_scene(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
     root, along, across = map_plane(start)
+    world = armature.matrix_world.to_3x3()
+    if (world @ along).cross(world @ across).dot(_VIEWER) < 0.0:
+        across = -across
     made = yield from mapping_pose(start, root, along, across, solver, size, tolerance, iterations, finish)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)

@@ -2,6 +2,7 @@
 """Maps in the scene: to scale, in place, one of a kind for each limb, watched and cancelled in a window."""
 
 import re
+from random import Random
 
 import bpy
 import numpy as np
@@ -23,7 +24,7 @@ from ik_triangulation.solvers import solve
 from ik_triangulation.targets import Point
 from ik_triangulation.work import run_through
 
-from .rigs import chain_rig, configure, empty, nothing_lost
+from .rigs import chain_rig, configure, empty, nothing_lost, random_rotation
 from .test_modal import Recorder, event, pressed
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -74,6 +75,17 @@ def test_a_pixel_stands_where_its_target_was():
             checked += 1
     assert checked > 100
     assert (place_of(mapped.shown, image, 5.5, 5.5) - rig.matrix_world @ start.head(0)).length < 1e-4
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_the_picture_is_read_from_above_or_from_the_front(turn):
+    rig = rig_in_space()
+    rig.rotation_euler = random_rotation(Random(turn)).to_euler()
+    bpy.context.view_layer.update()
+    mapped = mapping.map_in_scene(rig, BONES, **FAST, size=4)
+    bpy.context.view_layer.update()
+    x, y = (mapped.shown.matrix_world.col[i].xyz for i in range(2))
+    assert x.cross(y).dot((0.0, -1.0, 1.0)) > 0.0
 
 
 def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
