@@ -33,7 +33,7 @@ class Shown:
     metric: EnumProperty(name="Metric", description="What the colors show", items=METRICS)
     scale: EnumProperty(name="Colors", description="Which colors show it", items=SCALES)
     tolerance: FloatProperty(
-        name="Share Off",
+        name="Tolerance",
         description="Distance that counts as reached, as a share of the reach",
         default=0.01,
         min=1e-5,
