@@ -10,7 +10,7 @@ from tests.rigs import nothing_lost
 
 def script():
     buttons.fold(closed=False)
-    chain(bones=5, frames=400, tolerance=1e-3, iterations=40)  # long enough to be stopped
+    chain(bones=5, frames=1000, tolerance=1e-3, iterations=40)  # long enough to be stopped
     bpy.context.scene.ik_triangulation_overlay.show = True
     yield from screen.sidebar()
     duel = bpy.context.window_manager.ik_triangulation_duel

@@ -26,7 +26,7 @@ def script():
     yield from hands.press("Z", ctrl=True)
     yield from wait.until(lambda: not curves(), "undo of the reach")
 
-    rig().pose.bones[-1].ik_triangulation.reach_hold = 20_000  # long enough to be stopped
+    rig().pose.bones[-1].ik_triangulation.reach_hold = 60_000  # long enough to be stopped
     bpy.ops.ed.undo_push(message="Hold")
     with nothing_lost():
         yield from buttons.press("pose.ik_triangulation_reach")
