@@ -35,9 +35,8 @@ def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, un
 def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
     """The limb that was baked last into the active action and slot, and its span, to be baked there once more.
 
-    Besides, what is to be said of it: what it was baked with may have another name now.
-
-    Raises AnimationError if there was none, and the IKErrors of Limb for what is no longer there.
+    Besides, what is to be said of it: what it was baked with may have another name now. Raises AnimationError if there
+    was none, and the IKErrors of Limb for what is no longer there.
     """
     animation = armature.animation_data
     action = animation.action if animation else None

@@ -41,7 +41,7 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
     def tell(self, context: Context, result: Sequence[Row]) -> set[str]:
         duel.show(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
-        if not any(row.turns for row in result):
+        if best.reached and not any(row.turns for row in result):
             self.report({"WARNING"}, "The limb is at its target already. Move one of them, or compare a range")
             return {"FINISHED"}
         self.report({"INFO"}, f"Best: {duel.label(best)}, reached {best.reached} of {best.tasks}")
