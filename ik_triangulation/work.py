@@ -62,4 +62,7 @@ def no_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            # What was made meanwhile becomes old at once; else the next object made would have it all walked over.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that runs in a window: watched, cancelled, interrupted by what else happens, and never half done."""
 
+import gc
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from ik_triangulation import task as tasks
 from ik_triangulation.bake import bake_limbs, baking
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.operators.bake import POSE_OT_ik_triangulation_bake
-from ik_triangulation.work import run_through
+from ik_triangulation.work import no_garbage_collection, run_through
 
 from .rigs import all_keys, chain_rig, configure, empty, key_location, nothing_lost, random_rotation, rotate
 
@@ -127,6 +128,21 @@ def test_it_ends_with_the_keys_of_the_call():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bake_limbs(two_limbs()[1:], 1, FRAMES)
     assert keys == repr(all_keys(bpy.data.objects["Right"]))
+
+
+def test_what_was_made_while_the_garbage_collector_rested_is_not_walked_over_next(request):
+    walks = []
+
+    def note(phase, info):
+        walks.append(phase)
+
+    gc.callbacks.append(note)
+    request.addfinalizer(lambda: gc.callbacks.remove(note))
+    with no_garbage_collection():
+        made = [[] for _ in range(20_000)]
+    made += [[] for _ in range(10)]
+    assert not walks
+    assert gc.isenabled()
 
 
 def test_reading_for_a_moment_at_a_time_changes_no_key():

@@ -234,6 +234,7 @@ def write_keys(
             count += len(frames)
         yield
     _settle(view_layer, shown)
+    yield
     return count
 
 
