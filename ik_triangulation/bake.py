@@ -193,9 +193,11 @@ def _baking_one(
         found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
     written = yield from telling(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept), 0)
     remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
-    for i in () if kept else (0, written.at[len(written.at) // 2], -1):
+    yield 0
+    if not kept:
         with evaluating(limb, scene, view_layer, bound) as evaluate:
-            found += commit.disagreement(limb, solved[i], tip_in_armature(limb, evaluate(solved[i].now.frame)))
+            for each in (solved[0], solved[written.at[len(written.at) // 2]], solved[-1]):
+                found += commit.disagreement(limb, each, tip_in_armature(limb, evaluate(each.now.frame)))
         yield 0
     view_layer.update()
     took = perf_counter() - started
