@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -15,40 +15,51 @@ Job = Generator[tuple[int, int], None, T]  # the same, telling the parts done an
 Progress = Callable[[int, int], None]  # is told them
 
 
+class _Parts(Generic[S, T]):
+    """The parts of a work, to go through; after the last one `result` is what it returned."""
+
+    result: T
+
+    def __init__(self, work: Generator[S, None, T]) -> None:
+        self._work = work
+
+    def __iter__(self) -> Iterator[S]:
+        return self
+
+    def __next__(self) -> S:
+        try:
+            return next(self._work)
+        except StopIteration as end:
+            self.result = end.value
+            raise
+
+
 def finished(work: Work[T]) -> T:
     """Do all the work at once."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    parts = _Parts(work)
+    for _ in parts:
+        pass
+    return parts.result
 
 
 def telling(work: Work[T], what: S) -> Generator[S, None, T]:
     """The work as a part of a greater one, to which `what` is told each time it stops."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    parts = _Parts(work)
+    for _ in parts:
         yield what
+    return parts.result
 
 
 def run_through(job: Job[T], progress: Progress | None = None) -> T:
     """Do a job at once. If `progress` raises, the job is closed, which takes back what it has done."""
     with no_garbage_collection():
-        told = None
+        parts, told = _Parts(job), None
         try:
-            while True:
-                done = next(job)
+            for done in parts:
                 if progress and done != told:
                     progress(*done)
                 told = done
-        except StopIteration as end:
-            result: T = end.value
-            return result
+            return parts.result
         finally:
             job.close()
 
