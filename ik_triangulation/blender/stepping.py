@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from math import ceil, floor, inf
 
@@ -85,25 +85,6 @@ def way_through(scene: Scene, frames: Sequence[float], bound: Bound) -> Sequence
     return [*whole, *(frame for frame in frames if frame != int(frame))]
 
 
-def stepped(
-    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], bound: Bound
-) -> Generator[Sample | None, None, None]:
-    """The rig and its target in the user's scene: one after the other frame on the way, with None where not wanted.
-
-    Closing it leaves the scene as it was. Raises what sample() does.
-    """
-    wanted = set(frames)
-    with stepping(scene, view_layer) as evaluate:
-        for frame in way_through(scene, frames, bound):
-            depsgraph = evaluate(frame)
-            yield sample(limb, depsgraph, frame) if frame in wanted else None
-
-
-def in_order_of_time(seen: Sequence[Sample | None]) -> list[Sample]:
-    """What was seen on the way, as it is wanted."""
-    return sorted((now for now in seen if now), key=lambda now: now.frame)
-
-
 def reading(
     limb: Limb,
     scene: Scene,
@@ -115,20 +96,22 @@ def reading(
 ) -> Work[list[Sample]]:
     """The rig and its target at each of the frames, `posed` as samples() takes it. Raises what that does.
 
-    Stops now and then, and after so many `seconds` at the latest.
+    Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's scene as it was.
     """
-    if not bound:
-        moments = []
-        for now in in_parts(limb, scene, frames, seconds, posed):
-            moments.append(now)
-            yield
-        return moments
     seen = []
-    with closing(stepped(limb, scene, view_layer, frames, bound)) as steps:
-        for step in steps:
-            seen.append(step)
+    if not bound:
+        for now in in_parts(limb, scene, frames, seconds, posed):
+            seen.append(now)
             yield
-    return in_order_of_time(seen)
+        return seen
+    wanted = set(frames)
+    with stepping(scene, view_layer) as evaluate:
+        for frame in way_through(scene, frames, bound):
+            depsgraph = evaluate(frame)
+            if frame in wanted:
+                seen.append(sample(limb, depsgraph, frame))
+            yield
+    return sorted(seen, key=lambda now: now.frame)
 
 
 def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Sequence[Callable[[], None]]) -> None:
