@@ -27,8 +27,8 @@ from .blender.limb import Limb
 from .blender.markers import mark
 from .blender.memory import recall, remember
 from .blender.nla import check_nla
-from .blender.sampling import Sample, in_parts, sample, tip_in_armature
-from .blender.stepping import bound_to, evaluating, reading, way_through
+from .blender.sampling import Sample, in_parts, sample
+from .blender.stepping import bound_to, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
@@ -59,7 +59,7 @@ def solve_pose(
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, scene, view_layer, undo)
-        warnings += commit.disagreement(limb, solved, tip_in_armature(limb, view_layer.depsgraph))
+        warnings += commit.disagreement(limb, solved, view_layer.depsgraph)
         undo.pop_all()
     return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
 
@@ -195,9 +195,8 @@ def _baking_one(
     remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
     if not kept:
-        with evaluating(limb, scene, view_layer, bound) as evaluate:
-            for each in (solved[0], solved[written.at[len(written.at) // 2]], solved[-1]):
-                found += commit.disagreement(limb, each, tip_in_armature(limb, evaluate(each.now.frame)))
+        some = solved[0], solved[written.at[len(written.at) // 2]], solved[-1]
+        found += commit.disagreements(limb, some, scene, view_layer, bound)
         yield 0
     view_layer.update()
     took = perf_counter() - started

@@ -23,8 +23,7 @@ from .blender.destination import Destination
 from .blender.keyframes import check_keys
 from .blender.limb import Limb, bone_of
 from .blender.nla import check_nla
-from .blender.sampling import tip_in_armature
-from .blender.stepping import bound_to, evaluating, reading
+from .blender.stepping import bound_to, reading
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
 from .kinematics.timing import profile
@@ -148,9 +147,8 @@ def reaching(
         keying = commit.key(limb, solved, frame_start, last, scene, view_layer, where, undo, {})
         written = yield from telling(keying, (whole, whole))
         checked = {frame_start, last, *(stop.frame for stop in stops)}
-        with evaluating(limb, scene, view_layer, next(filter(None, bounds), None)) as evaluate:
-            for result in (solved[i] for i in written.at if solved[i].now.frame in checked):
-                warnings += commit.disagreement(limb, result, tip_in_armature(limb, evaluate(result.now.frame)))
+        some = [solved[i] for i in written.at if solved[i].now.frame in checked]
+        warnings += commit.disagreements(limb, some, scene, view_layer, next(filter(None, bounds), None))
         view_layer.update()
         undo.pop_all()
     report = report_of(limb, solved, perf_counter() - started, written, warnings)
