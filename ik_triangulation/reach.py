@@ -52,6 +52,11 @@ def saved_stops(stored: PropertyGroup) -> list[Stop]:
     return sorted(stops, key=lambda stop: stop.frame)
 
 
+def own_stop(limb: Limb, frame: int, hold: int = 0) -> Stop:
+    """The stop at the target that the limb has itself."""
+    return Stop(limb.target, frame, hold, limb.subtarget)
+
+
 def reach(
     limb: Limb,
     frame_start: int,
@@ -71,9 +76,9 @@ def reach(
     The tip stays with the target for `hold` more frames, and then comes back to where it was in the start pose within
     `return_frames`, if these are not 0. The rest is as reach_through() says.
     """
-    stop = Stop(limb.target, frame_end, hold, limb.subtarget)
     how = timing, easing, path, onset
-    return reach_through(limb, [stop], frame_start, return_frames, *how, scene, view_layer, progress)
+    stops = [own_stop(limb, frame_end, hold)]
+    return reach_through(limb, stops, frame_start, return_frames, *how, scene, view_layer, progress)
 
 
 def reach_through(
@@ -98,19 +103,16 @@ def reach_through(
     In the report only frames at a stop are due.
     Raises an IKError that says what is in the way; then, and if `progress` raises, nothing has changed.
     """
-    how = timing, easing, path, onset
-    return run_through(reaching(limb, stops, frame_start, return_frames, *how, scene, view_layer), progress)
+    manner = manner_of(timing, easing, path, onset)
+    return run_through(reaching(limb, stops, frame_start, return_frames, manner, scene, view_layer), progress)
 
 
 def reaching(
     limb: Limb,
     stops: Sequence[Stop],
     frame_start: int,
-    return_frames: int = 0,
-    timing: str = "MINIMUM_JERK",
-    easing: str = "EASE_IN_OUT",
-    path: str = "LINE",
-    onset: float = 0.0,
+    return_frames: int,
+    manner: Manner,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
@@ -119,7 +121,6 @@ def reaching(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
     view_layer.update()
-    manner = _manner(timing, easing, path, onset)
     if manner.straight:
         limb = replace(limb, solver=STRAIGHT)
     _check_stops(stops, frame_start, return_frames)
@@ -155,7 +156,8 @@ def reaching(
     return _judged(report, visits, manner)
 
 
-def _manner(timing: str, easing: str, path: str, onset: float) -> Manner:
+def manner_of(timing: str, easing: str, path: str, onset: float) -> Manner:
+    """How to go, as reach_through() is told. Raises SettingError for what is unknown and for an onset beyond 0..1."""
     if path not in PATHS:
         raise SettingError(f"Path '{path}' is unknown. Choose one of {', '.join(PATHS)}.")
     if not 0.0 <= onset <= 1.0:

@@ -8,7 +8,7 @@ from bpy.types import Context
 from ..blender.context import active_bone, active_limb, why_not, why_not_posed
 from ..blender.limb import saved_reach
 from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
-from ..reach import Stop, reaching, saved_stops
+from ..reach import manner_of, own_stop, reaching, saved_stops
 from ..report import Report
 from ..work import Job
 from .baking import BakeOperator
@@ -57,15 +57,15 @@ class POSE_OT_ik_triangulation_reach(BakeOperator):
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
         stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
-        saved = saved_reach(stored)
-        for name, value in saved.items():  # they then show where the operator can be adjusted
+        for name, value in saved_reach(stored).items():  # they then show where the operator can be adjusted
             if not given(name) and not (stops and name in _OF_A_STOP):
                 setattr(self, name, value)
         limb = active_limb(context, stops[0].target if stops else None)
         if not stops:
-            stops = [Stop(limb.target, self.frame_end, self.hold, limb.subtarget)]
-        how = {name: getattr(self, name) for name in saved if name not in _OF_A_STOP}
-        return _alone(reaching(limb, stops, **how, scene=context.scene, view_layer=context.view_layer, seconds=seconds))
+            stops = [own_stop(limb, self.frame_end, self.hold)]
+        manner = manner_of(self.timing, self.easing, self.path, self.onset)
+        how = self.frame_start, self.return_frames, manner, context.scene, context.view_layer, seconds
+        return _alone(reaching(limb, stops, *how))
 
 
 def _alone(job: Job[Report]) -> Job[list[Report]]:

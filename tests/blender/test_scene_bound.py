@@ -11,7 +11,9 @@ from ik_triangulation.analyse import compare, comparing
 from ik_triangulation.bake import bake, baking, run_through
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import RigError
-from ik_triangulation.reach import Stop, reach, reaching
+from ik_triangulation.kinematics.timing import profile
+from ik_triangulation.movement import Manner
+from ik_triangulation.reach import own_stop, reach, reaching
 from tests.rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -56,7 +58,7 @@ def comparison(limb):
 
 
 def reached(limb):
-    return reaching(limb, [Stop(limb.target, LAST)], 1, seconds=0.0)
+    return reaching(limb, [own_stop(limb, LAST)], 1, 0, Manner(profile()), seconds=0.0)
 
 
 def unkeyed():
