@@ -12,7 +12,7 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_rebake,
 )
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
-from .layout import NARROW, LimbPanel, choice, paragraph, width
+from .layout import LimbPanel, choice, is_narrow, paragraph
 
 
 class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
@@ -41,7 +41,7 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         together.prop(limb, "enabled", text="")
         together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
-        icon = "KEY_DEHLT" if width(context) > NARROW else "NONE"  # its long label takes all the room
+        icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label takes all the room
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
 
 

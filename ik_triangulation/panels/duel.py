@@ -15,7 +15,7 @@ from ..operators.duel import (
     POSE_OT_ik_triangulation_duel_forget,
 )
 from ..solvers import SOLVERS
-from .layout import NARROW, WIDE, LimbPanel, choice, paragraph, width
+from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
 
 _COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
 
@@ -43,8 +43,7 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         line.label(text=duel.label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
         if row.refusal:
             return
-        room = width(context)
-        for name in _COLUMNS if room > WIDE else (data.by,) if room > NARROW else ():
+        for name in _COLUMNS if is_wide(context) else () if is_narrow(context) else (data.by,):
             value = line.row()
             value.alignment = "RIGHT"
             value.label(text=_value(row, name, context.scene))

@@ -11,8 +11,8 @@ _LETTER = 5.6  # pixels at 1x interface scale that a letter of a label takes, ge
 _TABS = 60.0  # pixels that the tabs and the margins take
 _ICON = 20.0
 _USUAL = 260.0  # pixels of a sidebar
-NARROW = 230.0  # pixels of one in which there is no room for all columns
-WIDE = 320.0  # pixels of one in which there is room for more columns
+_NARROW = 230.0  # pixels of one in which there is no room for all columns
+_WIDE = 320.0  # pixels of one in which there is room for more columns
 
 
 class SidebarPanel:
@@ -25,7 +25,7 @@ class SidebarPanel:
     def column(self, context: Context) -> UILayout:
         """Labels left, values right, no key buttons; in a narrow sidebar the labels are inside the fields."""
         layout = self.layout
-        layout.use_property_split = width(context) > NARROW
+        layout.use_property_split = not is_narrow(context)
         layout.use_property_decorate = False
         return layout.column()
 
@@ -40,7 +40,17 @@ class LimbPanel(SidebarPanel):
         return active_bone(context) is not None
 
 
-def width(context: Context) -> float:
+def is_narrow(context: Context) -> bool:
+    """Whether the sidebar has no room for all columns, nor for labels beside their fields."""
+    return _width(context) <= _NARROW
+
+
+def is_wide(context: Context) -> bool:
+    """Whether the sidebar has room for more columns than it has as Blender opens it."""
+    return _width(context) > _WIDE
+
+
+def _width(context: Context) -> float:
     """Width of the sidebar [pixels at 1x interface scale]."""
     scale = context.preferences.system.ui_scale or 1.0  # without a window it is 0
     return context.region.width / scale if context.region else _USUAL
@@ -48,16 +58,17 @@ def width(context: Context) -> float:
 
 def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> None:
     """A property whose value and label need room: in a narrow sidebar the label stands above."""
-    narrow = width(context) <= NARROW
-    if narrow:
+    if is_narrow(context):
         column.label(text=f"{data.bl_rna.properties[name].name}:")
-    column.prop(data, name, **({"text": ""} if narrow else {}))
+        column.prop(data, name, text="")
+    else:
+        column.prop(data, name)
 
 
 def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE") -> None:
     """A text in as many lines as it takes in this width."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
-    room = width(context) - _TABS - (_ICON if icon != "NONE" else 0.0)
+    room = _width(context) - _TABS - (_ICON if icon != "NONE" else 0.0)
     for number, line in enumerate(wrap(text, max(16, int(room / _LETTER)))):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)

@@ -13,7 +13,7 @@ from ..operators.limbs import (
 )
 from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
 from ..operators.solve import POSE_OT_ik_triangulation_solve
-from .layout import NARROW, SidebarPanel, paragraph, width
+from .layout import SidebarPanel, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 from .presets import VIEW3D_PT_ik_triangulation_presets
 
@@ -22,7 +22,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     bl_label = "IK Triangulation"
 
     def draw_header_preset(self, context: Context) -> None:
-        if width(context) > NARROW:
+        if not is_narrow(context):
             row = self.layout.row()
             row.emboss = "NONE"
             _draw_tools(row, context)
@@ -41,8 +41,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
             return
         _draw_limb(column, bone)
         self.column(context).separator()
-        narrow = width(context) <= NARROW
-        row = self.layout.column(align=True) if narrow else self.layout.row(align=True)
+        row = self.layout.column(align=True) if is_narrow(context) else self.layout.row(align=True)
         row.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
         on = live.is_live(armature, bone.name)
         row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
@@ -76,7 +75,7 @@ def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
     tools = row.column(align=True)
     tools.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, text="", icon="ADD")
     tools.operator(POSE_OT_ik_triangulation_limb_remove.bl_idname, text="", icon="REMOVE")
-    if width(context) <= NARROW:
+    if is_narrow(context):
         tools.separator()
         _draw_tools(tools, context)
 

@@ -15,7 +15,7 @@ from ..joints import joint_now
 from ..operators.live import POSE_OT_ik_triangulation_live
 from ..results import latest
 from ..solvers import SOLVERS
-from .layout import NARROW, WIDE, width
+from .layout import is_narrow, is_wide
 from .words import angle_words, kind_words, range_words
 
 
@@ -88,10 +88,10 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
         row.label(text=bone.name)
-        narrow = width(context) <= NARROW
+        narrow = is_narrow(context)
         if not narrow:
             row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
-        if width(context) > WIDE:
+        if is_wide(context):
             row.label(text=SOLVERS[limb.solver].label)
         result = latest(armature, bone.name)
         if result is not None or not narrow:
@@ -122,7 +122,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         index: int = 0,
         flt_flag: int = 0,
     ) -> None:
-        narrow = width(context) <= NARROW
+        narrow = is_narrow(context)
         split = layout.split(factor=_NAME if narrow else _NAME_AND_KIND, align=True)
         split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
         row = split.row(align=True)
@@ -135,7 +135,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         row.active = now.freedom.moves
         if not narrow:
             row.label(text=kind_words(now.freedom))
-        if width(context) > WIDE:
+        if is_wide(context):
             row.label(text=range_words(now.freedom))
             row.label(text=f"{now.stiff:.2f}" if now.stiff else "")
         angle = row.row()

@@ -11,7 +11,7 @@ from ..operators.reach import (
     POSE_OT_ik_triangulation_stop_add,
     POSE_OT_ik_triangulation_stop_remove,
 )
-from .layout import NARROW, LimbPanel, choice, width
+from .layout import LimbPanel, choice, is_narrow
 
 
 class VIEW3D_UL_ik_triangulation_stops(UIList):
@@ -31,7 +31,7 @@ class VIEW3D_UL_ik_triangulation_stops(UIList):
     ) -> None:
         row = layout.row(align=True)
         row.use_property_split = False
-        narrow = width(context) <= NARROW
+        narrow = is_narrow(context)
         row.label(text=stop.target.name if stop.target else "No Target", icon="NONE" if narrow else "OBJECT_DATA")
         for name in ("frame",) if narrow else ("frame", "hold"):
             row.prop(stop, name, text="", emboss=False)
@@ -74,7 +74,7 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
 def _draw_stops(column: UILayout, limb: PropertyGroup, context: Context) -> None:
     """The stops, what adds and removes them, and the chosen one."""
     head = column.row(align=True)
-    for title in ("Stops", "Frame", "") if width(context) <= NARROW else ("Stops", "Frame", "Hold", ""):
+    for title in ("Stops", "Frame", "") if is_narrow(context) else ("Stops", "Frame", "Hold", ""):
         head.label(text=title)
     row = column.row()
     name = VIEW3D_UL_ik_triangulation_stops.__name__
