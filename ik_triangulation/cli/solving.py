@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import bpy
 from bpy.types import Scene
 
 from ..bake import baking, solve_pose
 from ..blender.limb import saved_reach
-from ..presets import SUFFIX, apply_preset, find_preset, read_preset
+from ..presets import SUFFIX, apply_preset, find_preset, read_preset, shown_as
 from ..reach import reach, reach_through, saved_stops
 from ..report import Report
 from ..summary import summary, summary_of_all
@@ -123,7 +122,7 @@ def _set_up(arguments: Namespace, scene: Scene) -> None:
         return
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
     for note in apply_preset(*bones_of(arguments, scene), read_preset(path)).notes:
-        print(f"{bpy.path.display_name(path.name, title_case=False)}: {note}", file=sys.stderr)
+        print(f"{shown_as(path.name)}: {note}", file=sys.stderr)
 
 
 def _done(

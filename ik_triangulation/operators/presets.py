@@ -10,7 +10,18 @@ from bpy.types import Context
 
 from ..blender.context import active_armature, active_chain
 from ..errors import SettingError
-from ..presets import SUBDIR, SUFFIX, apply_preset, built_in, find_preset, names, preset_of, read_preset, write_preset
+from ..presets import (
+    SUBDIR,
+    SUFFIX,
+    apply_preset,
+    built_in,
+    find_preset,
+    names,
+    preset_of,
+    read_preset,
+    shown_as,
+    write_preset,
+)
 from .base import IKOperator
 
 
@@ -27,8 +38,8 @@ class POSE_OT_ik_triangulation_preset_load(IKOperator):
         preset = read_preset(self.filepath)
         applied = apply_preset(active_armature(context), active_chain(context), preset)
         joints = ", ".join(f"{bone}: {joint}" for bone, joint in applied.joints.items())
-        name = bpy.path.display_name(preset.name, title_case=False)
-        self.report({"INFO"}, ". ".join((f"{name}: {joints}", *applied.notes)))  # the last report alone is seen
+        # The last report alone is seen.
+        self.report({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
         return {"FINISHED"}
 
 

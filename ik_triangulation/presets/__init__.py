@@ -26,6 +26,7 @@ __all__ = [
     "names",
     "preset_of",
     "read_preset",
+    "shown_as",
     "write_preset",
 ]
 
@@ -44,9 +45,14 @@ def find_preset(name: str) -> Path:
     stem = AddPresetBase.as_filename(name)
     for folder in _folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")):
-            if path.stem in {name, stem} or bpy.path.display_name(path.name, title_case=False) == name:
+            if path.stem in {name, stem} or shown_as(path.name) == name:
                 return path
     raise SettingError(f"Preset '{name}' is not there. Choose one of {', '.join(names())}.")
+
+
+def shown_as(name: str) -> str:
+    """How Blender's list shows a preset of that name, or of that name of a file."""
+    return str(bpy.path.display_name(name, title_case=False))
 
 
 def built_in(path: Path | str) -> bool:
