@@ -72,7 +72,7 @@ def key_shown(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
     """Key the limb as it is shown at the present frame; returns the number of keys."""
     time = Clock(scene, limb.armature).time(scene.frame_current + scene.frame_subframe)
     runs = []
-    for bone in (limb.armature.pose.bones[name] for name in limb.in_order):
+    for bone in limb.pose_bones:
         prop, _ = channel(bone)
         values = np.array([tuple(getattr(bone, prop))], np.float32)
         runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))

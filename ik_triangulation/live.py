@@ -191,14 +191,12 @@ def _aims(now: Sample) -> Aims:
 
 
 def _rotations(limb: Limb) -> Rotations:
-    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
-    return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in bones}
+    return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in limb.pose_bones}
 
 
 def _turned(limb: Limb) -> dict[str, Quaternion]:
     """The rotation of each bone, whatever its mode."""
-    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
-    return {bone.name: rotation_of(bone) for bone in bones}
+    return {bone.name: rotation_of(bone) for bone in limb.pose_bones}
 
 
 def _is_animated(limb: Limb) -> bool:
@@ -206,8 +204,7 @@ def _is_animated(limb: Limb) -> bool:
     animation = limb.armature.animation_data
     if animation is None:
         return False
-    bones = [limb.armature.pose.bones[name] for name in limb.in_order]
-    paths = {bone.path_from_id(channel(bone)[0]) for bone in bones}
+    paths = {bone.path_from_id(channel(bone)[0]) for bone in limb.pose_bones}
     keyed = any(curve.data_path in paths and not curve.mute for curve in curves_of(limb.armature))
     return keyed or (animation.use_nla and any(track.strips and not track.mute for track in animation.nla_tracks))
 

@@ -122,6 +122,11 @@ class Limb:
         return tuple(name for name in self.bones if name in self.solved)
 
     @property
+    def pose_bones(self) -> list[PoseBone]:
+        """The solved bones from root to tip."""
+        return [self.armature.pose.bones[name] for name in self.in_order]
+
+    @property
     def target_name(self) -> str:
         """How messages call the target."""
         return f"{self.target.name}: {self.subtarget}" if self.subtarget else str(self.target.name)
