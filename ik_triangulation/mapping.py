@@ -126,9 +126,8 @@ def volume_mapping_in_scene(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
     made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
-    ends = made.ends(metric)
-    more = " and more" if made.metric(metric).max(initial=0.0) > ends[1] else ""
+    ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
+    more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
     words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the places are reached"
-    metrics = {name: made.metric(name) for name in METRICS}
     shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
     return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)
