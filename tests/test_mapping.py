@@ -282,8 +282,8 @@ BOTH = pytest.mark.parametrize("cls", [POSE_OT_ik_triangulation_map, POSE_OT_ik_
 
 @BOTH
 def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.modal._SLICE", 0.0)
-    monkeypatch.setattr("ik_triangulation.operators.modal._NEWS", 0.0)
+    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.operators.job._NEWS", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(cls, rig)
     while (result := operator.modal(context, event())) == {"RUNNING_MODAL"}:
@@ -304,7 +304,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
 
 @BOTH
 def test_esc_leaves_nothing(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.modal._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
     rig = rig_in_space()
     with nothing_lost():
         operator, context, recorder = begun(cls, rig)
@@ -316,7 +316,7 @@ def test_esc_leaves_nothing(cls, monkeypatch):
 
 
 def test_the_armature_may_go_meanwhile(monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.modal._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(POSE_OT_ik_triangulation_map_volume, rig)
     operator.modal(context, event())

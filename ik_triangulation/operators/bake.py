@@ -3,18 +3,21 @@
 
 import bpy
 from bpy.props import IntProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Operator, PoseBone
 
 from ..bake import Span, baking, rebaking
-from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
+from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not, why_not_posed
 from ..blender.limb import enabled_limbs, saved_range
 from ..report import Report
 from ..work import Job
-from .baking import BakeOperator
+from .job import JobOperator
+from .outcome import report_outcome
+
+BAKING = "Baking", "frames", "Bake cancelled, nothing was changed"  # doing, parts, stopped of a JobOperator
 
 
-class RangeOperator(BakeOperator):
-    """Bakes from one frame to another; what the caller does not say is as it is saved."""
+class FrameRange:
+    """Properties of the operators that bake a range of frames; those not given are as saved on the tip bone."""
 
     frame_start: IntProperty(name="Start", description="First frame; if not given, that of the limb", default=1)
     frame_end: IntProperty(name="End", description="Last frame; if not given, that of the limb", default=250)
@@ -22,47 +25,60 @@ class RangeOperator(BakeOperator):
         name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
     )
 
-    def span(self, context: Context, bone: PoseBone) -> Span:
-        """Range and step for the limb that ends in this bone."""
-        scene, given = context.scene, self.properties.is_property_set
-        names = ("frame_start", "frame_end", "step")
-        saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
-        start, end, step = (getattr(self, n) if given(n) else there for n, there in zip(names, saved, strict=True))
-        return start, end, step
+
+def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
+    """First frame, last frame and step for the limb that ends in this bone."""
+    scene, given = context.scene, operator.properties.is_property_set
+    saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
+    names = FrameRange.__annotations__
+    start, end, step = (getattr(operator, n) if given(n) else there for n, there in zip(names, saved, strict=True))
+    return start, end, step
 
 
-class POSE_OT_ik_triangulation_bake(RangeOperator):
+class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
     bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
 
+    doing, parts, stopped = BAKING
+
+    why_not = staticmethod(why_not)
+
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
-        span = self.span(context, active_bone(context))
+        span = _span(self, context, active_bone(context))
         self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
         return baking([active_limb(context)], [span], context.scene, context.view_layer, seconds)
 
+    tell = report_outcome
 
-class POSE_OT_ik_triangulation_bake_all(RangeOperator):
+
+class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake_all"
     bl_label = "Bake All Limbs"
     bl_description = "Bake all limbs of the armature that are enabled and have a target, in the order they need"
+
+    doing, parts, stopped = BAKING
 
     why_not = staticmethod(why_not_posed)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         armature = active_armature(context)
         limbs = enabled_limbs(armature, selected_bones(armature))
-        spans = [self.span(context, armature.pose.bones[limb.tip]) for limb in limbs]
+        spans = [_span(self, context, armature.pose.bones[limb.tip]) for limb in limbs]
         return baking(limbs, spans, context.scene, context.view_layer, seconds)
 
+    tell = report_outcome
 
-class POSE_OT_ik_triangulation_rebake(BakeOperator):
+
+class POSE_OT_ik_triangulation_rebake(JobOperator):
     bl_idname = "pose.ik_triangulation_rebake"
     bl_label = "Re-Bake"
     bl_description = (
         "Bake the limb once more as the active action was baked. Keys of type Generated are replaced, those of other "
         "types, as you make them, are kept"
     )
+
+    doing, parts, stopped = BAKING
 
     @classmethod
     def why_not(cls, context: Context) -> str | None:
@@ -74,6 +90,8 @@ class POSE_OT_ik_triangulation_rebake(BakeOperator):
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         bone = active_bone(context)
         return rebaking(bone.id_data, bone.name, context.scene, context.view_layer, seconds)
+
+    tell = report_outcome
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -13,13 +13,13 @@ from ..bake import frames_from, solve_pose
 from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
 from ..overlay import clear_ghosts
-from ..report import Report
 from ..work import Job
-from .limb import LimbOperator
-from .modal import ModalOperator
+from .base import IKOperator
+from .job import JobOperator
+from .outcome import report_outcome
 
 
-class POSE_OT_ik_triangulation_duel(ModalOperator):
+class POSE_OT_ik_triangulation_duel(JobOperator):
     bl_idname = "pose.ik_triangulation_duel"
     bl_label = "Solver Duel"
     bl_description = "Let every solver solve the limb, list what each takes, and show the pose of the best as a ghost"
@@ -48,8 +48,12 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
         return {"FINISHED"}
 
 
-class DuelOperator(LimbOperator):
-    """Acts on the outcome of a duel of the active limb."""
+class POSE_OT_ik_triangulation_duel_apply(IKOperator):
+    bl_idname = "pose.ik_triangulation_duel_apply"
+    bl_label = "Use Solver"
+    bl_description = (
+        "Make the solver chosen in the list that of the limb, and solve the pose; keyed if Auto Keying is on"
+    )
 
     @classmethod
     def why_not(cls, context: Context) -> str | None:
@@ -57,15 +61,7 @@ class DuelOperator(LimbOperator):
         fought = bone is not None and rows.rows and (rows.armature, rows.tip) == (bone.id_data.name, bone.name)
         return why_not(context) or (None if fought else "Fight a duel of this limb first")
 
-
-class POSE_OT_ik_triangulation_duel_apply(DuelOperator):
-    bl_idname = "pose.ik_triangulation_duel_apply"
-    bl_label = "Use Solver"
-    bl_description = (
-        "Make the solver chosen in the list that of the limb, and solve the pose; keyed if Auto Keying is on"
-    )
-
-    def run(self, context: Context) -> Report:
+    def act(self, context: Context) -> set[str]:
         rows, stored = context.window_manager.ik_triangulation_duel, active_bone(context).ik_triangulation
         before, stored.solver = stored.solver, rows.rows[rows.chosen].name
         key = context.scene.tool_settings.use_keyframe_insert_auto
@@ -75,10 +71,10 @@ class POSE_OT_ik_triangulation_duel_apply(DuelOperator):
             stored.solver = before
             raise
         clear_ghosts(active_armature(context))
-        return report
+        return report_outcome(self, context, [report])
 
 
-class POSE_OT_ik_triangulation_duel_forget(DuelOperator):
+class POSE_OT_ik_triangulation_duel_forget(IKOperator):
     bl_idname = "pose.ik_triangulation_duel_forget"
     bl_label = "Clear Duel"
     bl_description = "Empty the list of solvers and show no ghost any more"

@@ -5,40 +5,37 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, Operator
 
 from ..blender.context import active_armature, active_bone, active_chain
 from ..map_properties import IN_PLANE, IN_SPACE, InPlane, InSpace
 from ..mapping import Mapped, mapping_in_scene, volume_mapping_in_scene
 from ..work import Job
-from .modal import ModalOperator
+from .job import JobOperator
+
+_MAPPING = "Mapping", "Map cancelled, nothing was changed"  # doing and stopped of a JobOperator
 
 
-class MapOperator(ModalOperator):
-    """Maps the limb that ends in the active bone; what the caller does not say is as the scene has it."""
-
-    doing = "Mapping"
-    stopped = "Map cancelled, nothing was changed"
-
-    def settings(self, context: Context, names: Sequence[str]) -> dict[str, Any]:
-        """The values of these properties."""
-        saved = context.scene.ik_triangulation_map
-        for name in names:  # they then show where the operator can be adjusted
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(saved, name))
-        return {name: getattr(self, name) for name in names}
+def _settings(operator: Operator, context: Context, names: Sequence[str]) -> dict[str, Any]:
+    """Values of these properties of the operator; those not given are the scene's."""
+    saved = context.scene.ik_triangulation_map
+    for name in names:  # they then show where the operator can be adjusted
+        if not operator.properties.is_property_set(name):
+            setattr(operator, name, getattr(saved, name))
+    return {name: getattr(operator, name) for name in names}
 
 
-class POSE_OT_ik_triangulation_map(InPlane, MapOperator):
+class POSE_OT_ik_triangulation_map(InPlane, JobOperator):
     bl_idname = "pose.ik_triangulation_map"
     bl_label = "Map"
     bl_description = "Show what it takes to reach each place round the limb as an image in the plane it is bent in"
 
+    doing, stopped = _MAPPING
     parts = "rows"
 
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
         where = {"scene": context.scene, "view_layer": context.view_layer}
-        given = self.settings(context, IN_PLANE)
+        given = _settings(self, context, IN_PLANE)
         return mapping_in_scene(active_armature(context), active_chain(context), **given, **where)
 
     def tell(self, context: Context, result: Mapped) -> set[str]:
@@ -47,18 +44,19 @@ class POSE_OT_ik_triangulation_map(InPlane, MapOperator):
         return {"FINISHED"}
 
 
-class POSE_OT_ik_triangulation_map_volume(InSpace, MapOperator):
+class POSE_OT_ik_triangulation_map_volume(InSpace, JobOperator):
     bl_idname = "pose.ik_triangulation_map_volume"
     bl_label = "Map Volume"
     bl_description = "Mark all places that the limb reaches within its limits, colored by what it takes to get there"
 
+    doing, stopped = _MAPPING
     parts = "places"
 
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
         stored = active_bone(context).ik_triangulation
         limb = {name: getattr(stored, name) for name in ("solver", "iterations", "seed")}
         where = {"scene": context.scene, "view_layer": context.view_layer}
-        given = self.settings(context, IN_SPACE)
+        given = _settings(self, context, IN_SPACE)
         return volume_mapping_in_scene(active_armature(context), active_chain(context), **limb, **given, **where)
 
     def tell(self, context: Context, result: Mapped) -> set[str]:

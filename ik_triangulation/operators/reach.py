@@ -11,15 +11,16 @@ from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
 from ..reach import manner_of, own_stop, reaching, saved_stops
 from ..report import Report
 from ..work import Job
-from .baking import BakeOperator
 from .base import IKOperator
+from .job import JobOperator
 from .limbs import other_object
+from .outcome import report_outcome
 
 _OF_A_STOP = {"frame_end", "hold"}  # each has its own
 _BETWEEN = 24  # frames from one stop to the next at first
 
 
-class POSE_OT_ik_triangulation_reach(BakeOperator):
+class POSE_OT_ik_triangulation_reach(JobOperator):
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
@@ -47,6 +48,7 @@ class POSE_OT_ik_triangulation_reach(BakeOperator):
     )
 
     doing = "Reaching"
+    parts = "frames"
     stopped = "Reach cancelled, nothing was changed"
 
     @classmethod
@@ -54,7 +56,7 @@ class POSE_OT_ik_triangulation_reach(BakeOperator):
         bone = active_bone(context)
         return why_not_posed(context) if bone and bone.ik_triangulation.reach_stops else why_not(context)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
+    def job(self, context: Context, seconds: float) -> Job[Report]:
         stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
         stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
         for name, value in saved_reach(stored).items():  # they then show where the operator can be adjusted
@@ -65,12 +67,10 @@ class POSE_OT_ik_triangulation_reach(BakeOperator):
             stops = [own_stop(limb, self.frame_end, self.hold)]
         manner = manner_of(self.timing, self.easing, self.path, self.onset)
         how = self.frame_start, self.return_frames, manner, context.scene, context.view_layer, seconds
-        return _alone(reaching(limb, stops, *how))
+        return reaching(limb, stops, *how)
 
-
-def _alone(job: Job[Report]) -> Job[list[Report]]:
-    """The job of one limb as that of several."""
-    return [(yield from job)]
+    def tell(self, context: Context, result: Report) -> set[str]:
+        return report_outcome(self, context, [result])
 
 
 class POSE_OT_ik_triangulation_stop_add(IKOperator):

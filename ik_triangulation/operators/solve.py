@@ -5,19 +5,22 @@ import bpy
 from bpy.types import Context
 
 from ..bake import solve_pose
-from ..blender.context import active_limb
-from ..report import Report
-from .limb import LimbOperator
+from ..blender.context import active_limb, why_not
+from .base import IKOperator
+from .outcome import report_outcome
 
 
-class POSE_OT_ik_triangulation_solve(LimbOperator):
+class POSE_OT_ik_triangulation_solve(IKOperator):
     bl_idname = "pose.ik_triangulation_solve"
     bl_label = "Solve Pose"
     bl_description = "Turn the bones of the limb so that its tip reaches the target; keyed if Auto Keying is on"
 
-    def run(self, context: Context) -> Report:
+    why_not = staticmethod(why_not)
+
+    def act(self, context: Context) -> set[str]:
         key = context.scene.tool_settings.use_keyframe_insert_auto
-        return solve_pose(active_limb(context), context.scene, context.view_layer, key=key)
+        report = solve_pose(active_limb(context), context.scene, context.view_layer, key=key)
+        return report_outcome(self, context, [report])
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_solve,))

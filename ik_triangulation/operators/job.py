@@ -20,8 +20,8 @@ _PAUSE = 0.001  # seconds from one slice to the next
 _NEWS = 0.2  # seconds between two texts: drawing them can take longer than a slice of work
 
 
-class ModalOperator(IKOperator):
-    """Does a job; nothing is held on to between two slices but the task."""
+class JobOperator(IKOperator):
+    """Runs a job step by step; between two slices only the task is kept."""
 
     doing = "Working"
     parts = "parts"
