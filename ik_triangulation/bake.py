@@ -34,7 +34,8 @@ from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
-from .report import FrameResult, Report, Shown, missing_angle
+from .report import FrameResult, Report, Shown
+from .solvers.soft import missing_angle
 from .work import Job, Progress, run_through, telling
 
 Span = tuple[int, int, float]  # first frame, last frame, step

@@ -16,6 +16,7 @@ from .goal import Aim, Goal
 from .kinematics import Chain, Locked, Pose
 from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
+from .solvers.meeting import meet
 from .solvers.path import Path
 from .targets import Target
 from .work import Work
@@ -74,13 +75,14 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     if not same_joints(solved):
         return list(solved), list
 
-    def path_of() -> Path:
-        return Path([_moment(each) for each in solved])
-
-    if not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: path_of().jumps()
+    moments = [_moment(each) for each in solved]
+    if limb.finish and any(each.soft for each in moments):
+        moments = yield from meet(moments, limb.seed)
+    same = all(moment.pose is each.solution.pose for moment, each in zip(moments, solved, strict=True))
+    if same and not (limb.finish and (limb.smooth or limb.smoothing)):
+        return list(solved), lambda: Path(moments).jumps()
     yield
-    path = path_of()
+    path = Path(moments)
     yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
@@ -168,7 +170,7 @@ def tolerance_of(now: Sample) -> float:
 
 def _moment(solved: Solved) -> Moment:
     now, goal, solution, _ = solved
-    return Moment(solution.pose, goal.target, tolerance_of(now), solution.reached, goal.soft)
+    return Moment(solution.pose, goal.target, tolerance_of(now), solution.reached, goal.soft, now.limb.angle_tolerance)
 
 
 def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]) -> Solved:

@@ -656,7 +656,8 @@ def test_a_solve_with_half_an_influence_says_how_far_off_the_tip_is_shown():
     report = solve_pose(limb(rig, target, influence=0.5))
     [result] = report.frames
     assert any("Influence is below 1" in warning for warning in report.warnings)
-    assert not (result.reached or result.due)
+    assert not result.reached
+    assert not result.due
     assert report.all_reached
     distance = (evaluated_tip(rig, rig.pose.bones[-1].name) - target.matrix_world.translation).length
     assert result.error == pytest.approx(distance, abs=1e-5)
