@@ -14,7 +14,8 @@ import bpy
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from . import commit
-from .bake import moved_inside, report_of
+from .bake import moved_inside, none_due, report_of
+from .blender.animated import ignored
 from .blender.armature import Bones
 from .blender.checks import check_limb, check_range
 from .blender.clock import evaluated_time
@@ -129,7 +130,10 @@ def reaching(
     limbs = [replace(limb, target=stop.target, subtarget=stop.subtarget) for stop in stops]
     for each in limbs:
         check_limb(each, scene, view_layer)
-    warnings = check_keys(limb.armature, limb.in_order, limb.destination)
+    warnings = [
+        *check_keys(limb.armature, limb.in_order, limb.destination),
+        *ignored(limb.pose_bones),
+    ]
     check_nla(limb.armature, scene, frame_start, last, limb.destination)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]
@@ -208,9 +212,9 @@ def _visits(
 def _judged(report: Report, visits: Sequence[Visit], manner: Manner) -> Report:
     """The report with only the frames at the stops due, and a warning where the straight way cannot be kept to."""
     due = {frame for visit in visits for frame in range(visit.frame, visit.leave + 1)}
-    frames = [result._replace(due=result.frame in due) for result in report.frames]
-    warnings = list(dict.fromkeys(report.warnings))
-    astray = [result for result in frames if not (result.due or result.reached)]
+    frames = [result._replace(due=result.due and result.frame in due) for result in report.frames]
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    astray = [result for result in report.frames if result.due and result.frame not in due and not result.reached]
     if manner.straight and astray:
         worst = max(astray, key=lambda result: result.error)
         warnings.append(

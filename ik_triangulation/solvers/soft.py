@@ -72,7 +72,11 @@ class Orientation:
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between the end effector's orientation and this."""
-        return rotation_angle(pose.tip_rotation, self.rotation)
+        return self.missing_at(pose.tip_rotation)
+
+    def missing_at(self, rotation: Quaternion) -> float:
+        """Angle [rad] between an end effector's orientation (armature space) and this."""
+        return rotation_angle(rotation, self.rotation)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         missing = rotation_vector(self.rotation @ pose.tip_rotation.conjugated())
@@ -96,7 +100,11 @@ class Direction:
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between where the end effector points and this."""
-        return angle_between(pose.tip_rotation @ self.axis, self.direction)
+        return self.missing_at(pose.tip_rotation)
+
+    def missing_at(self, rotation: Quaternion) -> float:
+        """Angle [rad] between where an end effector of that orientation (armature space) points and this."""
+        return angle_between(rotation @ self.axis, self.direction)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis
@@ -137,6 +145,12 @@ class Pole:
         around = line.cross(bend) / bend.length_squared  # how the bend's angle changes as the bend moves
         changes = [sum(turn.moves(pose.head(i)).dot(around) for i in inner if i > turn.joint) for turn in turns]
         yield self.weight * missing, [-self.weight * change for change in changes]
+
+
+def missing_angle(soft: Sequence[Soft], rotation: Quaternion) -> float | None:
+    """Angle [rad] from a tip's rotation (armature space) to that which is wished; None if any will do."""
+    angles = [wish.missing_at(rotation) for wish in soft if isinstance(wish, Orientation | Direction)]
+    return max(angles, default=None)
 
 
 def cost_of(pose: Pose, soft: Sequence[Soft]) -> float:
