@@ -14,7 +14,10 @@ MAPPING = (
         (_LIMB + name, "sidebar.html#limbs")
         for name in ("target", "subtarget", "chain_count", "use_selected", "enabled")
     ),
-    *((_LIMB + name, "solvers.html") for name in ("solver", "tolerance", "iterations", "finish", "seed")),
+    *(
+        (_LIMB + name, "solvers.html")
+        for name in ("solver", "tolerance", "angle_tolerance", "iterations", "finish", "seed")
+    ),
     (_LIMB + "reach_*", "baking.html#reach"),
     *((_LIMB + name, "baking.html#smoothness") for name in ("start_from", "smooth*")),
     *(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings that are saved with the rig: of a limb on its tip bone, of a joint on each bone."""
 
-from math import pi
+from math import pi, radians
 
 import bpy
 from bpy.app.handlers import persistent
@@ -221,6 +221,16 @@ class IKT_PG_limb(PropertyGroup):
         soft_max=0.1,
         subtype="DISTANCE",
         precision=4,
+        override=OVERRIDABLE,
+    )
+    angle_tolerance: FloatProperty(
+        name="Angle Tolerance",
+        description="Angle from the orientation asked for up to which it counts as reached",
+        default=radians(1.0),
+        min=0.0,
+        max=pi,
+        soft_max=radians(30.0),
+        subtype="ANGLE",
         override=OVERRIDABLE,
     )
     iterations: IntProperty(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import radians
 from typing import Any
 
 from bpy.types import Collection, Object, PoseBone, PropertyGroup, Scene
@@ -35,6 +36,7 @@ SETTINGS = (
     "influence",
     "solver",
     "tolerance",
+    "angle_tolerance",
     "iterations",
     "finish",
     "seed",
@@ -62,7 +64,8 @@ class Limb:
     "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
     collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
     the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units].
+    distance in world space [Blender units], `angle_tolerance` what an orientation that is wished for may be missed by
+    [rad]: a frame is reached within both.
 
     A frame of a bake starts from the solution of the one before (`start_from` "PREVIOUS"), from its own "ANIMATED" pose
     or from "REST"; with `smooth` the poses are then chosen so that no joint jumps that need not, and `smoothing` in
@@ -98,6 +101,7 @@ class Limb:
     influence: float = 1.0
     solver: str = "TRIANGULATION"
     tolerance: float = 1e-3
+    angle_tolerance: float = radians(1.0)
     iterations: int = 100
     finish: bool = True
     seed: int = 0
