@@ -3,26 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
 from bpy.types import Depsgraph, Scene, ViewLayer
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
+from .blender.armature import is_flat
+from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import Bound
 from .blender.interference import constraints_on, may_interfere
 from .blender.limb import Limb
 from .blender.links import Links
 from .blender.sampling import go_to, stage
 from .blender.stepping import stepping, way_through
-from .blender.switches import find_switch
+from .blender.switches import Switch, find_switch
 from .follow import Solved
 from .kinematics.rotation import orientation, rotation_angle
-from .report import NotFollowing, Remedy, Shown
+from .report import NotFollowing, Remedy, Shown, missing_angle
 from .work import Work
 
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
@@ -38,7 +39,6 @@ class Watch:
 
     def __init__(self, limb: Limb) -> None:
         self.limb = limb
-        self.copies: dict[str, dict[str, Matrix]] = {}
         self.followers: dict[str, Matrix] = {}  # from the rest frame of each to that of the tip bone, 4x4
         self.between: tuple[str, ...] = ()  # the bones whose constraints make them follow
         bones = limb.armature.pose.bones
@@ -52,19 +52,35 @@ class Watch:
 
     def look(self, depsgraph: Depsgraph) -> Seen:
         """The tip and its followers as evaluated now."""
-        bones = self.limb.armature.evaluated_get(depsgraph).pose.bones
+        armature = self.limb.armature.evaluated_get(depsgraph)
+        bones, tail = armature.pose.bones, Vector((0.0, self.limb.armature.data.bones[self.limb.tip].length, 0.0))
+        followers = {name: _shown(bones[name].matrix @ offset, tail) for name, offset in self.followers.items()}
         tip = bones[self.limb.tip]
-        place = Vector((0.0, self.limb.armature.data.bones[self.limb.tip].length, 0.0))
-        followers = {name: bones[name].matrix @ offset for name, offset in self.followers.items()}
-        return Seen(
-            Shown(tip.tail.copy(), orientation(tip.matrix.to_3x3())),
-            {name: Shown(m @ place, orientation(m.to_3x3())) for name, m in followers.items()},
-        )
+        own = _shown(tip.matrix, tail)._replace(tip=tip.tail.copy())
+        return Seen(armature.matrix_world.copy(), own, followers)
+
+    def remedy(self, follower: str, frame: float, scene: Scene) -> Remedy | None:
+        """What makes a follower follow that does not at a frame, if one property alone does."""
+        found = self.switch(follower, frame, scene)
+        return remedy_of(*found, frame, scene) if found else None
+
+    def switch(self, follower: str, frame: float, scene: Scene) -> tuple[Switch, float] | None:
+        """That property, and the value to give it."""
+        return find_switch(self.limb, self.between, partial(self.follows, follower), frame, scene)
+
+    def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
+        """Whether a follower is with the limb's tip now."""
+        return astray(self.limb, self.look(depsgraph), follower) is None
+
+
+def _shown(frame: Matrix, tail: Vector) -> Shown:
+    return Shown(frame @ tail, Quaternion() if is_flat(frame) else orientation(frame.to_3x3()))
 
 
 class Seen(NamedTuple):
-    """A frame as Blender shows it: the limb's own tip, and the same place on each follower; armature space."""
+    """A frame as Blender shows it: the armature in the world (4x4); in its space the tip, and that on each follower."""
 
+    world: Matrix
     tip: Shown
     followers: Mapping[str, Shown]
 
@@ -81,9 +97,18 @@ class Measured(NamedTuple):
     not_following: list[NotFollowing]
 
 
-def measure_now(watch: Watch, solved: Solved, depsgraph: Depsgraph, scene: Scene) -> Measured:
-    """Measure one solved frame, which `depsgraph` shows."""
-    return _judge(watch, [solved], {solved.now.frame: watch.look(depsgraph)}, [solved], scene)
+NOT_MEASURED = Measured({}, {}, [], [])
+
+
+def measure_now(
+    watch: Watch,
+    solved: Solved,
+    depsgraph: Depsgraph,
+    scene: Scene,
+    remedies: Mapping[str, Remedy | None] | None = None,
+) -> Measured:
+    """Measure one solved frame, which `depsgraph` shows; where `remedies` are given no others are looked for."""
+    return _judge(watch, [solved], {solved.now.frame: watch.look(depsgraph)}, [solved], scene, remedies)
 
 
 def measure(
@@ -138,7 +163,12 @@ def looking(
 
 
 def _judge(
-    watch: Watch, solved: Sequence[Solved], seen: Mapping[float, Seen], keyed: Sequence[Solved], scene: Scene
+    watch: Watch,
+    solved: Sequence[Solved],
+    seen: Mapping[float, Seen],
+    keyed: Sequence[Solved],
+    scene: Scene,
+    remedies: Mapping[str, Remedy | None] | None = None,
 ) -> Measured:
     pairs = [(each, seen[each.now.frame]) for each in solved if each.now.frame in seen]
     shown, alone = {}, {}
@@ -151,8 +181,8 @@ def _judge(
         if own or others:
             shown[frame] = _worst(each, [here.tip, *others])
     warnings = _disagreement(watch.limb, [(each, seen[each.now.frame]) for each in keyed if each.now.frame in seen])
-    lagging = _not_following(watch, pairs, scene)
-    return Measured(shown, alone, [*warnings, *(note_text(note, len(pairs)) for note in lagging)], lagging)
+    notes = _not_following(watch, pairs, scene, remedies)
+    return Measured(shown, alone, [*warnings, *(note.text(len(pairs)) for note in notes)], notes)
 
 
 def _reach(each: Solved) -> float:
@@ -167,7 +197,7 @@ def _apart(each: Solved, seen: Seen) -> float:
     return float((seen.tip.tip - each.pose.tip).length)
 
 
-def _differs(each: Solved, shown: Shown, tip: Vector, rotation) -> bool:
+def _differs(each: Solved, shown: Shown, tip: Vector, rotation: Quaternion) -> bool:
     """Whether what is shown is elsewhere, or, where that counts, turned otherwise, by more than rounding."""
     turned = bool(each.goal.soft) and rotation_angle(shown.rotation, rotation) > _TURNED
     return turned or (shown.tip - tip).length > _ROUNDING * _reach(each)
@@ -198,29 +228,39 @@ def _disagreement(limb: Limb, pairs: Sequence[tuple[Solved, Seen]]) -> list[str]
     return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."]
 
 
-def _not_following(watch: Watch, pairs: Sequence[tuple[Solved, Seen]], scene: Scene) -> list[NotFollowing]:
+def _not_following(
+    watch: Watch,
+    pairs: Sequence[tuple[Solved, Seen]],
+    scene: Scene,
+    remedies: Mapping[str, Remedy | None] | None,
+) -> list[NotFollowing]:
     """Each follower that is not with the limb's tip at some frames, with the property that is in the way."""
     limb, notes = watch.limb, []
     for name in watch.followers:
-        far = []
-        for each, here in pairs:
-            apart = strays(limb, here, name, each.now.rig.world, bool(each.goal.soft))
-            if apart is not None:
-                far.append((apart, each.now.frame))
+        far = [(astray(each.now.limb, here, name, each), each.now.frame) for each, here in pairs]
+        far = [(apart, frame) for apart, frame in far if apart is not None]
         if far:
             distance, frame = max(far)
-            found = find_switch(limb, watch.between, partial(_all_follow, watch), frame, scene)
-            remedy = remedy_of(found, limb, frame, scene) if found else None
+            remedy = watch.remedy(name, frame, scene) if remedies is None else remedies.get(name)
             notes.append(NotFollowing(name, limb.tip, distance, frame, len(far), remedy))
     return notes
 
 
-def strays(limb: Limb, seen: Seen, follower: str, world: Matrix, turned: bool = True) -> float | None:
+def astray(limb: Limb, seen: Seen, follower: str, solved: Solved | None = None) -> float | None:
     """How far a follower is from the limb's tip [Blender units, world space]; None if it is with it.
 
-    That is within the limb's tolerance, and with `turned` within that of its angle as well.
+    That is within the limb's tolerance and that of its angle; at a `solved` frame of which any will do without that.
     """
     tip, other = seen.tip, seen.followers[follower]
-    apart = float((world @ other.tip - world @ tip.tip).length)
-    away = apart > limb.tolerance
-    return apart if away or (turned and rotation_angle(other.rotation, tip.rotation) > limb.angle_tolerance) else None
+    apart = (seen.world @ other.tip - seen.world @ tip.tip).length
+    turning = solved is None or missing_angle(solved.goal.soft, tip.rotation) is not None
+    turned = turning and rotation_angle(other.rotation, tip.rotation) > limb.angle_tolerance
+    return float(apart) if turned or apart > limb.tolerance else None
+
+
+def remedy_of(switch: Switch, value: float, frame: float, scene: Scene) -> Remedy:
+    """In words that can be kept: what a switch is at a frame, and what it should be."""
+    curves = switch.curves
+    clock = Clock(scene, switch.owner).time if hasattr(switch.owner, "pose") else partial(evaluated_time, scene)
+    now = curves[0].evaluate(clock(frame)) if curves else float(switch.now)
+    return Remedy(switch.holder, switch.name, now, value)

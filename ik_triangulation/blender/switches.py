@@ -123,8 +123,9 @@ def _own(bone: PoseBone, constraint: Constraint) -> Iterator[Switch]:
 def _values(switch: Switch) -> list[float]:
     """The values of a property that are worth a try, on before off."""
     place, name, custom = parts_of(switch.owner, switch.path)
+    now = None if switch.curves else switch.now  # what it is depends on the frame where it has keys
     if isinstance(switch.now, bool):
-        return [not switch.now]
+        return [float(value) for value in (True, False) if value is not now]
     if custom:
         ends = place.id_properties_ui(name).as_dict()
         low, high = ends.get("min", 0.0), ends.get("max", 1.0)
@@ -133,4 +134,4 @@ def _values(switch: Switch) -> list[float]:
         low, high = ends.hard_min, ends.hard_max
     whole = range(int(low), int(high) + 1) if isinstance(switch.now, int) and high - low <= _FEW else ()
     tried = [value for value in (1.0, 0.0, low, high, *whole) if low <= value <= high and abs(value) < 1e6]
-    return [value for value in dict.fromkeys(map(float, tried)) if isfinite(value) and value != switch.now]
+    return [value for value in dict.fromkeys(map(float, tried)) if isfinite(value) and value != now]
