@@ -13,7 +13,6 @@ from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from .blender.armature import is_flat
-from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import Bound
 from .blender.interference import constraints_on, may_interfere
 from .blender.limb import Limb
@@ -23,7 +22,8 @@ from .blender.stepping import stepping, way_through
 from .blender.switches import Switch, find_switch
 from .follow import Solved
 from .kinematics.rotation import orientation, rotation_angle
-from .report import NotFollowing, Remedy, Shown, missing_angle
+from .report import NotFollowing, Remedy, Shown
+from .solvers.soft import missing_angle
 from .work import Work
 
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
@@ -237,8 +237,8 @@ def _not_following(
     """Each follower that is not with the limb's tip at some frames, with the property that is in the way."""
     limb, notes = watch.limb, []
     for name in watch.followers:
-        far = [(astray(each.now.limb, here, name, each), each.now.frame) for each, here in pairs]
-        far = [(apart, frame) for apart, frame in far if apart is not None]
+        both = ((astray(each.now.limb, here, name, each), each.now.frame) for each, here in pairs)
+        far = [(apart, frame) for apart, frame in both if apart is not None]
         if far:
             distance, frame = max(far)
             remedy = watch.remedy(name, frame, scene) if remedies is None else remedies.get(name)
@@ -260,7 +260,4 @@ def astray(limb: Limb, seen: Seen, follower: str, solved: Solved | None = None) 
 
 def remedy_of(switch: Switch, value: float, frame: float, scene: Scene) -> Remedy:
     """In words that can be kept: what a switch is at a frame, and what it should be."""
-    curves = switch.curves
-    clock = Clock(scene, switch.owner).time if hasattr(switch.owner, "pose") else partial(evaluated_time, scene)
-    now = curves[0].evaluate(clock(frame)) if curves else float(switch.now)
-    return Remedy(switch.holder, switch.name, now, value)
+    return Remedy(switch.holder, switch.name, switch.at(frame, scene), value)

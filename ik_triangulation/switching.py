@@ -9,10 +9,9 @@ from math import inf
 
 import bpy
 import numpy as np
-from bpy.types import ID, Object, Scene, ViewLayer
+from bpy.types import Scene, ViewLayer
 
 from .blender.checks import check_armature, check_frames
-from .blender.clock import Clock, evaluated_time
 from .blender.keyframes import Channel, check_curves, check_keys, write_keys
 from .blender.limb import Limb
 from .blender.stepping import bound_to
@@ -93,35 +92,22 @@ def _switch(
     """Give a property a value, and key it over a range; closing `undo` takes that back."""
     if key or switch.curves:
         _key(switch, value, first, last, scene, view_layer, undo)
-    now = scene.frame_current + scene.frame_subframe
-    curves, before = switch.curves, switch.now
-    undo.callback(switch.set, before)
-    switch.set(curves[0].evaluate(_time(switch.owner, scene, now)) if curves else value)
+    undo.callback(switch.set, switch.now)
+    switch.set(switch.at(scene.frame_current + scene.frame_subframe, scene) if switch.curves else value)
     view_layer.update()
 
 
 def _key(
     switch: Switch, value: float, first: float, last: float, scene: Scene, view_layer: ViewLayer, undo: ExitStack
 ) -> None:
-    owner = switch.owner
-    check_keys(owner, ())
+    check_keys(switch.owner, ())
     check_curves(switch.curves, f"'{switch.name}' of '{switch.holder}'")
-
-    def was(frame: float) -> float:
-        curves = switch.curves
-        return float(curves[0].evaluate(_time(owner, scene, frame)) if curves else switch.now)
-
     keys = {first: value}
     if switch.curves or first > scene.frame_start:
-        keys[first - 1] = was(first - 1)
+        keys[first - 1] = switch.at(first - 1, scene)
     if switch.curves:
-        keys[last + 1] = was(last + 1)
-    times = {_time(owner, scene, frame): number for frame, number in sorted(keys.items())}
-    run = Channel(switch.holder, switch.path, np.array(list(times.values()), np.float32)[:, None], (0,))
-    ends = _time(owner, scene, min(keys)), _time(owner, scene, max(*keys, last))
-    finished(write_keys(owner, [run], list(times), *ends, view_layer, undo, "CONSTANT"))
-
-
-def _time(owner: ID, scene: Scene, frame: float) -> float:
-    """When a frame is in the action of a data-block."""
-    return Clock(scene, owner).time(frame) if isinstance(owner, Object) else evaluated_time(scene, frame)
+        keys[last + 1] = switch.at(last + 1, scene)
+    frames = sorted(keys)
+    run = Channel(switch.holder, switch.path, np.array([[keys[frame]] for frame in frames], np.float32), (0,))
+    times = [switch.time(frame, scene) for frame in (*frames, max(*frames, last))]
+    finished(write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, "CONSTANT"))

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bpy.types import AnimData, Constraint
 
+from .animated import moving_curves
 from .dependencies import solving
 from .keyframes import curves_of
 from .limb import Limb
@@ -52,14 +53,13 @@ def _modified(limb: Limb) -> Iterator[bool]:
 
 
 def _driven(limb: Limb, animation: AnimData) -> Iterator[bool]:
-    paths: Sequence[str] = _paths(limb) if len(animation.drivers) else ()
-    return (curve.data_path.startswith(tuple(paths)) for curve in animation.drivers)
+    paths = _paths(limb)
+    return (curve.data_path.startswith(paths) for curve in animation.drivers)
 
 
 def _is_alive(limb: Limb, constraint: Constraint) -> bool:
     """Whether a constraint does something, or may do so at another frame."""
     if not constraint.mute and constraint.influence > 0.0:
         return True
-    animation, path = limb.armature.animation_data, constraint.path_from_id()
-    curves = [*curves_of(limb.armature), *(animation.drivers if animation else ())]
-    return any(curve.data_path.startswith(path) for curve in curves)
+    path = constraint.path_from_id()
+    return any(curve.data_path.startswith(path) for curve in moving_curves(limb.armature))

@@ -27,12 +27,14 @@ class Links:
     def __init__(self, armature: Object) -> None:
         self.armature = armature
         self.leaders: dict[str, dict[str, bool]] = {}  # of each bone, and whether a constraint makes it follow them
+        self.led: set[str] = set()  # those that are where a leader is
         self.followers: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         for bone in armature.pose.bones:
             found = self.leaders[bone.name] = {}
             for leader, constrained, exactly in self._leaders(bone):
                 found[leader] = constrained or found.get(leader, False)
                 if exactly:
+                    self.led.add(bone.name)
                     self.followers[leader][bone.name] = found[leader]
 
     def _leaders(self, bone: PoseBone) -> Iterator[tuple[str, bool, bool]]:
@@ -85,7 +87,9 @@ class Links:
         """Names of the deform bones that are meant to follow `bone` by constraints, without those of its own chain."""
         bones, own = self.armature.data.bones, set(chain)
         copies = self.copies(bone).items()
-        return sorted(name for name, constrained in copies if constrained and bones[name].use_deform and name not in own)
+        return sorted(
+            name for name, constrained in copies if constrained and bones[name].use_deform and name not in own
+        )
 
     def back_from(self, bone: str) -> Iterator[str]:
         """`bone` and all that it goes with, the nearest first: the bones it copies and its parents."""
@@ -101,5 +105,5 @@ class Links:
 
 
 def _turned_alike(first: Matrix, second: Matrix) -> bool:
-    pairs = zip(first.to_3x3(), second.to_3x3(), strict=True)
-    return all(abs(x - y) <= _SAME_TURN for one, other in pairs for x, y in zip(one, other, strict=True))
+    rows = (first[number][:3] + second[number][:3] for number in range(3))
+    return all(abs(row[axis] - row[axis + 3]) <= _SAME_TURN for row in rows for axis in range(3))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import ID, Constraint, Depsgraph, Driver, FCurve, Object, PoseBone, Scene
 
+from .clock import Clock, evaluated_time
 from .keyframes import curves_of
 from .limb import Limb
 from .sampling import go_to, stage
@@ -39,6 +40,17 @@ class Switch(NamedTuple):
         """Give it a value, of the kind that it has."""
         show(self.owner, self.path, type(self.now)(value))
         self.owner.update_tag()
+
+    def at(self, frame: float, scene: Scene) -> float:
+        """Its value at a frame of a scene."""
+        curves = self.curves
+        return float(curves[0].evaluate(self.time(frame, scene)) if curves else self.now)
+
+    def time(self, frame: float, scene: Scene) -> float:
+        """When a frame is in the action that moves it."""
+        if isinstance(self.owner, Object):
+            return Clock(scene, self.owner).time(frame)
+        return evaluated_time(scene, frame)
 
     @property
     def curves(self) -> list[FCurve]:
