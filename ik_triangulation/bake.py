@@ -6,14 +6,13 @@ All is planned and solved before the first write, and the file is left as it was
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 from operator import itemgetter
 from time import perf_counter
-from types import MappingProxyType
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
@@ -34,6 +33,7 @@ from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
+from .measure import NOT_MEASURED, Measured, Watch, measure, measure_now
 from .report import FrameResult, Report, Shown
 from .solvers.soft import missing_angle
 from .work import Job, Progress, run_through, telling
@@ -57,15 +57,16 @@ def solve_pose(
     warnings = check_keys(limb.armature, limb.in_order) if key else []
     if key:
         check_nla(limb.armature, scene, frame, frame)
-    bones = Bones(limb.armature, limb.bones, limb.solved)
+    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
     now = sample(limb, view_layer.depsgraph, frame)
     warnings += moved_inside(outside(limb, bones, now), now.frame)
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, scene, view_layer, undo)
-        warnings += commit.disagreement(limb, solved, view_layer.depsgraph)
+        measured = measure_now(watch, solved, view_layer.depsgraph, scene)
         undo.pop_all()
-    return report_of(limb, [solved], perf_counter() - started, commit.Written(keys, keys, [0]), warnings)
+    written = commit.Written(keys, keys, [0])
+    return report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
 
 
 def bake(
@@ -183,7 +184,7 @@ def _baking_one(
 ) -> Iterator[int]:
     """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
     limb, bound, started = plan.limb, plan.bound, perf_counter()
-    bones, found = Bones(limb.armature, limb.bones, limb.solved), plan.warnings
+    bones, watch, found = Bones(limb.armature, limb.bones, limb.solved), Watch(limb), plan.warnings
     moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds)
     if bound:
         moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound), 1)
@@ -203,13 +204,12 @@ def _baking_one(
     written = yield from telling(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept), 0)
     remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
-    if not kept:
-        some = solved[0], solved[written.at[len(written.at) // 2]], solved[-1]
-        found += commit.disagreements(limb, some, scene, view_layer, bound)
-        yield 0
+    keyed = [solved[i] for i in written.at]
+    measuring = measure(watch, solved, keyed, scene, view_layer, bound, seconds, by_hand=bool(kept))
+    measured = yield from telling(measuring, 0)
     view_layer.update()
     took = perf_counter() - started
-    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
+    report = report_of(limb, solved, took, written, found, find_jumps, measured)
     plan.report = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
 
 
@@ -289,19 +289,24 @@ def report_of(
     written: commit.Written,
     warnings: Sequence[str],
     find_jumps: Jumps = list,
-    shown: Mapping[float, Shown] = MappingProxyType({}),
+    measured: Measured = NOT_MEASURED,
 ) -> Report:
     """What came of the frames that were solved; `seconds` is the time they took, `written` what keys came of them.
 
-    A frame is judged by what is `shown` there as Blender evaluates it, by frames; where that was not looked at, by the
-    pose that was written.
+    A frame is judged by what was `measured` there as Blender evaluates it; where that agrees with the pose that was
+    written, or was not looked at, by that pose.
     """
-    results = [_result(each, shown.get(each.now.frame)) for each in solved]
-    warnings = [*warnings, *none_due(results)]
+    results = [_result(each, measured.shown.get(each.now.frame)) for each in solved]
+    warnings = list(dict.fromkeys([*warnings, *measured.warnings, *none_due(results)]))
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
     tolerances = limb.tolerance, limb.angle_tolerance
-    return Report(*names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts)
+    notes = measured.not_following
+    alone = [_result(each, measured.alone.get(each.now.frame)) for each in solved] if notes else ()
+    following = {"not_following": notes, "alone": alone}
+    return Report(
+        *names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts, **following
+    )
 
 
 def none_due(results: Iterable[FrameResult]) -> list[str]:

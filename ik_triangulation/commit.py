@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from math import inf
@@ -12,26 +12,22 @@ from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, FCurve, Object, Scene, ViewLayer
+from bpy.types import FCurve, Object, Scene, ViewLayer
 
 from .analysis.bezier import Curves, flowing, straight
 from .analysis.reduction import FullBake, Reduction, Track, reduce
 from .blender.clock import Clock
-from .blender.dependencies import Bound
 from .blender.destination import Destination
 from .blender.freedom import keyed
 from .blender.gate import within_limits
 from .blender.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation, values_for
-from .blender.sampling import tip_in_armature
-from .blender.stepping import evaluating
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
 from .work import Work, finished
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
-AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning
 
 
 class Written(NamedTuple):
@@ -116,29 +112,6 @@ def key(
     keys = yield from write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
-
-
-def disagreements(
-    limb: Limb, results: Iterable[Solved], scene: Scene, view_layer: ViewLayer, bound: Bound | None
-) -> list[str]:
-    """The warnings of disagreement() for frames of a bake; `bound` says why they are only seen in the user's scene."""
-    with evaluating(limb, scene, view_layer, bound) as evaluate:
-        return [text for result in results for text in disagreement(limb, result, evaluate(result.now.frame))]
-
-
-def disagreement(limb: Limb, result: Solved, depsgraph: Depsgraph) -> list[str]:
-    """A warning if Blender puts the tip elsewhere than the solution, with what may be the reason."""
-    apart = (tip_in_armature(limb, depsgraph) - result.pose.tip).length
-    if apart <= AGREES * result.pose.chain.reach:
-        return []
-    for name in limb.bones:
-        for constraint in limb.armature.pose.bones[name].constraints:
-            if constraint.enabled and constraint.influence > 0.0:
-                return [
-                    f"Constraint '{constraint.name}' on '{name}' moves the tip {apart:.3g} away from the solution. "
-                    "Mute it."
-                ]
-    return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution (NLA, drivers)."]
 
 
 def _runs(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import bpy
 from bpy.types import Object, PoseBone
@@ -11,6 +11,7 @@ from mathutils import Matrix
 
 from .blender.armature import find_bone
 from .blender.collections import home
+from .blender.controls import Controls
 from .blender.freedom import can_turn
 from .blender.units import scale_of
 from .errors import ChainError
@@ -21,15 +22,17 @@ _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
     """Make a limb of every line of these bones, and of a single one with the bones above it; the names of their tips.
 
-    Each reaches for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError
-    if there are no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
+    Of deform, helper and IK bones as generated rigs have them it takes the FK controls that move the same. Each reaches
+    for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError if there are
+    no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
     """
-    chosen = {find_bone(armature, name).name for name in bones}
-    if not chosen:
+    if not bones:
         raise ChainError("No bones are selected. Select the bones of the limb, or the one at its end.")
-    found = [armature.pose.bones[name] for name in bones]
+    controls = Controls(armature)
+    chosen = _controls(armature, [find_bone(armature, name).name for name in bones], controls)
+    found = [armature.pose.bones[name] for name in chosen]
     tips = [bone for bone in found if not any(below.name in chosen for below in bone.children_recursive)]
-    new = {tip.name: _count(tip, chosen) for tip in tips if tip.ik_triangulation.target is None}
+    new = {tip.name: _count(tip, chosen, controls) for tip in tips if tip.ik_triangulation.target is None}
     if not new:
         raise ChainError(f"'{tips[0].name}' ends a limb already. Select other bones.")
     targets = {name: target or new_target(armature, name) for name in new}
@@ -66,7 +69,19 @@ def new_target(armature: Object, tip: str) -> Object:
     return empty
 
 
-def _count(tip: PoseBone, chosen: set[str]) -> int:
+def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dict[str, None]:
+    """The bones to make limbs of: FK controls in place of others, and of one that begins a limb the one at its end."""
+    found = {name: controls.control(name) for name in names}
+    lines = {name: {name, *(b.name for b in armature.pose.bones[name].parent_recursive)} for name in found.values()}
+    ends: dict[str, None] = {}
+    for name, control in found.items():
+        others = lines.keys() - {control}
+        single = not others & lines[control] and not any(control in lines[other] for other in others)
+        ends[controls.end(control) if single and control != name else control] = None
+    return ends
+
+
+def _count(tip: PoseBone, chosen: Collection[str], controls: Controls) -> int:
     """How many bones up to the last chosen one lead to this tip; if it is only this one, as many as turn at first.
 
     Bones that cannot turn, as rigs have them between their controls, count only as far as they lie between others.
@@ -75,6 +90,9 @@ def _count(tip: PoseBone, chosen: set[str]) -> int:
     line = [tip, *tip.parent_recursive]
     wanted = [bone.name in chosen for bone in line]
     if sum(wanted) == 1:
+        whole = controls.count(tip.name)
+        if whole and not tip.ik_triangulation.is_property_set("chain_count"):
+            return whole
         turning = [number for number, bone in enumerate(line, 1) if can_turn(bone)]
         return turning[: tip.ik_triangulation.chain_count or None][-1] if turning else 1
     count = len(line) - wanted[::-1].index(True)

@@ -26,7 +26,9 @@ from .blender.nla import check_nla
 from .blender.rotation import channel, rotation_of, set_rotation
 from .blender.sampling import Sample, sample
 from .errors import IKError
-from .follow import follow
+from .follow import Solved, follow
+from .measure import Watch, measure_now
+from .report import Remedy
 from .results import remember
 
 _REMEMBERED = 4  # a drag is seen as one only from its second or third change on
@@ -45,6 +47,9 @@ class _Live:
         self.shown: Rotations = {}  # as it was posed last
         self.limb: Limb | None = None
         self.bones: Bones | None = None
+        self.watch: Watch | None = None
+        self.remedies: dict[str, Remedy | None] = {}  # what makes bones follow that do not; there is no time to look
+        self.solved: tuple[Solved, float] | None = None  # what was posed and is to be measured, and the time it took
         self.aims: Aims | None = None  # None for what has still to be seen
         self.left: dict[Aims, Rotations] = {}  # what there was before it was last posed, the latest last
         self.dragged = False
@@ -54,7 +59,7 @@ class _Live:
 
     def forget(self) -> None:
         """Take what is seen next as it is."""
-        self.limb = self.bones = self.aims = None
+        self.limb = self.bones = self.watch = self.aims = self.solved = None
         self.left.clear()
         self.dragged, self.changed = False, -inf
 
@@ -70,7 +75,9 @@ def start(armature: Object, tip: str) -> None:
     """
     live, limb = _Live(armature, tip, bpy.context.scene), limb_of(armature.pose.bones[tip])
     live.before = _turned(limb)
-    remember(solve_pose(limb), armature, bpy.context.scene)
+    report = solve_pose(limb)
+    live.remedies = {note.bone: note.remedy for note in report.not_following}
+    remember(report, armature, bpy.context.scene)
     live.shown = _rotations(limb)
     _live[armature.session_uid, tip] = live
     _listen(bool(_live))
@@ -142,7 +149,10 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
         check_limb(limb, scene, depsgraph.view_layer)
         live.bones = Bones(armature, limb.bones, limb.solved)
+    if live.watch is None or limb != live.limb or armature.data in touched:
+        live.watch = Watch(limb)
     known, live.limb = live.limb is None or live.limb == limb, limb
+    _measure(live, armature, scene, depsgraph)
     now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
     before, live.aims = live.aims, _aims(now)
     if before is None or (known and before == live.aims) or (new_frame and _is_animated(limb)):
@@ -165,12 +175,24 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     (solved,) = follow(limb, live.bones, [_as_before(now, limb, live.before)], begun=True)
     commit.show(limb, solved._replace(now=now))
     live.shown = _rotations(limb)
-    report = report_of(limb, [solved], perf_counter() - started, commit.Written(0, 0, [0]), [])
-    remember(report, armature, scene)
+    took = perf_counter() - started
+    remember(report_of(limb, [solved], took, commit.Written(0, 0, [0]), []), armature, scene)
+    live.solved = (solved, took) if live.watch.closely else None
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
         live.changed, live.frame = perf_counter(), now.frame
         if not bpy.app.timers.is_registered(_key):
             bpy.app.timers.register(_key, first_interval=_SETTLED)
+
+
+def _measure(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph) -> None:
+    """Say of the pose that was shown last what came of it, now that Blender has evaluated it."""
+    waiting, live.solved = live.solved, None
+    if waiting is None or live.watch is None or _rotations(live.watch.limb) != live.shown:
+        return
+    solved, took = waiting
+    measured = measure_now(live.watch, solved, depsgraph, scene, live.remedies)
+    report = report_of(live.watch.limb, [solved], took, commit.Written(0, 0, [0]), [], measured=measured)
+    remember(report, armature, scene)
 
 
 def _as_before(now: Sample, limb: Limb, before: Mapping[str, Quaternion]) -> Sample:

@@ -43,6 +43,7 @@ MAPPING = (
     (_OPERATOR + "offset*", "goals.html"),
     (_OPERATOR + "reach*", "baking.html#reach"),
     (_OPERATOR + "*bake*", "baking.html"),
+    (_OPERATOR + "follow*", "baking.html#rigs-with-ik-and-fk"),
     (_OPERATOR + "generated*", "baking.html#keys"),
     (_OPERATOR + "*", "sidebar.html#limbs"),
 )

@@ -28,6 +28,7 @@ from .blender.stepping import bound_to, reading
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
 from .kinematics.timing import profile
+from .measure import Watch, measure
 from .movement import Manner, Movement, Visit
 from .report import Report
 from .work import Job, Progress, Work, run_through, telling
@@ -135,7 +136,7 @@ def reaching(
         *ignored(limb.pose_bones),
     ]
     check_nla(limb.armature, scene, frame_start, last, limb.destination)
-    bones = Bones(limb.armature, limb.bones, limb.solved)
+    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
     bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]
     warnings += [f"The scene was stepped frame by frame: {bound.why}." for bound in bounds if bound]
     whole = last - frame_start + 1
@@ -153,10 +154,12 @@ def reaching(
         written = yield from telling(keying, (whole, whole))
         checked = {frame_start, last, *(stop.frame for stop in stops)}
         some = [solved[i] for i in written.at if solved[i].now.frame in checked]
-        warnings += commit.disagreements(limb, some, scene, view_layer, next(filter(None, bounds), None))
+        bound = next(filter(None, bounds), None)
+        measuring = measure(watch, solved, some, scene, view_layer, bound, seconds)
+        measured = yield from telling(measuring, (whole, whole))
         view_layer.update()
         undo.pop_all()
-    report = report_of(limb, solved, perf_counter() - started, written, warnings)
+    report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
     return _judged(report, visits, manner)
 
 
@@ -212,9 +215,13 @@ def _visits(
 def _judged(report: Report, visits: Sequence[Visit], manner: Manner) -> Report:
     """The report with only the frames at the stops due, and a warning where the straight way cannot be kept to."""
     due = {frame for visit in visits for frame in range(visit.frame, visit.leave + 1)}
-    frames = [result._replace(due=result.due and result.frame in due) for result in report.frames]
+    frames, alone = (
+        [result._replace(due=result.due and result.frame in due) for result in results]
+        for results in (report.frames, report.alone)
+    )
     warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
-    astray = [result for result in report.frames if result.due and result.frame not in due and not result.reached]
+    own = report.alone or report.frames
+    astray = [result for result in own if result.due and result.frame not in due and not result.reached]
     if manner.straight and astray:
         worst = max(astray, key=lambda result: result.error)
         warnings.append(
@@ -222,4 +229,4 @@ def _judged(report: Report, visits: Sequence[Visit], manner: Manner) -> Report:
             f"{worst.error:.3g} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)
-    return replace(report, target=targets, frames=frames, warnings=warnings)
+    return replace(report, target=targets, frames=frames, alone=alone, warnings=warnings)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Any, NamedTuple
@@ -52,13 +52,48 @@ class FrameResult(NamedTuple):
         return self.solution.cost
 
 
+class Remedy(NamedTuple):
+    """A property, the bone or else that it is on, its value, and the one to give it."""
+
+    holder: str
+    name: str
+    now: float
+    value: float
+
+
+class NotFollowing(NamedTuple):
+    """A deform bone that is meant to follow the limb's tip bone and at a number of `frames` does not.
+
+    `distance` is the largest from the tip [Blender units, world space], at `frame`; `remedy` what makes it follow, if
+    that is known.
+    """
+
+    bone: str
+    tip: str
+    distance: float
+    frame: float
+    frames: int
+    remedy: Remedy | None
+
+    def text(self, of: int) -> str:
+        """A sentence or two, for that many frames in all."""
+        where = "" if of == 1 else f" at frame {self.frame:g}"
+        some = f" at {self.frames} of {of} frames" if self.frames < of else ""
+        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {self.distance:.3g} away{where}: "
+        if self.remedy is None:
+            return f"{begin}other constraints or bones move it. Bake those, or mute them."
+        holder, name, now, value = self.remedy
+        return f"{begin}'{name}' of '{holder}' is {now:g}. Set it to {value:g}."
+
+
 @dataclass(frozen=True)
 class Report:
     """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
 
     A full bake would have had `full_keys`; where that are more, those were dropped, and `strayed` is how far the tip is
     from the full bake for it [Blender units, world space] at most, at the frames and halfway between them. `find_jumps`
-    finds what `jumps` says.
+    finds what `jumps` says. The frames are judged by the limb's tip and by the deform bones that are meant to follow
+    it; where some are `not_following`, `alone` are the frames by the limb's tip alone.
     """
 
     armature: str
@@ -74,6 +109,8 @@ class Report:
     full_keys: int = 0
     strayed: float = 0.0
     find_jumps: Callable[[], Sequence[Jump]] = list
+    not_following: Sequence[NotFollowing] = ()
+    alone: Sequence[FrameResult] = ()
 
     @cached_property
     def jumps(self) -> Sequence[Jump]:
@@ -118,6 +155,12 @@ class Report:
         Where no frame is due, that of all.
         """
         return max((result.angle for result in self._counted if result.angle is not None), default=None)
+
+    def following(self) -> Report:
+        """The same once all bones follow the limb."""
+        said = {note.text(len(self.frames)) for note in self.not_following}
+        warnings = [warning for warning in self.warnings if warning not in said]
+        return replace(self, frames=self.alone or self.frames, warnings=warnings, not_following=(), alone=())
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
@@ -175,6 +218,9 @@ class Report:
             "largest_distance_from_full_bake": self.strayed,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
+            "not_following": [
+                {**note._asdict(), "remedy": note.remedy and note.remedy._asdict()} for note in self.not_following
+            ],
             "per_frame": [
                 {
                     "frame": result.frame,

@@ -16,12 +16,23 @@ class Result:
 
     def __init__(self, report: Report, scene: Scene, scale: float) -> None:
         self.reached, self.icon, self.lines = report.all_reached, _icon(report), lines(report, scene)
-        self._report, self._scale = report, scale
+        self.report, self._scale = report, scale
+
+    @property
+    def switches(self) -> list[str]:
+        """Names of the properties with which bones follow that do not."""
+        remedies = [note.remedy for note in self.report.not_following]
+        return list(dict.fromkeys(remedy.name for remedy in remedies if remedy))
+
+    @property
+    def is_bake(self) -> bool:
+        """Whether it is of several frames."""
+        return len(self.report.frames) > 1
 
     @cached_property
     def limits(self) -> list[str]:
         """A line for each bone that stands on its limits."""
-        return on_limits(self._report)
+        return on_limits(self.report)
 
     def cost(self, scene: Scene) -> str:
         """What the way there cost, in one line."""
@@ -30,7 +41,7 @@ class Result:
 
     @cached_property
     def _cost(self) -> tuple[int, float, float]:
-        cost = self._report.cost
+        cost = self.report.cost
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 

@@ -53,7 +53,8 @@ def lines(report: Report, scene: Scene) -> list[str]:
     where = "" if _is_single(report) else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
     turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
-    return [_reached(report), distance, *turned, *jumps(report), *_reduction(report, scene)]
+    notes = [note.text(len(report.frames)) for note in report.not_following]
+    return [_reached(report), distance, *turned, *notes, *jumps(report), *_reduction(report, scene)]
 
 
 def jumps(report: Report) -> list[str]:

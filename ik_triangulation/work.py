@@ -43,11 +43,14 @@ def finished(work: Work[T]) -> T:
 
 
 def telling(work: Work[T], what: S) -> Generator[S, None, T]:
-    """The work as a part of a greater one, to which `what` is told each time it stops."""
+    """The work as a part of a greater one, to which `what` is told each time it stops; it is closed with that."""
     parts = _Parts(work)
-    for _ in parts:
-        yield what
-    return parts.result
+    try:
+        for _ in parts:
+            yield what
+        return parts.result
+    finally:
+        work.close()
 
 
 def run_through(job: Job[T], progress: Progress | None = None) -> T:

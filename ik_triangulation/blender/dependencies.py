@@ -138,7 +138,7 @@ def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[No
             yield Node(ob, pose_bone.parent.name)
         yield Node(ob)
         yield from _constrained(pose_bone.constraints)
-        yield from _constrained(_solving(pose_bone))
+        yield from _constrained(solving(pose_bone))
     else:
         if ob.parent:
             yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
@@ -151,7 +151,7 @@ def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[No
     yield from _driving(node)
 
 
-def _solving(bone: PoseBone) -> Iterator[Constraint]:
+def solving(bone: PoseBone) -> Iterator[Constraint]:
     """The IK constraints further down that turn this bone."""
     for below in bone.children_recursive:
         for constraint in below.constraints:

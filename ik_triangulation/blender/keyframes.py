@@ -109,6 +109,12 @@ def _check_curves(bone: PoseBone, curves: Sequence[FCurve]) -> Iterator[str]:
             yield f"Bone '{bone.name}' has keys on {prop} but uses {bone.rotation_mode}."
 
 
+def check_curves(curves: Sequence[FCurve], name: str) -> None:
+    """Raise AnimationError if the curves of what is called `name` cannot be keyed."""
+    if any(map(_is_stuck, curves)):
+        raise AnimationError(f"The F-Curve of {name} is locked, muted or sampled. Unlock it.")
+
+
 def _is_stuck(curve: FCurve) -> bool:
     group = curve.group
     return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))

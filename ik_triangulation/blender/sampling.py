@@ -130,12 +130,8 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
     """Tail of the chain's last bone as Blender evaluates it, world space."""
-    return limb.armature.evaluated_get(depsgraph).matrix_world @ tip_in_armature(limb, depsgraph)
-
-
-def tip_in_armature(limb: Limb, depsgraph: Depsgraph) -> Vector:
-    """Tail of the chain's last bone as Blender evaluates it, armature space."""
-    return limb.armature.evaluated_get(depsgraph).pose.bones[limb.tip].tail.copy()
+    armature = limb.armature.evaluated_get(depsgraph)
+    return armature.matrix_world @ armature.pose.bones[limb.tip].tail
 
 
 @contextmanager

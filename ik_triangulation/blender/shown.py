@@ -23,7 +23,7 @@ def values_shown(owner: ID, paths: Iterable[str]) -> list[Show]:
     calls: list[Show] = []
     for path in dict.fromkeys(paths):
         with suppress(ValueError):  # keys of something that is no longer there
-            calls.append(partial(_show, owner, path, _plain(owner.path_resolve(path))))
+            calls.append(partial(show, owner, path, _plain(owner.path_resolve(path))))
     return calls
 
 
@@ -39,18 +39,27 @@ def scene_shown(scene: Scene) -> list[Show]:
     return [*calls, *values_shown(scene, ["camera"])]
 
 
-def _show(owner: ID, path: str, value: Any) -> None:
+def show(owner: ID, path: str, value: Any) -> None:
     """Give a property a value that it has not; unless it or its owner has been removed."""
     with suppress(ReferenceError, ValueError):
         if _plain(owner.path_resolve(path)) == value:
             return
-        custom = _CUSTOM_PROPERTY.fullmatch(path)
-        holder, name = custom.groups() if custom else path.rpartition(".")[::2]
-        place = owner.path_resolve(holder) if holder else owner
+        place, name, custom = parts_of(owner, path)
         if custom:
-            place[bpy.utils.unescape_identifier(name)] = value
+            place[name] = value
         else:
             setattr(place, name, value)
+
+
+def parts_of(owner: ID, path: str) -> tuple[Any, str, bool]:
+    """What holds the property that a path leads to, its name, and whether it is a custom one.
+
+    Raises ValueError for a path that leads nowhere.
+    """
+    custom = _CUSTOM_PROPERTY.fullmatch(path)
+    holder, name = custom.groups() if custom else path.rpartition(".")[::2]
+    place = owner.path_resolve(holder) if holder else owner
+    return place, bpy.utils.unescape_identifier(name) if custom else name, bool(custom)
 
 
 def _plain(value: Any) -> Any:

@@ -63,17 +63,6 @@ def stepping(scene: Scene, view_layer: ViewLayer) -> Iterator[Evaluate]:
         yield partial(go_to, scene, view_layer=view_layer)
 
 
-@contextmanager
-def evaluating(limb: Limb, scene: Scene, view_layer: ViewLayer, bound: Bound | None) -> Iterator[Evaluate]:
-    """What evaluates the limb at a frame: in the user's scene where it is bound to that."""
-    if bound:
-        with stepping(scene, view_layer) as evaluate:
-            yield evaluate
-    else:
-        with stage(limb, scene) as staged:
-            yield partial(go_to, staged)
-
-
 def way_through(scene: Scene, frames: Sequence[float], bound: Bound) -> Sequence[float]:
     """The frames to go through in that order to see these: from the start, if they come of each other."""
     if not bound.from_start:

@@ -5,5 +5,5 @@ from bpy.utils import register_submodule_factory
 
 register, unregister = register_submodule_factory(
     __name__,
-    ("solve", "limbs", "live", "bake", "generated", "reach", "offset", "joints", "presets", "map", "duel"),
+    ("solve", "limbs", "live", "bake", "generated", "following", "reach", "offset", "joints", "presets", "map", "duel"),
 )

@@ -26,9 +26,12 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         armature = active_armature(context)
-        tips = add_limbs(armature, chosen_bones(context), other_object(context))
+        chosen = chosen_bones(context)
+        tips = add_limbs(armature, chosen, other_object(context))
         armature.data.bones.active = armature.data.bones[tips[-1]]
-        self.report({"INFO"}, f"Limbs: {', '.join(tips)}")
+        taken = [f"'{tip}'" for tip in tips if tip not in chosen]
+        instead = f". FK control {', '.join(taken)} taken in place of the bone that was selected" if taken else ""
+        self.report({"INFO"}, f"Limbs: {', '.join(tips)}{instead}")
         for tip in tips:
             if armature.pose.bones[tip].ik_triangulation.chain_count == 1:
                 self.report({"WARNING"}, f"'{tip}' has no bone above it that turns: it is a limb of its own")

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel
 
 from ..blender.context import active_bone
+from ..operators.following import POSE_OT_ik_triangulation_follow_set
 from ..results import latest
 from .layout import LimbPanel, paragraph
 
@@ -22,6 +23,10 @@ class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
             return
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon)
+        if result.switches:
+            what = "Set and Key" if result.is_bake else "Set"
+            text = f"{what} {', '.join(result.switches)}"
+            column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE")
         for line in result.limits or ["No bone stands on a limit"]:
             paragraph(column, line, context, "CON_ROTLIMIT")

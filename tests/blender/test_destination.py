@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import commit
+from ik_triangulation import commit, measure
 from ik_triangulation.bake import bake, bake_limbs, baking
 from ik_triangulation.blender import destination, keyframes
 from ik_triangulation.blender.limb import Limb
@@ -253,7 +253,7 @@ def test_limbs_of_one_armature_share_what_is_made(where):
 STEPS = [
     (commit, "write_keys"),
     (commit, "_show"),
-    (commit, "disagreement"),
+    (measure, "_judge"),
     (keyframes, "_new_keys"),
     (keyframes, "_join_group"),
 ]

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion, Vector
 
-from ik_triangulation import commit
-from ik_triangulation import reach as reaching
+from ik_triangulation import commit, measure
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.kinematics.rotation import rotation_angle
@@ -497,17 +496,17 @@ def test_an_exception_while_solving_loses_nothing(frame):
         reach(limb(rig, target), 1, 15, hold=5, progress=fail)
 
 
-@pytest.mark.parametrize("where", ["key", "disagreement"])
-def test_an_exception_while_writing_loses_nothing(where, monkeypatch):
+@pytest.mark.parametrize(("module", "where"), [(commit, "key"), (measure, "_judge")], ids=["key", "judge"])
+def test_an_exception_while_writing_loses_nothing(module, where, monkeypatch):
     rig, target = posed()
     rig.pose.bones[MIDDLE].keyframe_insert("rotation_quaternion", frame=1)
-    done = getattr(commit, where)
+    done = getattr(module, where)
 
     def fail(*args):
         done(*args)
         raise InjectedError
 
-    monkeypatch.setattr(reaching.commit, where, fail)
+    monkeypatch.setattr(module, where, fail)
     with nothing_lost(), pytest.raises(InjectedError):
         reach(limb(rig, target), 1, 15)
 

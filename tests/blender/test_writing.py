@@ -10,7 +10,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation import bake as baking
-from ik_triangulation import commit
+from ik_triangulation import commit, measure
 from ik_triangulation import follow as following
 from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender import destination, keyframes
@@ -473,8 +473,8 @@ STEPS = [
     (commit, "within_limits"),
     (commit, "write_keys"),
     (commit, "_show"),
-    (commit, "disagreement"),
-    (commit, "tip_in_armature"),
+    (measure, "_judge"),
+    (measure, "_shown"),
     (commit, "run_of"),
     (baking, "check_limb"),
     (baking, "check_keys"),
@@ -498,12 +498,15 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
         bake(limb(rig, target), 1, 10)
 
 
-@pytest.mark.parametrize("step", ["write_keys", "tip_in_armature", "set_rotation", "_runs"])
-def test_a_solve_that_fails_at_any_step_changes_nothing(step, monkeypatch):
+SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "_runs"), (measure, "_shown")]
+
+
+@pytest.mark.parametrize(("module", "step"), SOLVE_STEPS, ids=[step for _, step in SOLVE_STEPS])
+def test_a_solve_that_fails_at_any_step_changes_nothing(module, step, monkeypatch):
     rig, target = animated("keys")
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    monkeypatch.setattr(commit, step, broken_after(0, getattr(commit, step)))
+    monkeypatch.setattr(module, step, broken_after(0, getattr(module, step)))
     with nothing_lost(), pytest.raises(BrokenError):
         solve_pose(limb(rig, target), key=True)
 

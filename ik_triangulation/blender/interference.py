@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether anything besides its own keys may move the bones of a limb, so that a solution need not be what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bpy.types import AnimData, Constraint
+
+from .animated import moving_curves
+from .dependencies import solving
+from .keyframes import curves_of
+from .limb import Limb
+from .nla import strips_of
+
+_TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone
+
+
+def may_interfere(limb: Limb) -> bool:
+    """Whether constraints, drivers, the NLA or modifiers of F-Curves may move the chain's bones, now or at some frame.
+
+    If not, the bones are shown as they are keyed.
+    """
+    animation = limb.armature.animation_data
+    if animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))):
+        return True
+    return any(_is_alive(limb, constraint) for constraint in constraints_on(limb))
+
+
+def constraints_on(limb: Limb) -> Iterator[Constraint]:
+    """The constraints on the chain's bones, and those further down that turn these bones."""
+    bones = limb.armature.pose.bones
+    for name in limb.bones:
+        yield from bones[name].constraints
+    yield from solving(bones[limb.bones[0]])
+
+
+def _blends(animation: AnimData) -> bool:
+    """Whether the active action is not all that is shown."""
+    strips = animation.use_nla and any(not strip.mute for strip in strips_of(animation))
+    return strips or animation.action_influence < 1.0 or animation.action_blend_type != "REPLACE"
+
+
+def _paths(limb: Limb) -> tuple[str, ...]:
+    """Beginnings of the paths of all that poses the chain's bones."""
+    bones = limb.armature.pose.bones
+    return tuple(f"{bones[name].path_from_id()}.{kind}" for name in limb.bones for kind in _TRANSFORM)
+
+
+def _modified(limb: Limb) -> Iterator[bool]:
+    paths = _paths(limb)
+    return (bool(len(curve.modifiers)) for curve in curves_of(limb.armature) if curve.data_path.startswith(paths))
+
+
+def _driven(limb: Limb, animation: AnimData) -> Iterator[bool]:
+    paths = _paths(limb)
+    return (curve.data_path.startswith(paths) for curve in animation.drivers)
+
+
+def _is_alive(limb: Limb, constraint: Constraint) -> bool:
+    """Whether a constraint does something, or may do so at another frame."""
+    if not constraint.mute and constraint.influence > 0.0:
+        return True
+    path = constraint.path_from_id()
+    return any(curve.data_path.startswith(path) for curve in moving_curves(limb.armature))
