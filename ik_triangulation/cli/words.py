@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from math import isfinite, radians
 from pathlib import Path
 
-from ..properties import choices
+from ..settings import choices
 from ..solvers import SOLVERS
 
 DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3

@@ -7,9 +7,9 @@ from bpy.types import Context
 
 from ..blender.context import active_bone, active_limb, why_not, why_not_posed
 from ..blender.limb import saved_reach
-from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
 from ..reach import manner_of, own_stop, reaching, saved_stops
 from ..report import Report
+from ..settings import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
 from ..work import Job
 from .baking import BakeOperator
 from .base import IKOperator

@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from ..errors import FreedomError, SettingError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
-from ..properties import IKT_PG_joint, IKT_PG_limb, choices
+from ..settings import IKT_PG_joint, IKT_PG_limb, choices
 from .preset import SETTINGS, Preset, PresetJoint
 
 # What a joint of each kind must and may say besides its name.
