@@ -2,39 +2,38 @@
 """Bake: a limb, or all of them, follow their targets over a range of frames, as plain rotation keys."""
 
 import bpy
-from bpy.props import IntProperty
 from bpy.types import Context, PoseBone
 
 from ..bake import Span, baking, rebaking
 from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not_posed
 from ..blender.limb import enabled_limbs, saved_range
 from ..report import Report
+from ..settings import FrameSettings, given
 from ..work import Job
 from .baking import BakeOperator
+
+_RANGE = ("frame_start", "frame_end", "step")
 
 
 class RangeOperator(BakeOperator):
     """Bakes from one frame to another; what the caller does not say is as it is saved."""
 
-    frame_start: IntProperty(name="Start", description="First frame; if not given, that of the limb", default=1)
-    frame_end: IntProperty(name="End", description="Last frame; if not given, that of the limb", default=250)
-    step: IntProperty(
-        name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
-    )
+    __annotations__ = given(FrameSettings, *_RANGE)
 
     def span(self, context: Context, bone: PoseBone) -> Span:
         """Range and step for the limb that ends in this bone."""
         scene, given = context.scene, self.properties.is_property_set
-        names = ("frame_start", "frame_end", "step")
         saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
-        start, end, step = (getattr(self, n) if given(n) else there for n, there in zip(names, saved, strict=True))
+        start, end, step = (getattr(self, n) if given(n) else there for n, there in zip(_RANGE, saved, strict=True))
         return start, end, step
 
 
 class POSE_OT_ik_triangulation_bake(RangeOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
-    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+    bl_description = (
+        "Key the rotations of the limb so that its tip follows the target over its frame range, or over the one given"
+    )
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         span = self.span(context, active_bone(context))
