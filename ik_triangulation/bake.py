@@ -6,12 +6,14 @@ All is planned and solved before the first write, and the file is left as it was
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
+from operator import itemgetter
 from time import perf_counter
+from types import MappingProxyType
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
@@ -31,7 +33,7 @@ from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
-from .report import FrameResult, Report
+from .report import FrameResult, Report, Shown, missing_angle
 from .work import Job, Progress, run_through, telling
 
 Span = tuple[int, int, float]  # first frame, last frame, step
@@ -280,25 +282,46 @@ def report_of(
     written: commit.Written,
     warnings: Sequence[str],
     find_jumps: Jumps = list,
+    shown: Mapping[float, Shown] = MappingProxyType({}),
 ) -> Report:
-    """What came of the frames that were solved; `seconds` is the time they took, `written` what keys came of them."""
-    results = []
-    for now, goal, solution, _ in solved:
-        world, tip = now.rig.world, solution.pose.tip
-        error = (world @ tip - world @ goal.target.closest(tip)).length
-        results.append(
-            FrameResult(now.frame, error, error <= limb.tolerance, solution.iterations, solution.pose, goal.soft)
-        )
+    """What came of the frames that were solved; `seconds` is the time they took, `written` what keys came of them.
+
+    A frame is judged by what is `shown` there as Blender evaluates it, by frames; where that was not looked at, by the
+    pose that was written.
+    """
+    results = [_result(each, shown.get(each.now.frame)) for each in solved]
+    warnings = [*warnings, *none_due(results)]
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "strayed": written.strayed}
-    return Report(*names, limb.tolerance, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts)
+    tolerances = limb.tolerance, limb.angle_tolerance
+    return Report(*names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts)
+
+
+def none_due(results: Iterable[FrameResult]) -> list[str]:
+    """A warning where no frame is due at its target."""
+    if any(result.due for result in results):
+        return []
+    return ["Influence is below 1 at every frame, so none of them counts as reached or missed."]
+
+
+def _result(each: Solved, shown: Shown | None) -> FrameResult:
+    """What came of one frame; with an influence below 1 it is on its way."""
+    (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
+    tip = shown.tip if shown else pose.tip
+    error = (world @ tip - world @ goal.target.closest(tip)).length
+    angle = missing_angle(goal.soft, shown.rotation if shown else pose.tip_rotation) if goal.soft else None
+    reached = error <= limb.tolerance and (angle is None or angle <= limb.angle_tolerance)
+    due = limb.influence == 1.0
+    return FrameResult(now.frame, error, reached, solution.iterations, pose, solution.pose, angle, due)
 
 
 def _missed(results: Sequence[FrameResult]) -> list[str]:
     """A warning that names the first frames of a bake that miss the target; those in a row as one."""
-    if len(results) == 1 or all(result.reached for result in results):
+    missed = [result.due and not result.reached for result in results]
+    if len(results) == 1 or not any(missed):
         return []
-    rows = [list(row) for reached, row in groupby(results, key=lambda result: result.reached) if not reached]
+    pairs = zip(missed, results, strict=True)
+    rows = [[result for _, result in row] for is_missed, row in groupby(pairs, key=itemgetter(0)) if is_missed]
     first = [f"{r[0].frame:g}" if len(r) == 1 else f"{r[0].frame:g} to {r[-1].frame:g}" for r in rows[:_ROWS]]
     more = " and others" if len(rows) > _ROWS else ""
     return [f"The target is missed at frames {', '.join(first)}{more}."]

@@ -62,7 +62,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
             begin, goal.target, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, goal.soft, follow
         )
         pose = solution.pose
-        yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
+        yield Solved(now, goal, solution, shown_pose(now, start, pose))
 
 
 def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
@@ -183,8 +183,13 @@ def _replaced(
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
     solution = solution._replace(pose=pose, error=error, reached=error <= _tolerance(limb, now))
-    shown = pose if limb.influence == 1.0 else between(at_frame(now, bones), pose, limb.influence)
-    return Solved(now, goal, solution, shown)
+    return Solved(now, goal, solution, shown_pose(now, at_frame(now, bones), pose))
+
+
+def shown_pose(now: Sample, start: Pose, pose: Pose) -> Pose:
+    """The pose to write: with the influence of that frame, from the animated pose `start` to the solution."""
+    share = now.limb.influence
+    return pose if share == 1.0 else between(start, pose, share)
 
 
 def between(start: Pose, end: Pose, share: float) -> Pose:

@@ -22,7 +22,7 @@ from mathutils import Vector
 from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .follow import Solved, at_frame, between, turned_like
+from .follow import Solved, at_frame, shown_pose, turned_like
 from .goal import Aim, Goal
 from .kinematics import Locked, Pose
 from .kinematics.timing import Profile, window
@@ -193,9 +193,7 @@ class Movement:
             if rotation != pose.rotations[i]:
                 pose.put(i, rotation)
         self._latest = pose
-        influence = self._visits[0].limb.influence
-        written = pose if influence == 1.0 else between(present, pose, influence)
-        return Solved(now, goal, solution._replace(pose=pose), written)
+        return Solved(now, goal, solution._replace(pose=pose), shown_pose(now, present, pose))
 
 
 def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) -> Pose:

@@ -14,7 +14,7 @@ import bpy
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from . import commit
-from .bake import moved_inside, report_of
+from .bake import moved_inside, none_due, report_of
 from .blender.armature import Bones
 from .blender.checks import check_limb, check_range
 from .blender.clock import evaluated_time
@@ -208,9 +208,9 @@ def _visits(
 def _judged(report: Report, visits: Sequence[Visit], manner: Manner) -> Report:
     """The report with only the frames at the stops due, and a warning where the straight way cannot be kept to."""
     due = {frame for visit in visits for frame in range(visit.frame, visit.leave + 1)}
-    frames = [result._replace(due=result.frame in due) for result in report.frames]
-    warnings = list(dict.fromkeys(report.warnings))
-    astray = [result for result in frames if not (result.due or result.reached)]
+    frames = [result._replace(due=result.due and result.frame in due) for result in report.frames]
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    astray = [result for result in report.frames if result.due and result.frame not in due and not result.reached]
     if manner.straight and astray:
         worst = max(astray, key=lambda result: result.error)
         warnings.append(

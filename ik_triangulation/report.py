@@ -9,17 +9,27 @@ from functools import cached_property
 from statistics import median
 from typing import Any, NamedTuple
 
+from mathutils import Quaternion, Vector
+
 from .kinematics import Cost, Pose
 from .solvers import Direction, Orientation
 from .solvers.jumps import Jump, Turned, largest_turn
 from .solvers.soft import Soft
 
 
-class FrameResult(NamedTuple):
-    """One frame: `error` is the distance from tip to target [Blender units, world space], `pose` the solution.
+class Shown(NamedTuple):
+    """Place of the tip and rotation of its bone as Blender shows them, armature space."""
 
-    What else there is to say of it is worked out when asked for. Where it is not `due` the tip is on its way, and
-    `error` the distance to where it should be there.
+    tip: Vector
+    rotation: Quaternion
+
+
+class FrameResult(NamedTuple):
+    """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
+
+    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is how
+    far the tip is turned away from the orientation that it should have; None if any will do. Where the frame is not
+    `due` the tip is on its way, and `error` the distance to where it should be there.
     """
 
     frame: float
@@ -27,14 +37,9 @@ class FrameResult(NamedTuple):
     reached: bool
     iterations: int
     pose: Pose
-    soft: Sequence[Soft] = ()
+    solution: Pose
+    angle: float | None = None
     due: bool = True
-
-    @property
-    def angle(self) -> float | None:
-        """Angle [rad] that the tip is turned away from the orientation it should have; None if any will do."""
-        angles = [wish.missing(self.pose) for wish in self.soft if isinstance(wish, Orientation | Direction)]
-        return max(angles, default=None)
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
@@ -45,8 +50,14 @@ class FrameResult(NamedTuple):
 
     @property
     def cost(self) -> Cost:
-        """Turns, total angle and travel that the solver took to this pose; those of a bake add up over its frames."""
-        return self.pose.cost
+        """Turns, total angle and travel to the solver's pose; those of a bake add up over its frames."""
+        return self.solution.cost
+
+
+def missing_angle(soft: Sequence[Soft], rotation: Quaternion) -> float | None:
+    """Angle [rad] from a tip's rotation (armature space) to that which is wished; None if any will do."""
+    angles = [wish.missing_at(rotation) for wish in soft if isinstance(wish, Orientation | Direction)]
+    return max(angles, default=None)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Report:
     target: str
     solver: str
     tolerance: float
+    angle_tolerance: float
     frames: Sequence[FrameResult]
     seconds: float
     keys: int = 0
@@ -81,12 +93,15 @@ class Report:
 
     @cached_property
     def due(self) -> Sequence[FrameResult]:
-        """The frames at which the tip shall be at the target: all but those on the way of a reach."""
+        """The frames at which the tip shall be at the target: all but those on the way.
+
+        Those are the ones between the stops of a reach, and those at which the influence is below 1.
+        """
         return [result for result in self.frames if result.due]
 
     @property
     def reached(self) -> int:
-        """Number of due frames within tolerance."""
+        """Number of due frames within tolerance, in place and orientation."""
         return sum(result.reached for result in self.due)
 
     @property
@@ -96,18 +111,21 @@ class Report:
 
     @property
     def missed(self) -> list[float]:
-        """The frames that are not within tolerance."""
-        return [result.frame for result in self.frames if not result.reached]
+        """The due frames that are not within tolerance."""
+        return [result.frame for result in self.due if not result.reached]
 
     @property
     def worst(self) -> FrameResult:
-        """The due frame with the largest error."""
-        return max(self.due, key=lambda result: result.error)
+        """The due frame with the largest error; where none is due, of all frames."""
+        return max(self._counted, key=lambda result: result.error)
 
     @property
     def largest_angle(self) -> float | None:
-        """The most that the tip is turned away from its orientation in any frame [rad]; None if any will do."""
-        return max((result.angle for result in self.frames if result.angle is not None), default=None)
+        """The most that the tip is turned away from its orientation in a due frame [rad]; None if any will do.
+
+        Where no frame is due, that of all.
+        """
+        return max((result.angle for result in self._counted if result.angle is not None), default=None)
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
@@ -127,8 +145,12 @@ class Report:
 
     @property
     def median_error(self) -> float:
-        """Median distance from tip to target at the due frames [Blender units, world space]."""
-        return median(result.error for result in self.due)
+        """Median distance from tip to target at the due frames, or at all if none is [Blender units, world space]."""
+        return median(result.error for result in self._counted)
+
+    @property
+    def _counted(self) -> Sequence[FrameResult]:
+        return self.due or self.frames
 
     @property
     def largest_turn(self) -> Turned | None:
@@ -144,6 +166,7 @@ class Report:
             "target": self.target,
             "solver": self.solver,
             "tolerance": self.tolerance,
+            "angle_tolerance": self.angle_tolerance,
             "frames": len(self.frames),
             "due": len(self.due),
             "reached": self.reached,

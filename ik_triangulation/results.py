@@ -12,10 +12,10 @@ from .summary import lines, on_limits
 
 
 class Result:
-    """A report in words: whether all was `reached`, in short `lines`; the rest is worked out when it is shown."""
+    """A report in words: whether all that was due is `reached`, its `icon`, in short `lines`; the rest when shown."""
 
     def __init__(self, report: Report, scene: Scene, scale: float) -> None:
-        self.reached, self.lines = report.all_reached, lines(report, scene)
+        self.reached, self.icon, self.lines = report.all_reached, _icon(report), lines(report, scene)
         self._report, self._scale = report, scale
 
     @cached_property
@@ -32,6 +32,11 @@ class Result:
     def _cost(self) -> tuple[int, float, float]:
         cost = self._report.cost
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
+
+
+def _icon(report: Report) -> str:
+    """Name of the icon that says whether all that was due is reached."""
+    return ("CHECKMARK" if report.all_reached else "ERROR") if report.due else "INFO"
 
 
 _latest: dict[tuple[int, str], Result] = {}  # by the armature's session uid and the tip bone

@@ -14,21 +14,33 @@ def summary(report: Report, scene: Scene) -> str:
     """One line: due frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
     worst, angle = report.worst, report.largest_angle
     turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
-    if len(report.due) == 1:
-        reached = "Reached" if report.all_reached else "Not reached"
-        return f"{reached}, distance {distance_text(worst.error, scene)}{turned}"
+    if _is_single(report):
+        return f"{_reached(report)}, distance {distance_text(worst.error, scene)}{turned}"
     return (
-        f"Reached {report.reached} of {len(report.due)} frames, "
-        f"largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+        f"{_reached(report)}, largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
         + "".join(f"; {line}" for line in jumps(report))
         + "".join(f". {line}" for line in _reduction(report, scene))
     )
 
 
+def _is_single(report: Report) -> bool:
+    """Whether there is nothing to tell apart by frames."""
+    return len(report.due or report.frames) == 1
+
+
+def _reached(report: Report) -> str:
+    """How many of the frames that are due are reached."""
+    if not report.due:
+        return "On the way (influence below 1)"
+    if len(report.due) == 1:
+        return "Reached" if report.all_reached else "Not reached"
+    return f"Reached {report.reached} of {len(report.due)} frames"
+
+
 def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
     """The same of several limbs together, in one line."""
     worst = max(reports, key=lambda report: report.worst.error)
-    reached, frames = sum(report.reached for report in reports), sum(len(report.frames) for report in reports)
+    reached, frames = sum(report.reached for report in reports), sum(len(report.due) for report in reports)
     return (
         f"{len(reports)} {'limb' if len(reports) == 1 else 'limbs'} reached {reached} of {frames} frames, "
         f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"
@@ -38,15 +50,10 @@ def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
 def lines(report: Report, scene: Scene) -> list[str]:
     """The same in short lines, as they fit in a sidebar."""
     worst, angle = report.worst, report.largest_angle
-    single = len(report.due) == 1
-    if single:
-        reached = "Reached" if report.all_reached else "Not reached"
-    else:
-        reached = f"Reached {report.reached} of {len(report.due)} frames"
-    where = "" if single else f" at frame {worst.frame:g}"
+    where = "" if _is_single(report) else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
     turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
-    return [reached, distance, *turned, *jumps(report), *_reduction(report, scene)]
+    return [_reached(report), distance, *turned, *jumps(report), *_reduction(report, scene)]
 
 
 def jumps(report: Report) -> list[str]:

@@ -43,12 +43,14 @@ class Rig(NamedTuple):
 class Sample(NamedTuple):
     """The rig and its target at one frame; as long as the rig stands still it is the same object.
 
-    `target` is the frame of the target (4x4), `pole` the place of the pole target if there is one, `obstacles` the
-    frames (4x4) of what is in the way; world space.
+    `limb` is the limb with the settings that it has at that frame, which a frame is solved and judged by. `target` is
+    the frame of the target (4x4), `pole` the place of the pole target if there is one, `obstacles` the frames (4x4) of
+    what is in the way; world space.
     """
 
     frame: float
     rig: Rig
+    limb: Limb
     target: Matrix
     pole: Vector | None = None
     obstacles: Sequence[Matrix] = ()
@@ -74,7 +76,7 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
         channels_of(armature, limb.bones),
         {bone.name: freedom_of(bone) for bone in _partly_locked(limb, armature)},
     )
-    return Sample(frame, rig, *_goals(limb, depsgraph, frame))
+    return Sample(frame, rig, limb, *_goals(limb, depsgraph, frame))
 
 
 def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
@@ -197,9 +199,9 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
             target.translation = x, y, z = locations[number][:]
             if not isfinite(x + y + z):
                 _valid(target, f"Target '{limb.target_name}'", frame)
-            yield Sample(frame, first.rig, target)
+            yield Sample(frame, first.rig, limb, target)
         elif still:
-            yield Sample(frame, first.rig, *_goals(limb, go_to(staged, frame), frame))
+            yield Sample(frame, first.rig, limb, *_goals(limb, go_to(staged, frame), frame))
         else:
             yield sample(limb, go_to(staged, frame), frame)
 

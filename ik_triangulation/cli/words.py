@@ -55,6 +55,12 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
         solver.add_argument("--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="these only (default: all)")
     else:
         solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
+        solver.add_argument(
+            "--angle-tolerance",
+            type=_angle_off,
+            metavar="DEGREES",
+            help="angle from the orientation asked for that counts as reached",
+        )
     solver.add_argument("--tolerance", type=_distance, help="distance that counts as reached, in Blender units")
     solver.add_argument("--iterations", type=int, help="most steps of the solver in a frame")
     solver.add_argument(
@@ -160,6 +166,13 @@ def _distance(text: str) -> float:
 
 def _angle(text: str) -> float:
     return radians(_number(text))
+
+
+def _angle_off(text: str) -> float:
+    value = _number(text)
+    if not 0.0 <= value <= 180.0:
+        raise ArgumentTypeError(f"{text} is not from 0 to 180 degrees")
+    return radians(value)
 
 
 def _weight(text: str) -> float:

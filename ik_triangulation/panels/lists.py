@@ -95,7 +95,7 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
             row.label(text=SOLVERS[limb.solver].label)
         result = latest(armature, bone.name)
         if result is not None or not narrow:
-            row.label(text="", icon="BLANK1" if result is None else "CHECKMARK" if result.reached else "ERROR")
+            row.label(text="", icon="BLANK1" if result is None else result.icon)
         on = live.is_live(armature, bone.name)
         switch = row.operator(
             POSE_OT_ik_triangulation_live.bl_idname, text="", icon="PLAY" if not on else "PAUSE", depress=on, emboss=on

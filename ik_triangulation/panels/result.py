@@ -21,7 +21,7 @@ class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
             column.label(text="Not solved yet")
             return
         for number, line in enumerate(result.lines):
-            paragraph(column, line, context, "BLANK1" if number else "CHECKMARK" if result.reached else "ERROR")
+            paragraph(column, line, context, "BLANK1" if number else result.icon)
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE")
         for line in result.limits or ["No bone stands on a limit"]:
             paragraph(column, line, context, "CON_ROTLIMIT")

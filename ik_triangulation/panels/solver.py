@@ -18,6 +18,7 @@ class VIEW3D_PT_ik_triangulation_solver(LimbPanel, Panel):
         column.prop(limb, "solver")
         paragraph(column, SOLVERS[limb.solver].description, context)
         column.prop(limb, "tolerance")
+        column.prop(limb, "angle_tolerance", text="Angle")
         column.prop(limb, "iterations")
         column.prop(limb, "finish")
         if limb.finish:

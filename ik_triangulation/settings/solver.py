@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import pi, radians
+
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..solvers import SOLVERS
@@ -33,6 +35,17 @@ class SolverSettings:
         subtype="DISTANCE",
         precision=4,
         flag="--tolerance",
+    )
+    angle_tolerance: float = setting(
+        FloatProperty,
+        "Angle Tolerance",
+        "Largest angle from the orientation asked for that counts as reached",
+        default=radians(1.0),
+        min=0.0,
+        max=pi,
+        soft_max=radians(30.0),
+        subtype="ANGLE",
+        flag="--angle-tolerance",
     )
     iterations: int = setting(
         IntProperty,

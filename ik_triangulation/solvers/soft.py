@@ -72,7 +72,11 @@ class Orientation:
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between the end effector's orientation and this."""
-        return rotation_angle(pose.tip_rotation, self.rotation)
+        return self.missing_at(pose.tip_rotation)
+
+    def missing_at(self, rotation: Quaternion) -> float:
+        """Angle [rad] between an end effector's orientation (armature space) and this."""
+        return rotation_angle(rotation, self.rotation)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         missing = rotation_vector(self.rotation @ pose.tip_rotation.conjugated())
@@ -96,7 +100,11 @@ class Direction:
 
     def missing(self, pose: Pose) -> float:
         """Angle [rad] between where the end effector points and this."""
-        return angle_between(pose.tip_rotation @ self.axis, self.direction)
+        return self.missing_at(pose.tip_rotation)
+
+    def missing_at(self, rotation: Quaternion) -> float:
+        """Angle [rad] between where an end effector of that orientation (armature space) points and this."""
+        return angle_between(rotation @ self.axis, self.direction)
 
     def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
         now = pose.tip_rotation @ self.axis
