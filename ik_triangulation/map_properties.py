@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import PropertyGroup, Scene
 
 from .analysis.legend import LABELS
-from .settings import SOLVER_ITEMS, by_property, group, saved, setting, settings_of
+from .settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
 
 METRICS = [
     ("iterations", "Iterations", "Solver iterations: the first color is one, the last the maximum; black is a miss"),
@@ -22,6 +22,7 @@ SCALES = [
     ("PLUM_CREAM", "Plum to Cream", "Lighter for greater values"),
 ]
 PAGE = "solvers.html#metric-maps"
+FILE = (1, 4096)  # sizes of maps that are written to files, which take more than a viewport does
 
 
 @group(page=PAGE)
@@ -59,7 +60,13 @@ class PlaneMapSettings(MapSettings):
         flag="--finish",
     )
     size: int = setting(
-        IntProperty, "Size", "Width and height of the image in pixels", default=100, min=8, max=1024, flag="--size"
+        IntProperty,
+        "Size",
+        "Width and height of the image in pixels",
+        default=100,
+        min=8,
+        max=1024,
+        flag=Flag("--size", range=FILE),
     )
     iterations: int = setting(
         IntProperty,
@@ -84,7 +91,7 @@ class SpaceMapSettings(MapSettings):
         min=2,
         max=128,
         soft_max=48,
-        flag="--resolution",
+        flag=Flag("--resolution", range=FILE),
     )
 
 

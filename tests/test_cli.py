@@ -133,12 +133,12 @@ WRONG_USAGE = {
 }
 # A flag, a value that it does not take, and what is said about it.
 WRONG_VALUES = [
-    ("--shape", "cup", "invalid choice: 'CUP'"),
-    ("--orientation", "sideways", "invalid choice: 'SIDEWAYS'"),
-    ("--orient-weight", "-1", "-1 is not a weight from 0 up"),
+    ("--shape", "cup", "invalid choice: 'cup'"),
+    ("--orientation", "sideways", "invalid choice: 'sideways'"),
+    ("--orient-weight", "-1", "-1 is not from 0 up"),
     ("--orient-weight", "nan", "nan is not finite"),
     ("--orient-weight", "much", "'much' is not a number"),
-    ("--pole-weight", "-0.5", "-0.5 is not a weight from 0 up"),
+    ("--pole-weight", "-0.5", "-0.5 is not from 0 up"),
     ("--pole-weight", "inf", "inf is not finite"),
     ("--pole-angle", "left", "'left' is not a number"),
     ("--pole-angle", "nan", "nan is not finite"),
@@ -148,7 +148,7 @@ WRONG_VALUES = [
     ("--influence", "half", "'half' is not a number"),
     ("--tolerance", "inf", "inf is not finite"),
     ("--tolerance", "near", "'near' is not a number"),
-    ("--tolerance", "-1", "-1 is not a distance above zero"),
+    ("--tolerance", "-1", "-1 is not from 1e-06 up"),
     ("--pole-target", None, "expected one argument"),
 ]
 FAILURES = {

@@ -40,7 +40,7 @@ STANDS_ON = {
     "duel": ["analyse", "overlay"],
     "limbs": ["analysis", "blender"],
     "operators": ["joints", "limbs", "live", "duel", "presets", "mapping", "map_properties", "task"],
-    "cli": ["summary", "analyse", "presets"],
+    "cli": ["summary", "analyse", "presets", "map_properties"],
     "overlay": ["goal"],
     "manual": ["map_properties"],
     "panels": ["operators", "manual"],

@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from ..analyse import compare, map_chain, pose_of
-from ..analysis.colours import SCALES
 from ..analysis.compare import COSTS, table
-from ..analysis.maps import METRICS
 from ..analysis.volumes import mapping_volume
 from ..blender.checks import check_frames
 from ..errors import IKError
 from ..kinematics import Pose
+from ..map_properties import PlaneMapSettings, SpaceMapSettings
 from ..solvers import SOLVERS
 from ..work import run_through
 from .files import open_file, write_json
+from .flags import add_settings
 from .limbs import bones_of, limb_of, range_of, scene_of
-from .words import add_bones, add_goal, add_json, add_solver
+from .words import add_bones, add_goal, add_json, add_range, add_solver
 
 
 def add_commands(commands: Any) -> None:
@@ -31,28 +31,20 @@ def add_commands(commands: Any) -> None:
     add_solver(comparing, several=True)
     comparing.add_argument("--by", choices=COSTS, default="total_angle", help="cost to sort by (default: %(default)s)")
     comparing.add_argument("--frame", type=int, help="frame to compare at (default: the present one)")
-    comparing.add_argument("--frame-start", type=int, help="first of several frames (then the last is as saved)")
-    comparing.add_argument("--frame-end", type=int, help="last of several frames (then the first is as saved)")
-    comparing.add_argument("--step", type=int, help="every so many of them")
+    add_range(comparing, "With any of these, compare over a range of frames instead of one.")
     comparing.add_argument("--from-rest", action="store_true", help="begin with the joints at rest, not as posed")
     add_json(comparing)
     comparing.set_defaults(run=run_compare)
     mapping = commands.add_parser("map", help="an image of what it takes to reach each place round a chain")
     add_bones(mapping)
     mapping.add_argument("--frame", type=int, help="frame at which it is posed (default: the present one)")
-    mapping.add_argument("--solver", type=str.upper, choices=SOLVERS, default="TRIANGULATION")
-    mapping.add_argument("--finish", action="store_true", help="polish where the solver stops short; takes long")
-    mapping.add_argument("--iterations", type=int, default=20, help="most steps of the solver (default: %(default)s)")
-    mapping.add_argument("--tolerance", type=float, default=0.01, help="share of the reach (default: %(default)s)")
-    mapping.add_argument("--size", type=_size, default=100, help="pixels a side (default: %(default)s)")
-    mapping.add_argument("--metric", choices=METRICS, default="iterations", help="what to show (default: %(default)s)")
-    mapping.add_argument("--scale", type=str.upper, choices=SCALES, default="HUE", help="colours")
+    add_settings(mapping, PlaneMapSettings, defaults=True)
     mapping.add_argument("--png", type=Path, metavar="FILE", help="write the picture to this file")
     mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the numbers to this file")
     mapping.add_argument(
         "--volume", type=Path, metavar="FILE", help="write the places reached in space: rows of x, y, z and the metric"
     )
-    mapping.add_argument("--resolution", type=_size, default=16, help="places across the volume (default: %(default)s)")
+    add_settings(mapping, SpaceMapSettings, only=["resolution"], defaults=True)
     mapping.set_defaults(run=run_map)
 
 
@@ -107,10 +99,3 @@ def _run_volume(arguments: Namespace, start: Pose) -> bool:
         raise IKError(f"'{error.filename}' cannot be written: {error.strerror}.") from error
     print(f"{len(made.places)} of {made.targets} places are reached ({made.coverage:.1f} %)", file=sys.stderr)
     return True
-
-
-def _size(text: str) -> int:
-    value = int(text) if text.isdecimal() else 0
-    if not 1 <= value <= 4096:
-        raise ArgumentTypeError(f"{text} is not a size from 1 to 4096")
-    return value

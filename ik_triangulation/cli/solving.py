@@ -26,8 +26,8 @@ from .words import (
     add_json,
     add_keys,
     add_path,
+    add_range,
     add_reach,
-    add_reduction,
     add_saving,
     add_solver,
 )
@@ -43,12 +43,9 @@ def add_commands(commands: Any) -> None:
     bake = commands.add_parser("bake", help="key a limb over a range of frames")
     _add_common(bake)
     bake.add_argument("--all", action="store_true", help="every limb of the armature that is enabled, as one")
-    bake.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
-    bake.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
-    bake.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
+    add_range(bake)
     add_path(bake)
     add_keys(bake)
-    add_reduction(bake)
     bake.set_defaults(run=run_bake)
     reaching = commands.add_parser("reach", help="key the way from the pose at one frame to the target at another")
     _add_common(reaching)

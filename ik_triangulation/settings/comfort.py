@@ -48,7 +48,11 @@ class ComfortSettings:
         "Collection of objects for the limb to avoid: meshes by their bounding boxes, empties as displayed",
         default=None,
         type=Collection,
-        flag=Flag("--obstacles", "collection of objects for the limb to avoid, '' for none"),
+        flag=Flag(
+            "--obstacles",
+            "collection of objects for the limb to avoid, '' for none",
+            more={"metavar": "COLLECTION"},
+        ),
     )
     obstacle_margin: float = setting(
         FloatProperty,

@@ -78,7 +78,7 @@ class GoalSettings:
     influence: float = setting(
         FloatProperty,
         "Influence",
-        "Blend from the animated pose, at 0, to the solution, at 1",
+        "Blend from the animated pose to the solution",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -32,7 +32,7 @@ class KeySettings:
             "--reduce",
             "remove keys as long as the tip stays within this distance of the full bake, in Blender units "
             "(default: half a percent of the limb's reach)",
-            {"nargs": "?", "const": 0.0, "metavar": "DISTANCE"},
+            more={"nargs": "?", "const": 0.0, "metavar": "DISTANCE"},
         ),
     )
     only_target_keys: bool = setting(

@@ -34,11 +34,13 @@ class Exempt:
 class Flag:
     """A flag of the command line; its help is the setting's description unless it has its own.
 
-    A flag `--no-...` switches its setting off. `more` holds other keywords of argparse's add_argument().
+    A flag `--no-...` switches its setting off. `range` holds least and greatest value where these are not those of
+    the property, `more` other keywords of argparse's add_argument().
     """
 
     name: str
     help: str = ""
+    range: tuple[int, int] | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
