@@ -13,15 +13,16 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 STANDS_ON = {
     "errors": [],
     "work": [],
+    "safe_files": [],
     "kinematics": ["errors", "work"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
-    "analysis": ["solvers"],
+    "analysis": ["solvers", "safe_files"],
     "report": ["solvers"],
     "settings": ["solvers"],
     "blender": ["settings"],
     "joints": ["analysis", "blender"],
-    "presets": ["blender"],
+    "presets": ["blender", "safe_files"],
     "map_properties": ["analysis", "settings"],
     "shape": ["analysis", "blender"],
     "wishes": ["shape"],
@@ -40,13 +41,13 @@ STANDS_ON = {
     "duel": ["analyse", "overlay"],
     "limbs": ["analysis", "blender"],
     "operators": ["joints", "limbs", "live", "duel", "presets", "mapping", "map_properties", "task"],
-    "cli": ["summary", "analyse", "presets", "map_properties"],
+    "cli": ["summary", "analyse", "presets", "map_properties", "safe_files"],
     "overlay": ["goal"],
     "manual": ["map_properties"],
     "panels": ["operators", "manual"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "work", "report", "kinematics", "targets"}
+MATHEMATICS = {"errors", "work", "safe_files", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
 BLENDER = {
     "addon_utils",

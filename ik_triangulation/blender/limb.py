@@ -131,11 +131,19 @@ def check_lowest(tip: PoseBone, selected: Sequence[str]) -> None:
 
 def enabled_tips(armature: Object) -> list[str]:
     """Names of the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
-    limbs = {bone.name: bone.ik_triangulation for bone in armature.pose.bones}
-    tips = [name for name, stored in limbs.items() if stored.target and stored.enabled]
-    if not tips:
+    if not has_limbs(armature):
         raise ChainError(f"No limb of '{armature.name}' is enabled and has a target. Choose a target for one.")
-    return tips
+    return [bone.name for bone in armature.pose.bones if _is_enabled(bone)]
+
+
+def has_limbs(armature: Object) -> bool:
+    """Whether a limb of the armature is enabled and has a target."""
+    return any(map(_is_enabled, armature.pose.bones))
+
+
+def _is_enabled(bone: PoseBone) -> bool:
+    stored = bone.ik_triangulation
+    return bool(stored.target and stored.enabled)
 
 
 def _has_volume(ob: Object) -> bool:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Collection
-from math import degrees, inf, isfinite, radians
+from math import degrees, inf, radians
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..settings import Flag, Setting, settings_of
+from .numbers import number, whole, within
+
+_INT = 2**31 - 1  # the largest whole number of a property
 
 
 def add_settings(
@@ -51,49 +53,15 @@ def _value(row: Setting) -> dict[str, Any]:
         return {"type": _choice(row.choices), "choices": row.choices}
     if row.kind not in {IntProperty, FloatProperty}:
         return {}
-    least, most = row.flag.range or (row.options.get("min", -inf), row.options.get("max", inf))
+    end = _INT if row.kind is IntProperty else inf
+    least, most = row.flag.range or (row.options.get("min", -end), row.options.get("max", end))
     if row.options.get("subtype") == "ANGLE":
-        return {"type": _angle(least, most), "metavar": "DEGREES"}
-    return {"type": _in_range(_whole if row.kind is IntProperty else _number, least, most)}
+        read = within(number, degrees(least), degrees(most), "number of degrees")
+        return {"type": lambda text: radians(read(text)), "metavar": "DEGREES"}
+    return {"type": within(whole, least, most) if row.kind is IntProperty else within(number, least, most)}
 
 
 def _choice(choices: list[str]) -> Callable[[str], str]:
     """One of these identifiers, in small letters or capitals."""
     meant = {choice.upper(): choice for choice in choices}
     return lambda text: meant.get(text.upper(), text)
-
-
-def _in_range(kind: Callable[[str], float], least: float, most: float, unit: str = "") -> Callable[[str], float]:
-    """A reader of numbers of this kind that refuses those outside a range."""
-
-    def read(text: str) -> float:
-        value = kind(text)
-        if not least <= value <= most:
-            above = "up" if most == inf else f"to {most:g}"
-            raise ArgumentTypeError(f"{text} is not from {least:g} {above}{unit}")
-        return value
-
-    return read
-
-
-def _angle(least: float, most: float) -> Callable[[str], float]:
-    """A reader of degrees that returns radians; the range is in radians."""
-    read = _in_range(_number, degrees(least), degrees(most), " degrees")
-    return lambda text: radians(read(text))
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"'{text}' is not a number") from None
-    if not isfinite(value):
-        raise ArgumentTypeError(f"{text} is not finite")
-    return value
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"'{text}' is not a whole number") from None

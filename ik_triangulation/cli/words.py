@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
+from typing import Any
 
 from ..settings import (
     BendSettings,
@@ -20,10 +20,17 @@ from ..settings import (
 )
 from ..solvers import SOLVERS
 from .flags import add_settings
+from .numbers import stop
 
-DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3
+DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 
 _SAVED = "What is not given is taken from the settings saved on the tip bone."
+
+
+def add_command(commands: Any, name: str, what: str) -> Any:
+    """Add a command to the subparsers of the command line."""
+    # No word may be cut short: scripts that do would break with each new one.
+    return commands.add_parser(name, help=what, allow_abbrev=False)
 
 
 def add_bones(command: ArgumentParser) -> None:
@@ -72,7 +79,7 @@ def add_reach(command: ArgumentParser) -> None:
     way.add_argument(
         "--stops",
         nargs="+",
-        type=_stop,
+        type=stop,
         metavar="TARGET:FRAME[:HOLD]",
         help="several targets one after another, instead of --target, --frame-end and --hold",
     )
@@ -94,17 +101,22 @@ def add_saving(command: ArgumentParser) -> None:
     where.add_argument("--discard", action="store_true", help="save nothing, only report")
 
 
-def add_json(command: ArgumentParser) -> None:
-    """Where the report goes."""
-    command.add_argument(
+def add_reporting(command: ArgumentParser) -> None:
+    """Where the report goes, and how much is said."""
+    telling = command.add_argument_group("report")
+    telling.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
+    )
+    add_quiet(telling, SUPPRESS)
+
+
+def add_accept_misses(command: ArgumentParser) -> None:
+    """Whether a missed target counts for the exit code."""
+    command.add_argument(
+        "--accept-misses", action="store_true", help="exit code 0 instead of 3 where the target was missed"
     )
 
 
-def _stop(text: str) -> tuple[str, int, int]:
-    # The shortest name that leaves numbers: with a hold given, even one that ends in a colon and a number is clear.
-    match = re.fullmatch(r"(.+?):(-?\d+)(?::(\d+))?", text)
-    if match is None:
-        raise ArgumentTypeError(f"'{text}' is no target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5")
-    name, frame, hold = match.groups()
-    return name, int(frame), int(hold or 0)
+def add_quiet(command: Any, default: Any = False) -> None:
+    """Whether anything is said but errors."""
+    command.add_argument("-q", "--quiet", action="store_true", default=default, help="say nothing but errors")

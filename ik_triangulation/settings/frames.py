@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from bpy.props import BoolProperty, IntProperty
 
-from .table import Exempt, group, setting
+from .table import Exempt, Flag, group, setting
+
+LAST = 1_048_574  # Blender's last frame; its first is as far below zero
+FRAMES, DURATIONS = (-LAST, LAST), (0, 2 * LAST)  # for what is typed: properties take any whole number
 
 
 @group(page="baking.html#baking")
@@ -19,8 +22,12 @@ class FrameSettings:
         default=True,
         flag=Exempt("--frame-start and --frame-end override the range"),
     )
-    frame_start: int = setting(IntProperty, "Start", "First frame to bake", default=1, flag="--frame-start")
-    frame_end: int = setting(IntProperty, "End", "Last frame to bake", default=250, flag="--frame-end")
+    frame_start: int = setting(
+        IntProperty, "Start", "First frame to bake", default=1, flag=Flag("--frame-start", range=FRAMES)
+    )
+    frame_end: int = setting(
+        IntProperty, "End", "Last frame to bake", default=250, flag=Flag("--frame-end", range=FRAMES)
+    )
     step: int = setting(
         IntProperty,
         "Step",

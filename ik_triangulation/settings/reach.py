@@ -8,8 +8,9 @@ from typing import Any
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..kinematics.timing import TIMINGS
+from .frames import DURATIONS, FRAMES
 from .stop import IKT_PG_stop
-from .table import Exempt, group, setting
+from .table import Exempt, Flag, group, setting
 
 PAGE = "baking.html#reach"
 
@@ -19,10 +20,20 @@ class ReachSettings:
     """The frames, path and speed of a movement, by the names that reach() takes; saved with `reach_` before them."""
 
     frame_start: int = setting(
-        IntProperty, "Start", "Frame of the pose to start from", default=1, name="reach_start", flag="--frame-start"
+        IntProperty,
+        "Start",
+        "Frame of the pose to start from",
+        default=1,
+        name="reach_start",
+        flag=Flag("--frame-start", range=FRAMES),
     )
     frame_end: int = setting(
-        IntProperty, "End", "Frame at which the target is reached", default=25, name="reach_end", flag="--frame-end"
+        IntProperty,
+        "End",
+        "Frame at which the target is reached",
+        default=25,
+        name="reach_end",
+        flag=Flag("--frame-end", range=FRAMES),
     )
     hold: int = setting(
         IntProperty,
@@ -32,7 +43,7 @@ class ReachSettings:
         name="reach_hold",
         min=0,
         soft_max=100,
-        flag="--hold",
+        flag=Flag("--hold", range=DURATIONS),
     )
     return_frames: int = setting(
         IntProperty,
@@ -42,7 +53,7 @@ class ReachSettings:
         name="reach_return",
         min=0,
         soft_max=100,
-        flag="--return",
+        flag=Flag("--return", range=DURATIONS),
     )
     path: str = setting(
         EnumProperty,

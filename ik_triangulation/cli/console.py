@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is said on standard output and standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+
+class Console:
+    """Results go to `out`, everything else to standard error; if `quiet`, only errors."""
+
+    def __init__(self, out: TextIO, quiet: bool = False):
+        self.out = out
+        self.quiet = quiet
+
+    def put(self, text: str) -> None:
+        """Write a result. A reader that has seen enough, as `head` has, is no error; raises OSError for any other."""
+        try:
+            print(text, file=self.out, flush=True)
+        except BrokenPipeError:
+            to_nowhere(self.out.fileno())
+
+    def say(self, text: str, end: str = "\n") -> None:
+        """Tell how it goes."""
+        if not self.quiet:
+            self.error(text, end)
+
+    def error(self, text: str, end: str = "\n") -> None:
+        """Tell what went wrong."""
+        if sys.stderr is None:  # closed
+            return
+        try:
+            print(text, end=end, file=sys.stderr, flush=True)
+        except BrokenPipeError:
+            to_nowhere(sys.stderr.fileno())
+        except (OSError, ValueError):
+            pass
+
+
+def silence_others() -> None:
+    """Let nobody hear what Blender writes to standard output."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    to_nowhere(1)
+
+
+def to_nowhere(descriptor: int) -> None:
+    """Have what is written to a file descriptor go nowhere."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        if nowhere != descriptor:
+            os.close(nowhere)
