@@ -25,25 +25,31 @@ from .words import add_accept_misses, add_bones, add_command, add_goal, add_rang
 
 def add_commands(commands: Any) -> None:
     """Add compare and map to the subparsers of the command line."""
-    comparing = add_command(commands, "compare", "what each solver makes of a limb, changing nothing")
+    comparing = add_command(
+        commands, "compare", "solve a limb with every solver and compare the results, changing nothing"
+    )
     add_bones(comparing)
     add_goal(comparing)
     add_solver(comparing, several=True)
-    comparing.add_argument("--by", choices=COSTS, default="total_angle", help="cost to sort by (default: %(default)s)")
-    comparing.add_argument("--frame", type=frame, help="frame to compare at (default: the present one)")
+    comparing.add_argument(
+        "--by", choices=COSTS, default="total_angle", help="measure to sort by (default: %(default)s)"
+    )
+    comparing.add_argument("--frame", type=frame, help="frame at which to compare (default: the present one)")
     add_range(comparing, "With any of these, compare over a range of frames instead of one.")
-    comparing.add_argument("--from-rest", action="store_true", help="begin with the joints at rest, not as posed")
+    comparing.add_argument(
+        "--from-rest", action="store_true", help="start from the rest pose instead of the present one"
+    )
     add_accept_misses(comparing)
     add_reporting(comparing)
     comparing.set_defaults(run=run_compare)
-    mapping = add_command(commands, "map", "an image of what it takes to reach each place round a chain")
+    mapping = add_command(commands, "map", "map the effort or error of reaching each point around a limb")
     add_bones(mapping)
-    mapping.add_argument("--frame", type=frame, help="frame at which it is posed (default: the present one)")
+    mapping.add_argument("--frame", type=frame, help="frame whose pose is mapped (default: the present one)")
     add_settings(mapping, PlaneMapSettings, defaults=True)
     mapping.add_argument("--png", type=Path, metavar="FILE", help="write the picture to this file")
     mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the numbers to this file")
     mapping.add_argument(
-        "--volume", type=Path, metavar="FILE", help="write the places reached in space: rows of x, y, z and the metric"
+        "--volume", type=Path, metavar="FILE", help="write the points reached in space: rows of x, y, z and the metric"
     )
     add_settings(mapping, SpaceMapSettings, only=["resolution"], defaults=True)
     add_reporting(mapping)
