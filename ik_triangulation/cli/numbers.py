@@ -43,14 +43,16 @@ def within(read: Callable[[str], N], least: float, most: float, kind: str = "num
     def checked(text: str) -> N:
         value = read(text)
         if not least <= value <= most:
-            raise ArgumentTypeError(f"{text} is not a {kind} from {_plain(least)} {_up_to(most)}")
+            raise ArgumentTypeError(f"{text} is not a {kind} {_range(least, most)}")
         return value
 
     return checked
 
 
-def _up_to(most: float) -> str:
-    return "up" if most == inf else f"to {_plain(most)}"
+def _range(least: float, most: float) -> str:
+    if most == inf:
+        return f"from {_plain(least)} up"
+    return f"up to {_plain(most)}" if least == -inf else f"from {_plain(least)} to {_plain(most)}"
 
 
 def _plain(value: float) -> str:
