@@ -19,6 +19,7 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 
 from . import commit
+from .blender.animated import ignored
 from .blender.armature import Bones, find_bone
 from .blender.checks import check_limb, check_range, check_separate
 from .blender.clock import Clock, evaluated_time
@@ -33,7 +34,8 @@ from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
-from .report import FrameResult, Report, Shown, missing_angle
+from .report import FrameResult, Report, Shown
+from .solvers.soft import missing_angle
 from .work import Job, Progress, run_through, telling
 
 Span = tuple[int, int, float]  # first frame, last frame, step
@@ -123,7 +125,12 @@ def baking(
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
         check_limb(limb, scene, view_layer)
-        warnings.append(check_keys(limb.armature, limb.in_order, limb.destination))
+        warnings.append(
+            [
+                *check_keys(limb.armature, limb.in_order, limb.destination),
+                *ignored(limb.pose_bones),
+            ]
+        )
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     plans = [
@@ -301,7 +308,7 @@ def none_due(results: Iterable[FrameResult]) -> list[str]:
     """A warning where no frame is due at its target."""
     if any(result.due for result in results):
         return []
-    return ["Influence is below 1 at every frame, so none of them counts as reached or missed."]
+    return ["Influence is below 1 at every frame at the target: none can be said to be reached or missed."]
 
 
 def _result(each: Solved, shown: Shown | None) -> FrameResult:

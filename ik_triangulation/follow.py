@@ -16,6 +16,7 @@ from .goal import Aim, Goal
 from .kinematics import Chain, Locked, Pose
 from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
+from .solvers.meeting import meet
 from .solvers.path import Path
 from .targets import Target
 from .work import Work
@@ -41,7 +42,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
     If that has `begun` before, the pose of the first sample is taken for a solution. Raises RigError, naming the frame,
     for a bone scaled to zero, and TargetError for a shape that the target has not.
     """
-    aim = Aim(limb)
+    aim = Aim()
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
@@ -52,7 +53,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
             start = at_frame(now, bones)
             begin = _begin(limb, start, pose)
             began = start if began is None else turned_like(began, start)
-            tolerance = _tolerance(limb, now)
+            tolerance = tolerance_of(now)
         elif limb.start_from == "PREVIOUS":
             begin = pose
         goal = aim.at(now, began or start)
@@ -74,13 +75,14 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     if not same_joints(solved):
         return list(solved), list
 
-    def path_of() -> Path:
-        return Path([_moment(limb, each) for each in solved])
-
-    if not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: path_of().jumps()
+    moments = [_moment(each) for each in solved]
+    if limb.finish and any(each.soft for each in moments):
+        moments = yield from meet(moments, limb.seed)
+    same = all(moment.pose is each.solution.pose for moment, each in zip(moments, solved, strict=True))
+    if same and not (limb.finish and (limb.smooth or limb.smoothing)):
+        return list(solved), lambda: Path(moments).jumps()
     yield
-    path = path_of()
+    path = Path(moments)
     yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
@@ -90,7 +92,7 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     for each, rotations in zip(solved, path.rotations, strict=True):
         yield
         same = rotations is each.solution.pose.rotations
-        result.append(each if same else _replaced(limb, bones, each, result[-1:] or [each], rotations))
+        result.append(each if same else _replaced(bones, each, result[-1:] or [each], rotations))
     return result, path.jumps
 
 
@@ -111,7 +113,7 @@ def tasks(
 
     With `from_rest` the joints are at rest instead.
     """
-    aim = Aim(limb)
+    aim = Aim()
     for now in moments:
         start = at_frame(now, bones)
         target = aim.at(now, start).target
@@ -161,19 +163,17 @@ def turned_like(before: Pose, start: Pose) -> Pose:
     return Pose(start.chain, start.base, rotations)
 
 
-def _tolerance(limb: Limb, now: Sample) -> float:
+def tolerance_of(now: Sample) -> float:
     """The tolerance in armature space: world space may stretch that, and it holds in the direction of the most."""
-    return limb.tolerance / now.rig.stretch
+    return now.limb.tolerance / now.rig.stretch
 
 
-def _moment(limb: Limb, solved: Solved) -> Moment:
+def _moment(solved: Solved) -> Moment:
     now, goal, solution, _ = solved
-    return Moment(solution.pose, goal.target, _tolerance(limb, now), solution.reached, goal.soft)
+    return Moment(solution.pose, goal.target, tolerance_of(now), solution.reached, goal.soft, now.limb.angle_tolerance)
 
 
-def _replaced(
-    limb: Limb, bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]
-) -> Solved:
+def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]) -> Solved:
     """A solved frame with other rotations, to which the joints turn from those of the frame before."""
     now, goal, solution, _ = solved
     own, target = solution.pose, goal.target
@@ -182,7 +182,7 @@ def _replaced(
         if rotation != pose.rotations[i]:
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
-    solution = solution._replace(pose=pose, error=error, reached=error <= _tolerance(limb, now))
+    solution = solution._replace(pose=pose, error=error, reached=error <= tolerance_of(now))
     return Solved(now, goal, solution, shown_pose(now, at_frame(now, bones), pose))
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from mathutils import Vector
 
 from .blender.limb import Limb
+from .blender.looks import Looks
 from .blender.sampling import Sample
 from .kinematics import Pose
 from .shape import shape
@@ -24,19 +25,21 @@ class Goal(NamedTuple):
 
 
 class Aim:
-    """The goal of a limb at any frame.
+    """The goal of a limb at any frame."""
 
-    Raises TargetError for a target that does not have the shape asked for, SettingError for one that is unknown.
-    """
-
-    def __init__(self, limb: Limb) -> None:
-        self._limb = limb
-        self._shape = shape(limb)
-        self._wishes = has_wishes(limb)
+    def __init__(self) -> None:
+        self._read: tuple[Limb, Looks] | None = None
 
     def at(self, now: Sample, start: Pose) -> Goal:
-        """The goal for what a frame's sample says; `start` is the pose that the first frame has."""
-        limb, frame, into = self._limb, now.target, now.rig.into
+        """The goal for what a frame's sample says; `start` is the pose that the first frame has.
+
+        Raises TargetError for a target that does not have the shape asked for, SettingError for one that is unknown.
+        """
+        limb, frame, into = now.limb, now.target, now.rig.into
+        if self._read is None or self._read[0] is not limb or self._read[1] != now.looks:
+            self._read = limb, now.looks
+            self._shape: Target | None = shape(limb, now.looks)
+            self._wishes = has_wishes(now)
         if limb.use_offset:
             frame = frame.copy()
             frame.translation = frame @ Vector(limb.offset_location)
@@ -44,4 +47,4 @@ class Aim:
             return Goal(Point(into @ frame.translation))
         frame = into @ frame
         target = Transformed(self._shape, frame) if self._shape else Point(frame.to_translation())
-        return Goal(target, tuple(wishes(limb, now, frame, start)))
+        return Goal(target, tuple(wishes(now, frame, start)))

@@ -175,7 +175,7 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
 
 def _as_before(now: Sample, limb: Limb, before: Mapping[str, Quaternion]) -> Sample:
     """The sample with the pose that the limb had before this turned it, if it is to stay near to that."""
-    if limb.influence == 1.0 or set(before) != limb.solved:
+    if now.limb.influence == 1.0 or set(before) != limb.solved:
         return now
     channels = [
         each._replace(rotation=before.get(name, each.rotation))
@@ -186,8 +186,9 @@ def _as_before(now: Sample, limb: Limb, before: Mapping[str, Quaternion]) -> Sam
 
 def _aims(now: Sample) -> Aims:
     """All that a limb follows, in a form that can be compared."""
-    frames = (now.target, now.rig.world, now.rig.base, *now.obstacles)
-    return (now.pole and now.pole.to_tuple(), *(tuple(row[:]) for frame in frames for row in frame))
+    frames = (now.target, now.rig.world, now.rig.base, *(each.frame for each in now.obstacles))
+    looks = (now.looks, *((each.looks, each.lowest.to_tuple(), each.highest.to_tuple()) for each in now.obstacles))
+    return (looks, now.pole and now.pole.to_tuple(), *(tuple(row[:]) for frame in frames for row in frame))
 
 
 def _rotations(limb: Limb) -> Rotations:

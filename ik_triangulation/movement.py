@@ -22,7 +22,7 @@ from mathutils import Vector
 from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .follow import Solved, at_frame, shown_pose, turned_like
+from .follow import Solved, at_frame, shown_pose, tolerance_of, turned_like
 from .goal import Aim, Goal
 from .kinematics import Locked, Pose
 from .kinematics.timing import Profile, window
@@ -75,7 +75,7 @@ class Movement:
 
     def __init__(self, bones: Bones, visits: Sequence[Visit], manner: Manner) -> None:
         self._bones, self._visits, self._manner = bones, visits, manner
-        self._aims = {visit.frame: Aim(visit.limb) for visit in visits}
+        self._aims = {visit.frame: Aim() for visit in visits}
 
     def frames(self, frame_start: int, return_frames: int = 0) -> Iterator[Solved]:
         """Every frame solved. Raises what follow() does."""
@@ -217,11 +217,10 @@ def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
 
 def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
     """The pose with its tip moved onto the line, without restarts: these would make a frame unlike its neighbours."""
-    enough = ON_THE_LINE * limb.tolerance / step.now.rig.stretch
+    enough = ON_THE_LINE * tolerance_of(step.now)
     return solve(pose, goal.target, limb.solver, enough, limb.iterations, finish=False)
 
 
 def _solve(limb: Limb, now: Sample, start: Pose, goal: Goal, follow: bool) -> Solution:
-    # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-    settings = limb.solver, limb.tolerance / now.rig.stretch, limb.iterations, limb.finish, limb.seed
+    settings = limb.solver, tolerance_of(now), limb.iterations, limb.finish, limb.seed
     return solve(start, goal.target, *settings, goal.soft, follow)

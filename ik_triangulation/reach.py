@@ -15,6 +15,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from . import commit
 from .bake import moved_inside, none_due, report_of
+from .blender.animated import ignored
 from .blender.armature import Bones
 from .blender.checks import check_limb, check_range
 from .blender.clock import evaluated_time
@@ -129,7 +130,10 @@ def reaching(
     limbs = [replace(limb, target=stop.target, subtarget=stop.subtarget) for stop in stops]
     for each in limbs:
         check_limb(each, scene, view_layer)
-    warnings = check_keys(limb.armature, limb.in_order, limb.destination)
+    warnings = [
+        *check_keys(limb.armature, limb.in_order, limb.destination),
+        *ignored(limb.pose_bones),
+    ]
     check_nla(limb.armature, scene, frame_start, last, limb.destination)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     bounds = [bound_to(each, scene, view_layer, range(frame_start, last + 1)) for each in limbs]

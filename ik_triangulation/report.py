@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 from mathutils import Quaternion, Vector
 
 from .kinematics import Cost, Pose
-from .solvers import Direction, Orientation
 from .solvers.jumps import Jump, Turned, largest_turn
-from .solvers.soft import Soft
 
 
 class Shown(NamedTuple):
@@ -52,12 +50,6 @@ class FrameResult(NamedTuple):
     def cost(self) -> Cost:
         """Turns, total angle and travel to the solver's pose; those of a bake add up over its frames."""
         return self.solution.cost
-
-
-def missing_angle(soft: Sequence[Soft], rotation: Quaternion) -> float | None:
-    """Angle [rad] from a tip's rotation (armature space) to that which is wished; None if any will do."""
-    angles = [wish.missing_at(rotation) for wish in soft if isinstance(wish, Orientation | Direction)]
-    return max(angles, default=None)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from mathutils import Matrix, Vector
 
-from .blender.armature import find_bone
 from .blender.limb import Limb
+from .blender.looks import Looks
 from .errors import SettingError, TargetError
 from .targets import Box, Cylinder, Line, Plane, Ray, Ring, Segment, Sphere, Target
 
@@ -34,10 +34,10 @@ _PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field
 _PULLED_TO = {"POINT", "LINE", "PLANE"}
 
 
-def shape(limb: Limb) -> Target | None:
+def shape(limb: Limb, looks: Looks) -> Target | None:
     """What is to be reached, in the target's own space; None for its origin. Raises TargetError as shape_of() does."""
-    name = shape_of(limb)
-    return _SHAPES[name](_size(limb), along(limb)) if name != "POINT" else None
+    name = shape_of(limb, looks)
+    return _SHAPES[name](looks.size, along(limb)) if name != "POINT" else None
 
 
 def along(limb: Limb) -> Vector:
@@ -45,8 +45,8 @@ def along(limb: Limb) -> Vector:
     return _Y if limb.subtarget else _Z
 
 
-def shape_of(limb: Limb) -> str:
-    """The shape to reach: what was chosen, else what the target looks like.
+def shape_of(limb: Limb, looks: Looks) -> str:
+    """The shape to reach: what was chosen, else what the target looks like now.
 
     A force field is the point, line or plane that it pulls to. Raises TargetError where one was chosen that is not
     there or pulls to none of these, SettingError for a shape that is unknown.
@@ -57,20 +57,11 @@ def shape_of(limb: Limb) -> str:
         raise SettingError(f"Shape '{shape}' is unknown. Choose one of {', '.join(known)}.")
     if shape not in {"AUTO", "FIELD"}:
         return shape
-    pulled = target.field.shape if target.field and target.field.type in _PULLING else ""
-    if not limb.subtarget and pulled in _PULLED_TO:
-        return str(pulled)
+    if looks.field in _PULLING and looks.field_shape in _PULLED_TO:
+        return looks.field_shape
     if shape == "FIELD":
         raise TargetError(
             f"'{target.name}' has no force field that pulls to a point, line or plane. "
             "Add a Force or Harmonic field, or choose another shape."
         )
-    displayed = target.empty_display_type if target.type == "EMPTY" and not limb.subtarget else ""
-    return _DISPLAYED.get(displayed, "POINT")
-
-
-def _size(limb: Limb) -> float:
-    """Size of the target in its own space [Blender units]; its scale comes on top."""
-    if limb.subtarget:
-        return float(find_bone(limb.target, limb.subtarget).length)
-    return float(limb.target.empty_display_size) if limb.target.type == "EMPTY" else 1.0
+    return _DISPLAYED.get(looks.display, "POINT")

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bpy.types import Object
 from mathutils import Matrix, Quaternion, Vector
 
 from .blender.armature import is_flat
 from .blender.limb import Limb
+from .blender.looks import Looks, Volume
 from .blender.sampling import Sample
 from .errors import SettingError, TargetError
 from .kinematics import Pose
@@ -24,24 +24,25 @@ _ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
 _THIN = 1e-4  # of an obstacle's largest side: as thick as it is at least
 
 
-def has_wishes(limb: Limb) -> bool:
-    """Whether there is anything besides reaching."""
+def has_wishes(now: Sample) -> bool:
+    """Whether there is anything besides reaching at a frame, and at those whose limb and looks are the same."""
+    limb = now.limb
     weights = limb.effort_weight or limb.rest_weight
-    return bool(orientation_of(limb) != "NONE" or limb.pole_target or limb.in_the_way or weights)
+    return bool(orientation_of(limb, now.looks) != "NONE" or limb.pole_target or now.obstacles or weights)
 
 
-def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft]:
+def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft]:
     """The soft constraints of a frame, armature space.
 
     `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError for
     an orientation like that of a target that has none.
     """
-    rig = now.rig
-    turned = orientation_of(limb)
+    rig, limb = now.rig, now.limb
+    turned = orientation_of(limb, now.looks)
     if turned == "FULL":
-        yield Orientation(_rotation(limb, now, frame), limb.orient_weight)
+        yield Orientation(_rotation(now, frame), limb.orient_weight)
     elif turned == "DIRECTION":
-        way = _rotation(limb, now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ along(limb)
+        way = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ along(limb)
         yield Direction(way, weight=limb.orient_weight)
     if now.pole is not None:
         yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
@@ -50,14 +51,13 @@ def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft
     if limb.rest_weight:
         rest = limb.rest_pose == "REST"
         yield Near([Quaternion() if rest else rotation.copy() for rotation in start.rotations], limb.rest_weight)
-    if now.obstacles:
-        pairs = zip(limb.in_the_way, now.obstacles, strict=True)
+    if now.obstacles and limb.obstacle_weight:
         margin = limb.obstacle_margin / rig.stretch
-        solid = [(ob, rig.into @ place) for ob, place in pairs if not is_flat(place)]
-        yield Avoid([_obstacle(ob, place, margin) for ob, place in solid], limb.obstacle_weight)
+        solid = [each._replace(frame=rig.into @ each.frame) for each in now.obstacles if not is_flat(each.frame)]
+        yield Avoid([_obstacle(each, margin) for each in solid], limb.obstacle_weight)
 
 
-def orientation_of(limb: Limb) -> str:
+def orientation_of(limb: Limb, looks: Looks) -> str:
     """How the tip shall be turned: what was chosen, else along a single arrow. Raises SettingError for what is none."""
     if limb.orientation not in _ORIENTATIONS:
         known = ", ".join(_ORIENTATIONS)
@@ -66,12 +66,12 @@ def orientation_of(limb: Limb) -> str:
         return limb.orientation
     if limb.use_offset:
         return "NONE"
-    arrow = limb.target.type == "EMPTY" and not limb.subtarget and limb.target.empty_display_type == "SINGLE_ARROW"
-    return "DIRECTION" if arrow else "NONE"
+    return "DIRECTION" if looks.display == "SINGLE_ARROW" else "NONE"
 
 
-def _rotation(limb: Limb, now: Sample, frame: Matrix) -> Quaternion:
+def _rotation(now: Sample, frame: Matrix) -> Quaternion:
     """How the tip shall be turned to be as the target is, with the offset that is kept."""
+    limb = now.limb
     if is_flat(frame):
         raise TargetError(
             f"Target '{limb.target_name}' is scaled to zero at frame {now.frame:g}; it has no orientation. "
@@ -81,15 +81,15 @@ def _rotation(limb: Limb, now: Sample, frame: Matrix) -> Quaternion:
     return rotation @ Quaternion(limb.offset_rotation) if limb.use_offset else rotation
 
 
-def _obstacle(ob: Object, frame: Matrix, margin: float) -> Obstacle:
-    """The volume of an object whose frame (4x4) is this, with a margin round it, armature space."""
-    if ob.type == "EMPTY" and ob.empty_display_type == "SPHERE":
-        radius = ob.empty_display_size * max(column.length for column in frame.to_3x3().col)
+def _obstacle(volume: Volume, margin: float) -> Obstacle:
+    """A volume whose frame is given in armature space, with a margin round it."""
+    frame, looks, lowest, highest = volume
+    if looks.display == "SPHERE":
+        radius = looks.size * max(column.length for column in frame.to_3x3().col)
         return Ball(frame.to_translation(), radius + margin)
-    if ob.type == "EMPTY":
-        return Block(frame @ Matrix.Scale(ob.empty_display_size, 4), margin)
-    corners = [Vector(corner) for corner in ob.bound_box]
-    half = (corners[6] - corners[0]) / 2.0
+    if looks.display:
+        return Block(frame @ Matrix.Scale(looks.size, 4), margin)
+    half = (highest - lowest) / 2.0
     thin = _THIN * max(*half)
     sides = Matrix.Diagonal((*(max(side, thin) for side in half), 1.0))
-    return Block(frame @ Matrix.Translation(corners[0] + half) @ sides, margin)
+    return Block(frame @ Matrix.Translation(lowest + half) @ sides, margin)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..settings import (
     SolverSettings,
     settings_of,
 )
+from .animated import PER_FRAME, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 
 
@@ -33,6 +34,9 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
     stand for. The settings are those that the sidebar has, described in the groups that this class inherits; angles
     are in radians, `obstacle_margin`, `tolerance` and `reduce_tolerance` distances in world space [Blender units].
 
+    Settings that were `left_open`, with the values they have here for now, follow their animation on the tip bone as
+    far as they are among PER_FRAME. from_tip() and from_bones() leave open what they are not given; of() all.
+
     Made for one call and not to be kept: it holds objects, which an undo replaces.
     """
 
@@ -40,6 +44,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
     bones: tuple[str, ...]
     solved: frozenset[str]
     target: Object
+    left_open: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def tip(self) -> str:
@@ -68,9 +73,27 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
         return [(self.target, self.subtarget), *pole]
 
     @cached_property
+    def followed(self) -> frozenset[str]:
+        """The settings that are read at every frame: those that were left open and are animated on the tip bone."""
+        still_open = [name for name, value in self.left_open.items() if getattr(self, name) == value]
+        return animated_settings(self.armature.pose.bones[self.tip], still_open)
+
+    @cached_property
+    def with_moving_limits(self) -> frozenset[str]:
+        """Names of the solved bones whose limits are animated."""
+        return moving_limits(self.pose_bones)
+
+    def at(self, armature: Object) -> Limb:
+        """The limb with the settings that it follows as they are on an evaluated armature."""
+        if not self.followed:
+            return self
+        now = _plain_settings(armature.pose.bones[self.tip].ik_triangulation, self.followed)
+        return replace(self, **now, left_open={})
+
+    @cached_property
     def in_the_way(self) -> list[Object]:
         """The objects of the obstacles' collection that have a volume: what can be seen, and empties drawn as such."""
-        if self.obstacles is None or not self.obstacle_weight:
+        if self.obstacles is None or not (self.obstacle_weight or "obstacle_weight" in self.followed):
             return []
         others = {target for target, _ in self.targets} | {self.armature}
         return [ob for ob in self.obstacles.all_objects if ob not in others and _has_volume(ob)]
@@ -82,7 +105,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
         Raises ChainError for a bone that is not there or too long a chain, TargetError without a target.
         """
         bones = bones_from_tip(armature, tip, chain_count)
-        return Limb(armature, bones, frozenset(bones), _there(target), **settings)
+        return Limb(armature, bones, frozenset(bones), _there(target), **_with_open(settings))
 
     @staticmethod
     def from_bones(armature: Object, bones: Sequence[str], target: Object | None, **settings: Any) -> Limb:
@@ -90,7 +113,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
 
         Raises ChainError unless they are one line of descent, TargetError without a target.
         """
-        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **settings)
+        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **_with_open(settings))
 
     @staticmethod
     def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:
@@ -151,11 +174,23 @@ def _has_volume(ob: Object) -> bool:
 
 
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
-    """The settings saved on a tip bone, as Limb takes them."""
-    values = {name: getattr(stored, name) for name in SETTINGS}
+    """The settings saved on a tip bone, as Limb takes them: those that can be read at every frame left open."""
+    values = _plain_settings(stored, SETTINGS)
     for target, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         values[bone] = bone_of(getattr(stored, target), values[bone])
+    return {**values, "left_open": {name: values[name] for name in PER_FRAME}}
+
+
+def _plain_settings(stored: PropertyGroup, names: Iterable[str]) -> dict[str, Any]:
+    """Settings as they are on a tip bone now, as Limb has them."""
+    values = {name: getattr(stored, name) for name in names}
     return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
+
+
+def _with_open(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings for a Limb, those left open that are not given."""
+    defaults = {each.name: each.default for each in fields(Limb)}
+    return {"left_open": {name: defaults[name] for name in PER_FRAME if name not in settings}, **settings}
 
 
 def bone_of(target: Object | None, bone: str) -> str:

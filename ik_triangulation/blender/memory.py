@@ -11,7 +11,8 @@ import bpy
 from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ..errors import AnimationError, TargetError
-from .limb import SETTINGS, Limb
+from .animated import PER_FRAME
+from .limb import SETTINGS, Limb, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
@@ -20,7 +21,7 @@ _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that
 def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
     """Keep what the limb was baked with from the first to the last frame of `span`, with its step."""
     action, slot = bag.id_data, bag.slot.identifier
-    settings = {name: _plain(getattr(limb, name)) for name in SETTINGS}
+    settings = {name: _plain(getattr(limb, name)) for name in SETTINGS if name not in limb.followed}
     bakes = _bakes(action)
     bakes.setdefault(slot, {})[limb.tip] = {
         "target": limb.target.name,
@@ -57,6 +58,10 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
             now = getattr(stored, setting, None)
             settings[setting] = _named(settings[setting], getattr(bpy.data, where), now, notes)
     settings["destination"] = "ACTION"
+    if stored is not None:  # what followed its animation does so again
+        saved = saved_settings(stored)
+        left_open = {name: saved[name] for name in PER_FRAME if name not in settings}
+        settings |= {**left_open, "left_open": left_open}
     target = _named(name, scene.objects, getattr(stored, "target", None), notes)
     return Limb.from_bones(armature, bones, target, **settings), (start, end, step), notes
 

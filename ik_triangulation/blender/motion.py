@@ -13,6 +13,7 @@ from .limb import Limb
 from .rotation import channel
 
 _PLACING = ("location", "rotation", "scale", "delta")  # beginnings of the properties that place an object
+_LOOKS = ("empty_display", "field")  # and of those that say what it looks like
 
 
 def stands_still(limb: Limb) -> bool:
@@ -33,9 +34,9 @@ def stands_still(limb: Limb) -> bool:
 
 
 def plain_locations(target: Object, frames: Sequence[float]) -> list[Vector] | None:
-    """Location of an object at each frame, world space, where F-Curves alone move it, and do not turn it; else None."""
-    turning = tuple(begin for begin in _PLACING if begin != "location")
-    if not _plain(target) or any(curve.data_path.startswith(turning) for curve in curves_of(target)):
+    """Location of an object at each frame, world space, where F-Curves alone move it and nothing else; else None."""
+    others = (*(begin for begin in _PLACING if begin != "location"), *_LOOKS)
+    if not _plain(target) or any(curve.data_path.startswith(others) for curve in curves_of(target)):
         return None
     # A group that is muted is evaluated all the same.
     heard = [c for c in curves_of(target) if c.data_path == "location" and not c.mute and not c.is_empty]

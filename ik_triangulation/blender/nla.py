@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from bpy.types import AnimData, NlaStrip, Object, Scene
+from bpy.types import AnimData, FCurve, NlaStrip, Object, Scene
 
 from ..errors import AnimationError
 from .clock import evaluated_time, is_tweaked
@@ -18,6 +18,16 @@ def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
         strip = waiting.pop()
         yield strip
         waiting += strip.strips
+
+
+def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
+    """All F-Curves of the active action and of the NLA."""
+    pairs = [(animation.action, animation.action_slot)]
+    pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
+    for action, slot in pairs:
+        if action and slot:
+            bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
+            yield from (curve for bag in bags if bag for curve in bag.fcurves)
 
 
 def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: str = "ACTION") -> None:

@@ -23,6 +23,7 @@ from .armature import Channels, base_of, channels_of, is_flat
 from .clock import evaluated_time
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
+from .looks import Looks, Volume, looks_of, volume_of
 from .motion import plain_locations, stands_still
 
 Handler = Callable[..., None]
@@ -37,23 +38,24 @@ class Rig(NamedTuple):
     stretch: float  # the most that world space stretches armature space
     base: Matrix  # of the chain root's parent, 4x4, armature space
     channels: list[Channels]  # of the chain's bones
-    freedoms: dict[str, Freedom]  # of bones whose locked channels freeze them at what this frame says
+    freedoms: dict[str, Freedom]  # of bones whose limits are other ones at other frames
 
 
 class Sample(NamedTuple):
     """The rig and its target at one frame; as long as the rig stands still it is the same object.
 
     `limb` is the limb with the settings that it has at that frame, which a frame is solved and judged by. `target` is
-    the frame of the target (4x4), `pole` the place of the pole target if there is one, `obstacles` the frames (4x4) of
-    what is in the way; world space.
+    the frame of the target (4x4), `looks` what it looks like, `pole` the place of the pole target if there is one,
+    `obstacles` what is in the way; world space.
     """
 
     frame: float
     rig: Rig
     limb: Limb
     target: Matrix
+    looks: Looks
     pole: Vector | None = None
-    obstacles: Sequence[Matrix] = ()
+    obstacles: Sequence[Volume] = ()
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
@@ -74,18 +76,19 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
         max(abs(scale) for scale in world.to_scale()),
         base,
         channels_of(armature, limb.bones),
-        {bone.name: freedom_of(bone) for bone in _partly_locked(limb, armature)},
+        {bone.name: freedom_of(bone) for bone in _varying(limb, armature)},
     )
-    return Sample(frame, rig, limb, *_goals(limb, depsgraph, frame))
+    return Sample(frame, rig, limb.at(armature), *_goals(limb, depsgraph, frame))
 
 
-def _partly_locked(limb: Limb, armature: Object) -> list[PoseBone]:
+def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
+    """The bones whose limits are animated, or that locked channels freeze at what this frame says."""
     bones = (armature.pose.bones[name] for name in limb.in_order)
-    return [bone for bone in bones if any(locked_axes(bone))]
+    return [bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits]
 
 
-def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vector | None, list[Matrix]]:
-    """Frame of the target, place of the pole target, frames of the obstacles, world space.
+def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+    """Frame of the target and its looks, place of the pole target, volumes of the obstacles, world space.
 
     Raises TargetError if one of them is nowhere.
     """
@@ -94,8 +97,9 @@ def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Vect
     if limb.pole_target is not None:
         name = f"Pole target '{limb.pole_target.name}'"
         pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), name, frame).to_translation()
-    obstacles = [_valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame) for ob in limb.in_the_way]
-    return target, pole, obstacles
+    places = [(ob, _valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame)) for ob in limb.in_the_way]
+    obstacles = [volume_of(ob, place, depsgraph) for ob, place in places]
+    return target, looks_of(limb.target, limb.subtarget, depsgraph), pole, obstacles
 
 
 def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
@@ -199,9 +203,9 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
             target.translation = x, y, z = locations[number][:]
             if not isfinite(x + y + z):
                 _valid(target, f"Target '{limb.target_name}'", frame)
-            yield Sample(frame, first.rig, limb, target)
+            yield Sample(frame, first.rig, first.limb, target, first.looks)
         elif still:
-            yield Sample(frame, first.rig, limb, *_goals(limb, go_to(staged, frame), frame))
+            yield Sample(frame, first.rig, first.limb, *_goals(limb, go_to(staged, frame), frame))
         else:
             yield sample(limb, go_to(staged, frame), frame)
 

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import ID, Scene
 
-from .nla import strips_of
+from .nla import keyed_curves
 
 _CUSTOM_PROPERTY = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]')
 _PLACE = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
@@ -70,10 +70,4 @@ def _animated() -> Iterator[ID]:
 
 def _paths(owner: ID) -> Iterator[str]:
     """The paths of all properties that keys of its action or of the NLA move."""
-    animation = owner.animation_data
-    pairs = [(animation.action, animation.action_slot)]
-    pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
-    for action, slot in pairs:
-        if action and slot:
-            bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
-            yield from (curve.data_path for bag in bags if bag for curve in bag.fcurves)
+    return (curve.data_path for curve in keyed_curves(owner.animation_data))

@@ -79,7 +79,9 @@ def _with_limbs(scene: Scene) -> tuple[list[Object], list[str]]:
 def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) -> Limb:
     stored = bone.ik_triangulation
     settings = saved_settings(stored) | {"chain_count": stored.chain_count}
-    settings |= {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}
+    given = {name: value for name in settings if (value := getattr(arguments, name, None)) is not None}
+    settings |= given
+    settings["left_open"] = {name: value for name, value in settings["left_open"].items() if name not in given}
     if getattr(arguments, "reduce_tolerance", None) is not None:
         settings["reduce"] = True
     target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target

@@ -61,9 +61,9 @@ def active_limb_seen(context: Context) -> Seen | None:
     check_readable(limb, context.scene, context.view_layer)
     now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
-    target = Aim(limb).at(now, pose).target
+    target = Aim().at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length
-    return Seen(world, pose, _lengths(shown, pose), locked, target, error <= limb.tolerance)
+    return Seen(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
 
 
 def _lengths(shown: Object, pose: Pose) -> list[float]:

@@ -30,6 +30,7 @@ class BendSettings:
         ],
         default="AUTO",
         flag="--orientation",
+        per_frame=True,
     )
     orient_weight: float = setting(
         FloatProperty,
@@ -39,6 +40,7 @@ class BendSettings:
         min=0.0,
         soft_max=1.0,
         flag="--orient-weight",
+        per_frame=True,
     )
     pole_target: Object | None = setting(
         PointerProperty,
@@ -58,6 +60,7 @@ class BendSettings:
         default=0.0,
         subtype="ANGLE",
         flag="--pole-angle",
+        per_frame=True,
     )
     pole_weight: float = setting(
         FloatProperty,
@@ -67,4 +70,5 @@ class BendSettings:
         min=0.0,
         soft_max=1.0,
         flag="--pole-weight",
+        per_frame=True,
     )

@@ -21,6 +21,7 @@ class ComfortSettings:
         min=0.0,
         soft_max=1.0,
         flag="--effort-weight",
+        per_frame=True,
     )
     rest_weight: float = setting(
         FloatProperty,
@@ -30,6 +31,7 @@ class ComfortSettings:
         min=0.0,
         soft_max=1.0,
         flag=Flag("--rest-weight", "importance of keeping the joints near the pose that --rest-pose chooses"),
+        per_frame=True,
     )
     rest_pose: str = setting(
         EnumProperty,
@@ -41,6 +43,7 @@ class ComfortSettings:
         ],
         default="REST",
         flag="--rest-pose",
+        per_frame=True,
     )
     obstacles: Collection | None = setting(
         PointerProperty,
@@ -63,6 +66,7 @@ class ComfortSettings:
         soft_max=1.0,
         subtype="DISTANCE",
         flag="--obstacle-margin",
+        per_frame=True,
     )
     obstacle_weight: float = setting(
         FloatProperty,
@@ -72,4 +76,5 @@ class ComfortSettings:
         min=0.0,
         soft_max=1.0,
         flag="--obstacle-weight",
+        per_frame=True,
     )

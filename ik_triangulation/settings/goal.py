@@ -48,6 +48,7 @@ class GoalSettings:
         ],
         default="AUTO",
         flag="--shape",
+        per_frame=True,
     )
     use_offset: bool = setting(
         BoolProperty,
@@ -55,6 +56,7 @@ class GoalSettings:
         "Keep the tip at the offset from the target that Set Offset stored",
         default=False,
         flag=Exempt("an offset is stored in the file"),
+        per_frame=True,
     )
     offset_location: Sequence[float] = setting(
         FloatVectorProperty,
@@ -64,6 +66,7 @@ class GoalSettings:
         subtype="TRANSLATION",
         flag=_SET_OFFSET,
         panel=_SET_OFFSET,
+        per_frame=True,
     )
     offset_rotation: Sequence[float] = setting(
         FloatVectorProperty,
@@ -74,6 +77,7 @@ class GoalSettings:
         subtype="QUATERNION",
         flag=_SET_OFFSET,
         panel=_SET_OFFSET,
+        per_frame=True,
     )
     influence: float = setting(
         FloatProperty,
@@ -84,4 +88,5 @@ class GoalSettings:
         max=1.0,
         subtype="FACTOR",
         flag="--influence",
+        per_frame=True,
     )

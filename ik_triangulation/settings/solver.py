@@ -35,6 +35,7 @@ class SolverSettings:
         subtype="DISTANCE",
         precision=4,
         flag="--tolerance",
+        per_frame=True,
     )
     angle_tolerance: float = setting(
         FloatProperty,
@@ -46,6 +47,7 @@ class SolverSettings:
         soft_max=radians(30.0),
         subtype="ANGLE",
         flag="--angle-tolerance",
+        per_frame=True,
     )
     iterations: int = setting(
         IntProperty,

@@ -48,7 +48,8 @@ class Flag:
 class Setting:
     """One row of the table: a property of this `kind`, a function of bpy.props that takes `options` besides the rest.
 
-    `name` is that of the property which Blender saves. `panel` is None for what a panel draws.
+    `name` is that of the property which Blender saves. `panel` is None for what a panel draws. A `per_frame` setting
+    says what a frame aims at or when it is there, and is read at every frame where it is animated.
     """
 
     kind: Callable[..., Any]
@@ -60,6 +61,7 @@ class Setting:
     page: str = ""
     flag: Flag | Exempt | None = None
     panel: Exempt | None = None
+    per_frame: bool = False
 
     def as_property(self, **more: Any) -> Any:
         """The property as Blender takes it in an annotation; what the setting says itself goes before `more`."""
@@ -82,6 +84,7 @@ def setting(
     page: str = "",
     flag: str | Flag | Exempt | None = None,
     panel: Exempt | None = None,
+    per_frame: bool = False,
     **options: Any,
 ) -> Any:
     """Declare a setting; typed Any as the annotation before it says what its values are.
@@ -90,7 +93,7 @@ def setting(
     setting elsewhere than its group. A default of None is for pointers and collections, whose properties have none.
     """
     flag = Flag(flag) if isinstance(flag, str) else flag
-    return Setting(kind, label, description, default, options, name, page, flag, panel)
+    return Setting(kind, label, description, default, options, name, page, flag, panel, per_frame)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -37,7 +37,8 @@ Rotations = Sequence[Quaternion]
 class Moment(NamedTuple):
     """One frame of a path: the `pose` that a solver found for the `target`, armature space.
 
-    `tolerance` [Blender units] is how near it shall be, `reached` whether it is, `soft` what it shall be like besides.
+    `tolerance` [Blender units] is how near it shall be, `reached` whether it is, `soft` what it shall be like besides;
+    `angle_tolerance` [rad] is how near an orientation among that shall be.
     """
 
     pose: Pose
@@ -45,6 +46,7 @@ class Moment(NamedTuple):
     tolerance: float
     reached: bool = True
     soft: Sequence[Soft] = ()
+    angle_tolerance: float = radians(1.0)
 
 
 class Turned(NamedTuple):

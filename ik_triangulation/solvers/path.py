@@ -18,11 +18,12 @@ from random import Random
 
 from mathutils import Quaternion
 
-from ..kinematics import Freedom, Hinge, Locked, Pose
+from ..kinematics import Freedom, Hinge
 from ..work import Work
 from . import gauss_newton, triangulation
 from .finish import stray
 from .jumps import FAR, REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
+from .meeting import is_met, posed
 from .repeat import repeat
 from .settle import settle
 
@@ -46,7 +47,8 @@ Track = dict[int, Rotations]  # by frame
 class Path:
     """A path on its way to a better one: `rotations` are those of each frame, at first those that a solver found.
 
-    Whatever is done to it, every frame stays within tolerance if it was, else as near as it was, and inside its limits;
+    Whatever is done to it, every frame stays within tolerance if it was, in place and orientation, else as near as it
+    was, and inside its limits;
     rotations that need not change stay the same objects.
     """
 
@@ -174,7 +176,7 @@ class Path:
         for k in jumping:
             starts = [(k - 1, self.rotations[k - 1]), (k, self.rotations[k])]
             for _ in range(RESTARTS):
-                pose = self._posed(k, self.rotations[k])
+                pose = posed(self._moments[k], self.rotations[k])
                 stray(pose, random, 1.0)
                 found = self._pull(k, pose.rotations, SEARCH)
                 yield
@@ -194,7 +196,7 @@ class Path:
     def _pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
         """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
         moment = self._moments[k]
-        pose = self._posed(k, rotations)
+        pose = posed(moment, rotations)
         allowed = self._allowed(k)
         if not moment.reached and not pose.chain.limited:
             repeat(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
@@ -204,19 +206,13 @@ class Path:
         if moment.soft and error <= allowed:
             settle(pose, moment.target, moment.soft, moment.tolerance)
             error = (moment.target.closest(pose.tip) - pose.tip).length
-        return pose.rotations if error <= allowed else None
+        kept = is_met(moment, pose) or not is_met(moment, moment.pose)
+        return pose.rotations if error <= allowed and kept else None
 
     def _blend(self, k: int, before: Rotations, after: Rotations, share: float) -> Rotations:
         """Rotations between two poses of frame `k`."""
         joints = self._moments[k].pose.chain.joints
         return [_between(joint.freedom, p, q, share) for joint, p, q in zip(joints, before, after, strict=True)]
-
-    def _posed(self, k: int, rotations: Rotations) -> Pose:
-        """The chain as it is at frame `k` with these rotations, but for joints that a solve does not turn."""
-        own = self._moments[k].pose
-        pose = Pose(own.chain, own.base, turned_like(own, rotations))
-        pose.project()
-        return pose
 
     def _allowed(self, k: int) -> float:
         """The error that frame `k` may have."""
@@ -281,14 +277,6 @@ def cheapest(frames: Sequence[Sequence[Rotations]]) -> Work[list[Rotations]]:
         best = sources[best]
         path.append(candidates[best])
     return path[::-1]
-
-
-def turned_like(own: Pose, rotations: Rotations) -> list[Quaternion]:
-    """These rotations for the joints of `own`, but for those that a solve does not turn."""
-    return [
-        kept if isinstance(joint.freedom, Locked) else rotation
-        for joint, kept, rotation in zip(own.chain.joints, own.rotations, rotations, strict=True)
-    ]
 
 
 def _averaged(before: Rotations, now: Rotations, after: Rotations) -> Rotations:

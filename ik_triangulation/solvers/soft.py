@@ -147,6 +147,12 @@ class Pole:
         yield self.weight * missing, [-self.weight * change for change in changes]
 
 
+def missing_angle(soft: Sequence[Soft], rotation: Quaternion) -> float | None:
+    """Angle [rad] from a tip's rotation (armature space) to that which is wished; None if any will do."""
+    angles = [wish.missing_at(rotation) for wish in soft if isinstance(wish, Orientation | Direction)]
+    return max(angles, default=None)
+
+
 def cost_of(pose: Pose, soft: Sequence[Soft]) -> float:
     """What the soft constraints cost at a pose."""
     return 0.5 * sum(number * number for each in soft for number, _ in each.rows(pose, ()))
