@@ -3,10 +3,7 @@
 
 import json
 import re
-import subprocess
-import sys
 from math import pi
-from pathlib import Path
 
 import bpy
 import pytest
@@ -14,48 +11,13 @@ import pytest
 from ik_triangulation.bake import solve_pose
 from ik_triangulation.cli import main
 
-from .rigs import all_keys, chain_rig, configure, curves_of, empty, evaluated_tip, key_frames, key_location
-
-ROOT = Path(__file__).resolve().parent.parent
-DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
-
-
-def command(*words):
-    """The command line's process: Blender's own where the tests run in Blender, else Python's."""
-    words = [str(word) for word in words]
-    if bpy.app.binary_path:
-        pytest.skip("the command line of the bpy module")
-    run = [sys.executable, "-m", "ik_triangulation", *words]
-    return subprocess.run(run, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+from .commands import DONE, FAILED, MISSED, USAGE, command, only_limb, opened, save_rig, told
+from .rigs import all_keys, chain_rig, configure, curves_of, empty, evaluated_tip, key_frames
 
 
 @pytest.fixture
 def rig_file(empty_scene, tmp_path):
-    """A rig of four bones and a moving target, saved, with settings on the tip bone; the scene has frames 1 to 6."""
-    rig, target = chain_rig(4), key_location(empty(), range(1, 42, 4))
-    configure(rig, "Bone 3", target=target, chain_count=3)
-    far = empty("Far", (0.0, 0.0, 50.0))
-    assert far.name == "Far"
-    empty("Pole", (3.0, -1.0, 1.0))
-    empty_scene.frame_end = 6
-    path = tmp_path / "rig.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    return path
-
-
-def told(out):
-    """The report on standard output; Blender in this process writes there as well."""
-    return json.loads(out[out.index("{\n") :])
-
-
-def only_limb(out):
-    (limb,) = told(out)["limbs"]
-    return limb
-
-
-def opened(path):
-    bpy.ops.wm.open_mainfile(filepath=str(path))
-    return bpy.data.objects["Rig"]
+    return save_rig(empty_scene, tmp_path / "rig.blend")
 
 
 def test_a_bake_is_saved_to_another_file_and_the_input_stays(rig_file, tmp_path):

@@ -22,6 +22,9 @@ class Console:
             print(text, file=self.out, flush=True)
         except BrokenPipeError:
             to_nowhere(self.out.fileno())
+        except OSError as error:
+            to_nowhere(self.out.fileno())  # not again when it is closed
+            raise OSError(error.errno, error.strerror, "Standard output") from error
 
     def say(self, text: str, end: str = "\n") -> None:
         """Tell how it goes."""

@@ -118,7 +118,7 @@ def _is_stale(lock: Path, holder: Holder | None) -> bool:
 
 def _read(lock: Path) -> Holder | None:
     """Return who holds a lock; None if there is none, or it is half made."""
-    with suppress(OSError, ValueError, TypeError):
+    with suppress(OSError, ValueError, TypeError, LookupError):
         values: Any = json.loads(lock.read_text(encoding="utf-8"))
         return Holder(int(values["pid"]), str(values["host"]), str(values["token"]))
     return None

@@ -28,15 +28,13 @@ def outputs_of(arguments: Namespace) -> dict[str, Path]:
 
 def check_outputs(arguments: Namespace) -> None:
     """Raise IKError if an output is an input or another output, or cannot be written. Nothing is read or changed."""
-    outputs = outputs_of(arguments)
-    for flag in outputs:
+    for flag in outputs_of(arguments):
         check_output(flag, arguments)
     if getattr(arguments, "overwrite", False):
         source = _source(arguments)
         if source is None:
             raise IKError("There is no file to overwrite. Name one to read, or say --output FILE.")
-        if source.exists():  # if not, opening it tells
-            _real(source)
+        _real(source)
 
 
 def check_output(flag: str, arguments: Namespace) -> None:
@@ -51,18 +49,11 @@ def check_output(flag: str, arguments: Namespace) -> None:
     preset = getattr(arguments, "preset", None) or ""
     if preset.endswith(SUFFIX) and _same(real, Path(preset)):
         raise IKError(f"{flag} '{path}' is the preset that is read. Choose another file.")
+    if any(_same(real, Path(bpy.path.abspath(library.filepath))) for library in bpy.data.libraries):
+        raise IKError(f"{flag} '{path}' is linked by the input. Choose another file.")
     for other, its in outputs.items():
         if other != flag and _same(real, its):
             raise IKError(f"{flag} and {other} are the same file '{path}'. Choose another one for one of them.")
-
-
-def check_libraries(arguments: Namespace) -> None:
-    """Raise IKError if an output is a file that the open one links."""
-    libraries = {Path(bpy.path.abspath(library.filepath)): library.name for library in bpy.data.libraries}
-    for flag, path in outputs_of(arguments).items():
-        for library in libraries:
-            if _same(Path(os.path.realpath(path)), library):
-                raise IKError(f"{flag} '{path}' is linked by the input. Choose another file.")
 
 
 @contextmanager

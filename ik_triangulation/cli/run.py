@@ -19,7 +19,7 @@ from .console import Console
 from .envelope import Result, report
 from .limbs import scene_of
 from .lock import locked
-from .outputs import STDOUT, check_libraries, check_output, check_outputs, keep_versions, written
+from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
 
 
 class Run:
@@ -32,13 +32,13 @@ class Run:
 
     def __call__(self) -> Result:
         """Do it. Raises an IKError that says what is in the way; then no file has changed."""
+        if self.arguments.file:
+            check_input(self.arguments.file)
         check_outputs(self.arguments)
         with ExitStack() as held:
             if self._overwrite:
                 # From before it is read until it is replaced: what another run has written meanwhile would be lost.
                 file = Path(os.path.realpath(self.arguments.file or bpy.data.filepath))
-                if self.arguments.file:
-                    check_input(self.arguments.file)
                 held.enter_context(locked(file, waiting=self.console.say))
             result: Result = self.arguments.run(self.arguments, self)
             self._write(result)
@@ -48,7 +48,7 @@ class Run:
     def open(self) -> Scene:
         """Open the file and return the scene to work in."""
         self.source = open_file(self.arguments.file)
-        check_libraries(self.arguments)
+        check_outputs(self.arguments)  # once more: now it is known what the file links
         return scene_of(self.arguments.scene)
 
     def progress(self) -> Callable[[int, int], None] | None:
