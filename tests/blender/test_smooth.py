@@ -132,7 +132,7 @@ def test_with_an_influence_the_pose_that_is_keyed_is_between_the_animated_and_th
     assert report.jumps == []
     for name, i in (("Bone 0", 0), ("Bone 4", 4)):
         for row, result in zip(rows(rig, name), report.frames, strict=True):
-            solution = result.pose.rotations[i]
+            solution = result.solution.rotations[i]
             half = type(solution)().slerp(solution, 0.5)
             assert rotation_angle(half, type(solution)(row).normalized()) < 1e-4
 
