@@ -8,10 +8,11 @@ from contextlib import suppress
 from typing import TextIO
 
 
-def own_output() -> TextIO:
-    """Take standard output away from everything else in this process, to standard error, and return it as a file.
+def own_output(quiet: bool) -> TextIO:
+    """Take standard output away from everything else in this process, and return it as a file.
 
-    Blender and its add-ons write there as they like, Blender from the moment it is imported.
+    Blender and its add-ons write there as they like, Blender from the moment it is imported. It goes to standard error,
+    or nowhere if `quiet`.
     """
     encoding = sys.stdout.encoding if sys.stdout else "utf-8"
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -20,7 +21,7 @@ def own_output() -> TextIO:
     except OSError:  # it is closed
         ours = nowhere
     try:
-        os.dup2(2, 1)
+        os.dup2(nowhere if quiet else 2, 1)
     except OSError:
         os.dup2(nowhere, 1)
     return os.fdopen(ours, "w", encoding=encoding, errors="backslashreplace")
@@ -28,7 +29,7 @@ def own_output() -> TextIO:
 
 def run() -> int:
     """Run the command line and return its exit code."""
-    out = own_output()
+    out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it
     except ModuleNotFoundError:

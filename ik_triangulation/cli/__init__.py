@@ -20,7 +20,7 @@ import bpy
 
 from ..errors import IKError
 from . import analysing, blend, solving
-from .console import Console, silence_others
+from .console import Console
 from .envelope import version
 from .run import Run
 from .words import DONE, FAILED, MISSED, add_quiet
@@ -29,17 +29,12 @@ COMMAND = "ik_triangulation"
 
 
 def main(argv: Sequence[str], out: TextIO | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Results go to `out`, by default standard output. If it is given, what else comes to standard output is noise.
-    """
+    """Run the command line and return its exit code. Results go to `out`, by default standard output."""
     try:
         with redirect_stdout(out or sys.stdout):
             arguments = parser().parse_args(argv)
     except SystemExit as left:  # argparse has said what is wrong, or shown the help
         return int(left.code or 0)
-    if out and arguments.quiet:
-        silence_others()
     return _run(arguments, Console(out or sys.stdout, arguments.quiet))
 
 

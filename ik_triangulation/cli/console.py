@@ -21,9 +21,9 @@ class Console:
         try:
             print(text, file=self.out, flush=True)
         except BrokenPipeError:
-            to_nowhere(self.out.fileno())
+            _to_nowhere(self.out.fileno())
         except OSError as error:
-            to_nowhere(self.out.fileno())  # not again when it is closed
+            _to_nowhere(self.out.fileno())  # not again when it is closed
             raise OSError(error.errno, error.strerror, "Standard output") from error
 
     def say(self, text: str, end: str = "\n") -> None:
@@ -38,20 +38,12 @@ class Console:
         try:
             print(text, end=end, file=sys.stderr, flush=True)
         except BrokenPipeError:
-            to_nowhere(sys.stderr.fileno())
+            _to_nowhere(sys.stderr.fileno())
         except (OSError, ValueError):
-            pass
+            return
 
 
-def silence_others() -> None:
-    """Let nobody hear what Blender writes to standard output."""
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-    to_nowhere(1)
-
-
-def to_nowhere(descriptor: int) -> None:
-    """Have what is written to a file descriptor go nowhere."""
+def _to_nowhere(descriptor: int) -> None:
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, descriptor)
