@@ -5,7 +5,7 @@ The kinematic core and the solvers need only mathutils and can be imported witho
 """
 
 _MODULES = (
-    "properties",
+    "settings",
     "map_properties",
     "presets",
     "task",

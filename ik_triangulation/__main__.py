@@ -2,21 +2,56 @@
 """python -m ik_triangulation: the command line on the bpy module."""
 
 import os
+import signal
 import sys
+from contextlib import suppress
+from typing import TextIO
 
-try:
-    import bpy  # noqa: F401  # mathutils and the rest are there only after it
-except ModuleNotFoundError:
-    sys.exit("IK Triangulation needs Blender as a module: pip install bpy, for a Python version that has it.")
 
-from . import register, unregister
-from .cli import main
+def own_output(quiet: bool) -> TextIO:
+    """Take standard output away from everything else in this process, and return it as a file.
 
-register()
-try:
-    code = main(sys.argv[1:])
-finally:
-    unregister()
-sys.stdout.flush()
-sys.stderr.flush()
-os._exit(code)  # Blender 4.5 as a module can hang when it ends
+    Blender and its add-ons write there as they like, Blender from the moment it is imported. It goes to standard error,
+    or nowhere if `quiet`.
+    """
+    encoding = sys.stdout.encoding if sys.stdout else "utf-8"
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        ours = os.dup(1)
+    except OSError:  # it is closed
+        ours = nowhere
+    try:
+        os.dup2(nowhere if quiet else 2, 1)
+    except OSError:
+        os.dup2(nowhere, 1)
+    return os.fdopen(ours, "w", encoding=encoding, errors="backslashreplace")
+
+
+def run() -> int:
+    """Run the command line and return its exit code."""
+    out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
+    try:
+        import bpy  # noqa: F401  # mathutils and the rest are there only after it
+    except ModuleNotFoundError:
+        sys.exit("IK Triangulation needs Blender as a module: pip install bpy, for a Python version that has it.")
+    from . import register, unregister
+    from .cli import main
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what is half made is taken away
+    register()
+    try:
+        code = main(sys.argv[1:], out)
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except SystemExit as left:
+        code = int(left.code or 0)
+    finally:
+        unregister()
+    for stream in (out, sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # nobody listens any more
+            stream.flush()
+    return code
+
+
+if __name__ == "__main__":
+    os._exit(run())  # Blender 4.5 as a module can hang when it ends

@@ -38,15 +38,15 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
 class IKT_PG_duel_row(PropertyGroup):
     """A solver, by its key as `name`, and what it made of all frames; as in analysis.compare.Row."""
 
-    tasks: IntProperty(name="Frames", description="How many frames were solved")
-    reached: IntProperty(name="Reached", description="How many of them were reached")
-    error: FloatProperty(name="Distance", description="The largest distance left between tip and target")
-    iterations: IntProperty(name="Iterations", description="Steps of the solver, those of Finish included")
-    turns: IntProperty(name="Turns", description="Single turns of joints")
-    total_angle: FloatProperty(name="Total Angle", description="Sum of all turns", subtype="ANGLE")
-    travel: FloatProperty(name="Travel", description="How far the tip moves on the way")
-    seconds: FloatProperty(name="Time", description="How long solving takes")
-    refusal: Text(name="Refusal", description="Why the solver cannot do the limb, if it cannot")
+    tasks: IntProperty(name="Frames", description="Number of frames solved")
+    reached: IntProperty(name="Reached", description="Number of frames reached")
+    error: FloatProperty(name="Distance", description="Largest remaining distance between tip and target")
+    iterations: IntProperty(name="Iterations", description="Solver iterations, including those of Finish")
+    turns: IntProperty(name="Turns", description="Number of joint rotations")
+    total_angle: FloatProperty(name="Total Angle", description="Sum of all joint rotations", subtype="ANGLE")
+    travel: FloatProperty(name="Travel", description="Distance that the tip travels")
+    seconds: FloatProperty(name="Time", description="Time that solving takes")
+    refusal: Text(name="Refusal", description="Reason for which the solver refuses the limb")
 
 
 _MEASURES = {name: IKT_PG_duel_row.__annotations__[name] for name in MEASURES}
@@ -57,15 +57,15 @@ class IKT_PG_duel(PropertyGroup):
 
     by: EnumProperty(
         name="Best By",
-        description="What counts for the order of the solvers in the next duel",
+        description="Measure by which the next duel orders the solvers",
         items=[(name, p.keywords["name"], p.keywords["description"]) for name, p in _MEASURES.items()],
     )
     use_range: BoolProperty(
         name="Whole Range", description="Compare over the range of the limb's bake instead of at the present frame"
     )
-    armature: Text(name="Armature", description="Whose limb was compared")
+    armature: Text(name="Armature", description="Armature of the limb that was compared")
     tip: Text(name="Tip", description="Bone at the end of the limb that was compared")
-    rows: CollectionProperty(name="Rows", description="What each solver made of it", type=IKT_PG_duel_row)
+    rows: CollectionProperty(name="Rows", description="Results of each solver", type=IKT_PG_duel_row)
     chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
 
 

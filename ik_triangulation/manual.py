@@ -5,35 +5,25 @@ from pathlib import Path
 
 import bpy
 
+from .map_properties import TABLE as MAP_TABLE
+from .settings import TABLE
+
 PAGES = Path(__file__).parent / "pages"
 
 # The first pattern that fits counts; Blender knows things by these names, in small letters.
-_LIMB, _OPERATOR = "bpy.types.ikt_pg_limb.", "bpy.ops.pose.ik_triangulation_"
+_TYPE, _OPERATOR = "bpy.types.", "bpy.ops.pose.ik_triangulation_"
+_SETTINGS = tuple(
+    (f"{_TYPE}{kind.__name__}.{name}".lower(), row.page)
+    for kind, rows in (TABLE | MAP_TABLE).items()
+    for name, row in rows.items()
+)
 MAPPING = (
-    *(
-        (_LIMB + name, "sidebar.html#limbs")
-        for name in ("target", "subtarget", "chain_count", "use_selected", "enabled")
-    ),
-    *(
-        (_LIMB + name, "solvers.html")
-        for name in ("solver", "tolerance", "angle_tolerance", "iterations", "finish", "seed")
-    ),
-    (_LIMB + "reach_*", "baking.html#reach"),
-    *((_LIMB + name, "baking.html#smoothness") for name in ("start_from", "smooth*")),
-    *(
-        (_LIMB + name, "baking.html#keys")
-        for name in ("destination", "interpolation", "only_target_keys", "mark_misses", "reduce*")
-    ),
-    *((_LIMB + name, "baking.html") for name in ("use_scene_range", "frame_*", "step")),
-    (_LIMB + "*", "goals.html"),
-    ("bpy.types.ikt_pg_stop*", "baking.html#reach"),
+    *_SETTINGS,
+    (_TYPE + "ikt_pg_lists.joint*", "sidebar.html#joints"),
+    (_TYPE + "ikt_pg_duel*", "sidebar.html#solver-duel"),
+    (_TYPE + "ikt_pg_overlay*", "sidebar.html#overlay"),
+    (_TYPE + "ikt_pg_*", "sidebar.html#limbs"),
     (_OPERATOR + "stop*", "baking.html#reach"),
-    ("bpy.types.ikt_pg_joint*", "joints.html"),
-    ("bpy.types.ikt_pg_lists.joint*", "sidebar.html#joints"),
-    ("bpy.types.ikt_pg_map*", "solvers.html#metric-maps"),
-    ("bpy.types.ikt_pg_duel*", "sidebar.html#solver-duel"),
-    ("bpy.types.ikt_pg_overlay*", "sidebar.html#overlay"),
-    ("bpy.types.ikt_pg_*", "sidebar.html"),
     (_OPERATOR + "solve*", "first_bake.html"),
     (_OPERATOR + "live*", "sidebar.html#live"),
     (_OPERATOR + "duel*", "sidebar.html#solver-duel"),

@@ -6,76 +6,106 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import PropertyGroup, Scene
 
 from .analysis.legend import LABELS
-from .solvers import SOLVERS
+from .settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
 
 METRICS = [
-    (
-        "iterations",
-        "Iterations",
-        "Steps of the solver: the first color is one, the last the most; black is a miss",
-    ),
-    ("error", LABELS["error"], "What is left between tip and target"),
-    ("total_angle", LABELS["total_angle"], "Sum of all turns on the way there"),
-    ("travel", LABELS["travel"], "How far the tip moves on the way there"),
-    ("turns", LABELS["turns"], "Single turns above 5 degrees"),
-    ("reached", LABELS["reached"], "Whether it is reached"),
+    ("iterations", "Iterations", "Solver iterations: the first color is one, the last the maximum; black is a miss"),
+    ("error", LABELS["error"], "Remaining distance between tip and target"),
+    ("total_angle", LABELS["total_angle"], "Sum of all rotations on the way there"),
+    ("travel", LABELS["travel"], "Distance that the tip travels on the way there"),
+    ("turns", LABELS["turns"], "Number of rotations above 5 degrees"),
+    ("reached", LABELS["reached"], "Reached or missed"),
 ]
 SCALES = [
     ("HUE", "Hue", "From blue to red, as in the source paper"),
-    ("VIOLET_YELLOW", "Violet to Yellow", "As much lighter as the value is greater"),
-    ("PLUM_CREAM", "Plum to Cream", "As much lighter as the value is greater"),
+    ("VIOLET_YELLOW", "Violet to Yellow", "Lighter for greater values"),
+    ("PLUM_CREAM", "Plum to Cream", "Lighter for greater values"),
 ]
+PAGE = "solvers.html#metric-maps"
+FILE = (1, 4096)  # sizes of maps that are written to files, which take more than a viewport does
 
 
-class Shown:
-    """What maps of both kinds show, and how."""
+@group(page=PAGE)
+class MapSettings:
+    """The value that maps of both kinds show, and its colors."""
 
-    metric: EnumProperty(name="Metric", description="What the colors show", items=METRICS)
-    scale: EnumProperty(name="Colors", description="Which colors show it", items=SCALES)
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Distance that counts as reached, as a share of the reach",
+    metric: str = setting(
+        EnumProperty, "Metric", "Value that the colors show", items=METRICS, default="iterations", flag="--metric"
+    )
+    scale: str = setting(EnumProperty, "Colors", "Color scale of the map", items=SCALES, default="HUE", flag="--scale")
+    tolerance: float = setting(
+        FloatProperty,
+        "Tolerance",
+        "Largest distance from the target that counts as reached, as a share of the limb's reach",
         default=0.01,
         min=1e-5,
         soft_max=0.1,
         precision=4,
+        flag="--tolerance",
     )
 
 
-class InPlane(Shown):
+@group(page=PAGE)
+class PlaneMapSettings(MapSettings):
     """A map in the plane in which the limb is bent."""
 
-    solver: EnumProperty(
-        name="Solver",
-        description="The method to map",
-        items=[(key, s.label, s.description, s.number) for key, s in SOLVERS.items()],
+    solver: str = setting(
+        EnumProperty, "Solver", "Method to map", items=SOLVER_ITEMS, default="TRIANGULATION", flag="--solver"
     )
-    finish: BoolProperty(name="Finish", description="Polish where the solver alone stops short; takes long")
-    size: IntProperty(name="Size", description="Pixels on each side", default=100, min=8, max=1024)
-    iterations: IntProperty(name="Iterations", description="Most steps of the solver", default=20, min=1, soft_max=100)
+    finish: bool = setting(
+        BoolProperty,
+        "Finish",
+        "Refine the solution where the solver alone stops short of the target; takes long",
+        default=False,
+        flag="--finish",
+    )
+    size: int = setting(
+        IntProperty,
+        "Size",
+        "Width and height of the image in pixels",
+        default=100,
+        min=8,
+        max=1024,
+        flag=Flag("--size", range=FILE),
+    )
+    iterations: int = setting(
+        IntProperty,
+        "Iterations",
+        "Maximum number of solver iterations",
+        default=20,
+        min=1,
+        soft_max=100,
+        flag="--iterations",
+    )
 
 
-class InSpace(Shown):
-    """A map of all places round the limb."""
+@group(page=PAGE)
+class SpaceMapSettings(MapSettings):
+    """A map of the whole space around the limb."""
 
-    resolution: IntProperty(
-        name="Resolution",
-        description="Places across all that the limb could reach if it had no limits; twice as many take eight times "
-        "as long",
+    resolution: int = setting(
+        IntProperty,
+        "Resolution",
+        "Grid points across all that the limb could reach without limits; twice as many take eight times as long",
         default=16,
         min=2,
         max=128,
         soft_max=48,
+        flag=Flag("--resolution", range=FILE),
     )
 
 
-SHOWN = tuple(Shown.__annotations__)
-IN_PLANE = (*SHOWN, *InPlane.__annotations__)
-IN_SPACE = (*SHOWN, *InSpace.__annotations__)
+IN_PLANE, IN_SPACE = tuple(settings_of(PlaneMapSettings)), tuple(settings_of(SpaceMapSettings))
 
 
-class IKT_PG_map(InPlane, InSpace, PropertyGroup):
-    """How to map what limbs reach."""
+class IKT_PG_map(PropertyGroup):
+    """Settings of the maps of this scene."""
+
+    __annotations__ = saved(PlaneMapSettings, SpaceMapSettings)
+
+
+# The settings that the property group saves, by the names of its properties; as in `settings`.
+TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_map,))

@@ -14,12 +14,13 @@ python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion 
 import sys
 from argparse import ArgumentParser
 
-from benchmarks import bake, live, map, mocap, overlay, panel, reach
 from environment import enter
 
 
 def main():
     enter("test")
+    from benchmarks import bake, live, map, mocap, overlay, panel, reach
+
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
     for benchmark in (bake, reach, map, live, overlay, panel, mocap):

@@ -4,8 +4,6 @@
 python scripts/build.py [OUTPUT_DIR]     (dist, when left out) prints the path of the zip
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil
@@ -37,14 +35,15 @@ def build(out: Path) -> Path:
     return archive
 
 
-def _blender() -> str | None:
+def _blender() -> "str | None":
     running = sys.modules["bpy"].app.binary_path if "bpy" in sys.modules else ""  # empty in the Python module
     return running or shutil.which("blender")
 
 
-def _tool() -> tuple[list[str], list[str]]:
+def _tool() -> "tuple[list[str], list[str]]":
     """The command that Blender builds extensions with, and its option that names the known tags."""
-    if blender := _blender():
+    blender = _blender()
+    if blender:
         return [blender, "--factory-startup", "--command", "extension"], []
     spec = importlib.util.find_spec("bpy")  # looks for it without importing it, which takes seconds
     if spec is None:
@@ -54,7 +53,7 @@ def _tool() -> tuple[list[str], list[str]]:
     return [sys.executable, str(scripts / "addons_core/bl_pkg/cli/blender_ext.py")], ["--valid-tags", str(tags)]
 
 
-def _run(command: list[str]) -> None:
+def _run(command: "list[str]") -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise RuntimeError(f"{done.stdout}\n{' '.join(command)} ended with {done.returncode}")

@@ -108,13 +108,25 @@ def draw(frames, file):
 
 def main():
     enter("demo")
-    import bpy  # first: mathutils and the add-ons are not found before it
+    import bpy  # noqa: F401  # first: mathutils and the add-ons are not found before it
 
     import ik_triangulation
+
+    ik_triangulation.register()  # the settings on the bones
+    try:
+        reached = demonstrate()
+    finally:
+        ik_triangulation.unregister()  # Blender 4.5 crashes when it ends with a command line still registered
+    sys.exit(0 if reached else 1)
+
+
+def demonstrate():
+    """Make both files; whether the arm reaches everywhere in them."""
+    import bpy
+
     from ik_triangulation.blender.units import distance_text
     from ik_triangulation.summary import summary
 
-    ik_triangulation.register()  # the settings on the bones
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "demo"
     folder.mkdir(parents=True, exist_ok=True)
     blend, picture = (folder / "demo.blend").resolve(), (folder / "demo.png").resolve()
@@ -141,7 +153,7 @@ def main():
     for warning in report.warnings:
         print(f"Warning: {warning}")
     print(f"Wrote {blend}\nWrote {picture}")
-    sys.exit(0 if report.all_reached and within == FRAMES else 1)
+    return report.all_reached and within == FRAMES
 
 
 if __name__ == "__main__":

@@ -7,16 +7,14 @@
     python scripts/environment.py test lint   # the same set-up by hand: prints the path of that Python
 
 With IK_TRIANGULATION_NO_VENV=1 scripts run in the Python they are started with, which must have the packages.
-This file needs only the standard library, and an old Python can read it far enough to say which one is wanted.
+This file needs only the standard library. It and the scripts that import it are written such that Python 3.6 can read
+them far enough to say which one is wanted.
 """
-
-from __future__ import annotations
 
 import os
 import re
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,7 +26,10 @@ def enter(*groups: str) -> None:
     """Return where these groups are installed and `ik_triangulation` can be imported. From anywhere else, run the
     calling script there with the same arguments and leave with its exit code."""
     if os.environ.get("IK_TRIANGULATION_NO_VENV") == "1":
-        if absent := [name for name in map(_name, requirements(*groups)) if not _installed(name)]:
+        if sys.version_info < min(BLENDERS):  # it may be another, newer one, with a bpy of its own
+            refuse()
+        absent = [name for name in map(_name, requirements(*groups)) if not _installed(name)]
+        if absent:
             sys.exit(f"IK_TRIANGULATION_NO_VENV=1 is set, but {sys.executable} lacks: {', '.join(sorted(set(absent)))}")
     else:
         try:
@@ -44,13 +45,7 @@ def enter(*groups: str) -> None:
 def prepare(*groups: str) -> Path:
     """The environment's Python, made and filled first where that is still to do."""
     if sys.version_info[:2] not in BLENDERS:
-        version, command = "{}.{}".format(*sys.version_info), subprocess.list2cmdline(sys.argv)
-        sys.exit(
-            f"This is Python {version}, and Blender as a Python module needs Python 3.13 (Blender 5.2) or 3.11 (4.5).\n"
-            f"Install one of them (python.org, pyenv, your package manager) and run this again with it, for example\n"
-            f"  python3.13 {command}\n"
-            f"  py -3.13 {command}     (Windows)"
-        )
+        refuse()
     home, needed = _home(), requirements(*groups)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     # The stamp lists what was installed to the end. It is gone while pip works: after an interruption all is made anew.
@@ -72,7 +67,18 @@ def prepare(*groups: str) -> Path:
     return python
 
 
-def requirements(*groups: str) -> list[str]:
+def refuse() -> None:
+    """Leave, and say which Python is wanted."""
+    version, command = "{}.{}".format(*sys.version_info), subprocess.list2cmdline(sys.argv)
+    sys.exit(
+        f"This is Python {version}, and Blender as a Python module needs Python 3.13 (Blender 5.2) or 3.11 (4.5).\n"
+        f"Install one of them (python.org, pyenv, your package manager) and run this again with it, for example\n"
+        f"  python3.13 {command}\n"
+        f"  py -3.13 {command}     (Windows)"
+    )
+
+
+def requirements(*groups: str) -> "list[str]":
     """The requirements of these groups and of the groups they include."""
     table, found = _groups(), []
     for group in groups:
@@ -100,6 +106,8 @@ def _name(requirement: str) -> str:
 
 
 def _installed(name: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, distribution  # no older than Python 3.8
+
     try:
         return bool(distribution(name))
     except PackageNotFoundError:
@@ -122,13 +130,13 @@ def _create(home: Path) -> None:
         sys.exit(f"Making the virtual environment failed; the lines above say why. It would have been in {home}")
 
 
-def _announce(names: list[str]) -> None:
+def _announce(names: "list[str]") -> None:
     _say(f"Installing {', '.join(dict.fromkeys(names))}")
     if "bpy" in names:
         _say(f"(bpy is Blender {BLENDERS[sys.version_info[:2]]}: about 400 MB to download the first time)")
 
 
-def _install(python: Path, needed: list[str]) -> bool:
+def _install(python: Path, needed: "list[str]") -> bool:
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--no-input", *needed]
     if sys.stderr.isatty():  # someone looks on: pip's own progress bars
         return subprocess.call(command, stdout=2) == 0

@@ -53,7 +53,7 @@ def make() -> Path:
     return PAGES / f"{ORDER[0]}.html"
 
 
-def _page_link(found: re.Match) -> str:
+def _page_link(found: "re.Match") -> str:
     """A link from one page to another; only its text if that page does not ship."""
     name, anchor, text = found.groups()
     return f'<a href="{name}.html{anchor or ""}">{text}</a>' if name in ORDER else text

@@ -25,12 +25,14 @@ def main():
     parser.add_argument("--output", type=Path, default=ROOT / "docs", help="where to write; docs by default")
     add_chroot(parser)
     arguments = parser.parse_args()
-    if unknown := sorted(set(arguments.pictures) - set(KNOWN)):
+    unknown = sorted(set(arguments.pictures) - set(KNOWN))
+    if unknown:
         parser.error(f"no picture {', '.join(unknown)}; there are {', '.join(KNOWN)}")
     enter("blender")
     modules = [f"scripts.windowed.pictures.{name}" for name in arguments.pictures]
     with TemporaryDirectory() as made:
-        if failed := play(modules, arguments.chroot, Path(made)):
+        failed = play(modules, arguments.chroot, Path(made))
+        if failed:
             kept = shutil.copytree(made, ROOT / "dist/pictures", dirs_exist_ok=True)
             sys.exit(f"Failed: {', '.join(failed)}; what there is of the pictures is in {kept}")
         shutil.copytree(made, arguments.output, dirs_exist_ok=True)

@@ -47,7 +47,8 @@ def main():
     parser.add_argument("--output", type=Path, default=ROOT / "dist/window", help="where the pictures come")
     add_chroot(parser)
     arguments = parser.parse_args()
-    if unknown := sorted(set(arguments.scenarios) - set(known)):
+    unknown = sorted(set(arguments.scenarios) - set(known))
+    if unknown:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(known)}")
     enter("blender")
     failed = play([f"tests.window.{name}" for name in arguments.scenarios], arguments.chroot, arguments.output)

@@ -17,6 +17,7 @@ class Recorder:
     def __init__(self, context, above=None):
         self.context, self.above, self.active, self.enabled = context, above, True, True
         self.drawn = above.drawn if above else []
+        self.properties = above.properties if above else set()  # (property group, property)
 
     def _part(self, align=False, heading="", factor=0.0):
         return Recorder(self.context, self)
@@ -31,12 +32,16 @@ class Recorder:
         if what:
             self.drawn.append(what if self._shown() else f"({what})")
 
-    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, icon_only=False):
+    def _refer(self, data, name):
         assert name in data.bl_rna.properties
+        self.properties.add((data.bl_rna.identifier, name))
+
+    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, icon_only=False):
+        self._refer(data, name)
         self._add(name, icon)
 
     def prop_search(self, data, name, search_data, search_name, icon="NONE"):
-        assert name in data.bl_rna.properties
+        self._refer(data, name)
         assert search_name in search_data.bl_rna.properties
         self._add(name, icon)
 
@@ -58,7 +63,8 @@ class Recorder:
 
     def template_list(self, kind, name, data, items, active_data, active, rows=5, maxrows=5):
         """Draw the items that the list's own filter leaves, as many as there is room for, as Blender does."""
-        assert active in active_data.bl_rna.properties
+        self._refer(data, items)
+        self._refer(active_data, active)
         shown = getattr(bpy.types, kind)
         of_list = SimpleNamespace(bitflag_filter_item=1, filter_name="")
         flags, order = shown.filter_items(of_list, self.context, data, items)
@@ -89,6 +95,12 @@ def context_now(width=None):
 
 def drawn(panel, width=None):
     """What a panel draws now; None if it is not there."""
+    layout = recorded(panel, width)
+    return layout and layout.drawn
+
+
+def recorded(panel, width=None):
+    """The layout that a panel draws into; None if it is not there."""
     context = context_now(width)
     layout = Recorder(context)
     if hasattr(panel, "poll") and not panel.poll(context):
@@ -99,4 +111,4 @@ def drawn(panel, width=None):
         if hasattr(panel, header):
             getattr(panel, header)(SimpleNamespace(layout=Recorder(context)), context)
     panel.draw(own, context)
-    return layout.drawn
+    return layout

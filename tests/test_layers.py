@@ -13,17 +13,18 @@ PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 STANDS_ON = {
     "errors": [],
     "work": [],
+    "safe_files": [],
     "kinematics": ["errors", "work"],
     "targets": ["kinematics"],
     "solvers": ["targets"],
-    "analysis": ["solvers"],
+    "analysis": ["solvers", "safe_files"],
     "report": ["solvers"],
-    "blender": ["kinematics"],
-    "properties": ["analysis", "blender"],
-    "joints": ["properties"],
-    "presets": ["properties"],
-    "map_properties": ["analysis"],
-    "shape": ["properties"],
+    "settings": ["solvers"],
+    "blender": ["settings"],
+    "joints": ["analysis", "blender"],
+    "presets": ["blender", "safe_files"],
+    "map_properties": ["analysis", "settings"],
+    "shape": ["analysis", "blender"],
     "wishes": ["shape"],
     "goal": ["wishes"],
     "follow": ["goal"],
@@ -40,15 +41,15 @@ STANDS_ON = {
     "task": ["bake"],
     "live": ["results"],
     "duel": ["analyse", "overlay"],
-    "limbs": ["properties"],
+    "limbs": ["analysis", "blender"],
     "operators": ["joints", "limbs", "live", "switching", "duel", "presets", "mapping", "map_properties", "task"],
-    "cli": ["summary", "analyse", "presets"],
+    "cli": ["summary", "analyse", "presets", "map_properties", "safe_files"],
     "overlay": ["goal"],
-    "manual": [],
+    "manual": ["map_properties"],
     "panels": ["operators", "manual"],
 }
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "work", "report", "kinematics", "targets"}
+MATHEMATICS = {"errors", "work", "safe_files", "report", "kinematics", "targets"}
 WITH_NUMPY = {"solvers", "analysis"}
 BLENDER = {
     "addon_utils",

@@ -22,6 +22,7 @@ from ..solvers import Solution, solve
 from ..targets import Point
 from ..work import Job, run_through
 from .colours import SCALES
+from .npy import write_npy
 from .planar import Flags, Numbers, Places, Solutions, planar_chain, solve_planar
 from .planar_steps import STEPS
 from .png import write_png
@@ -83,8 +84,7 @@ class MetricMap:
     def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
         """Write one array to a file as numpy.load() reads it, NaN outside the disc. Raises OSError, SettingError."""
         values = np.where(self.inside, self.metric(metric), np.nan)
-        with Path(path).open("wb") as file:  # numpy would add a suffix to a path of its own
-            np.save(file, values)
+        write_npy(path, values)
 
 
 def map_planar(

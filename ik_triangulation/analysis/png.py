@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..safe_files import write_file
+
 _RGB, _RGBA = 2, 6  # colour types
 
 
@@ -21,7 +23,7 @@ def write_png(path: Path | str, pixels: NDArray[np.uint8]) -> None:
     unfiltered = np.pad(pixels.reshape(rows, -1), ((0, 0), (1, 0)))  # each row begins with its filter, 0 for none
     header = struct.pack(">IIBBBBB", columns, rows, 8, kind, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(unfiltered.tobytes(), 9)), (b"IEND", b"")
-    Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks))
+    write_file(path, b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks))
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:

@@ -15,6 +15,7 @@ from ..solvers import solve
 from ..targets import Point
 from ..work import Job
 from .maps import METRICS, check_shown, coloured, ends_of, measure, numbers_of, reach_of
+from .npy import write_npy
 from .planar import Numbers, Solutions
 
 _MOST = 95.0  # percent
@@ -57,9 +58,7 @@ class VolumeMap:
 
     def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
         """Write rows of x, y, z and a metric to a file as numpy.load() reads it. Raises OSError, SettingError."""
-        rows = np.column_stack((self.places, self.metric(metric)))
-        with Path(path).open("wb") as file:  # numpy would add a suffix to a path of its own
-            np.save(file, rows)
+        write_npy(path, np.column_stack((self.places, self.metric(metric))))
 
 
 def mapping_volume(

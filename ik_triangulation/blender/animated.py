@@ -8,28 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bpy.types import ID, FCurve, PoseBone, bpy_struct
 
+from ..settings import TABLE, IKT_PG_limb
 from .nla import keyed_curves
 
-# Settings of a limb that are read at every frame where they are animated: all that says what a frame aims at and when
-# it is there.
-PER_FRAME = (
-    "shape",
-    "orientation",
-    "orient_weight",
-    "use_offset",
-    "offset_location",
-    "offset_rotation",
-    "pole_angle",
-    "pole_weight",
-    "effort_weight",
-    "rest_weight",
-    "rest_pose",
-    "obstacle_margin",
-    "obstacle_weight",
-    "influence",
-    "tolerance",
-    "angle_tolerance",
-)
+# Settings of a limb that are read at every frame where they are animated.
+PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)
 
 _NAME = re.compile(r"\w*")
 # Settings of a bone that say which joint it is. The others only bound it, and are read at every frame.

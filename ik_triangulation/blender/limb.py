@@ -6,74 +6,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from math import radians
 from typing import Any
 
-from bpy.types import Collection, Object, PoseBone, PropertyGroup, Scene
+from bpy.types import Object, PoseBone, PropertyGroup, Scene
 
 from ..errors import ChainError, TargetError
+from ..settings import (
+    BendSettings,
+    ComfortSettings,
+    GoalSettings,
+    KeySettings,
+    PathSettings,
+    ReachSettings,
+    SolverSettings,
+    settings_of,
+)
 from .animated import PER_FRAME, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 
-# Alike on a Limb and on the tip bone.
-SETTINGS = (
-    "subtarget",
-    "shape",
-    "orientation",
-    "orient_weight",
-    "use_offset",
-    "offset_location",
-    "offset_rotation",
-    "pole_target",
-    "pole_subtarget",
-    "pole_angle",
-    "pole_weight",
-    "effort_weight",
-    "rest_weight",
-    "rest_pose",
-    "obstacles",
-    "obstacle_margin",
-    "obstacle_weight",
-    "influence",
-    "solver",
-    "tolerance",
-    "angle_tolerance",
-    "iterations",
-    "finish",
-    "seed",
-    "start_from",
-    "smooth",
-    "smoothing",
-    "reduce",
-    "reduce_tolerance",
-    "interpolation",
-    "only_target_keys",
-    "destination",
-    "mark_misses",
-)
-
 
 @dataclass(frozen=True)
-class Limb:
-    """A chain of bones, its target, and the settings of the solver.
+class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSettings, KeySettings):
+    """A chain of bones, its target, and the settings of goal, solver, path and keys with their defaults.
 
     `bones` run from root to tip; of these the `solved` ones turn and the others keep their pose. The tail of the last
-    bone goes to `target`, or to the head of its bone `subtarget`, or to the nearest place of the `shape` that these
-    stand for. `orientation` says whether that bone shall point or be turned as the target is; the chain shall bend
-    towards `pole_target`, turned by `pole_angle` [rad]; both as far as reaching leaves room, against each other by
-    their weights, and against what makes a pose comfortable: little effort, nearness to a `rest_pose` ("REST", or
-    "START" for that of the first frame), and staying `obstacle_margin` [Blender units] away from the objects of a
-    collection. With `use_offset` the tip keeps to a place (`offset_location`) and rotation (`offset_rotation`) in
-    the target's space. `influence` is the share of the way from the animated pose to the solution. `tolerance` is a
-    distance in world space [Blender units], `angle_tolerance` what an orientation that is wished for may be missed by
-    [rad]: a frame is reached within both.
-
-    A frame of a bake starts from the solution of the one before (`start_from` "PREVIOUS"), from its own "ANIMATED" pose
-    or from "REST"; with `smooth` the poses are then chosen so that no joint jumps that need not, and `smoothing` in
-    0..1 smooths the joints' curves within tolerance. With `reduce` it drops keys as long as the tip stays within
-    `reduce_tolerance` of the full bake [Blender units, world space; 0: half a percent of the reach]. It gives its keys
-    this `interpolation`, and with `only_target_keys` there are keys only where the target has some; where they go,
-    Destination says. With `mark_misses` the frames that miss get markers on the timeline.
+    bone goes to `target`, or to the head of its bone `subtarget`, or to the nearest point of the `shape` that these
+    stand for. The settings are those that the sidebar has, described in the groups that this class inherits; angles
+    are in radians, `obstacle_margin`, `tolerance` and `reduce_tolerance` distances in world space [Blender units].
 
     Settings that were `left_open`, with the values they have here for now, follow their animation on the tip bone as
     far as they are among PER_FRAME. from_tip() and from_bones() leave open what they are not given; of() all.
@@ -85,39 +44,6 @@ class Limb:
     bones: tuple[str, ...]
     solved: frozenset[str]
     target: Object
-    subtarget: str = ""
-    shape: str = "AUTO"
-    orientation: str = "AUTO"
-    orient_weight: float = 1.0
-    use_offset: bool = False
-    offset_location: Sequence[float] = (0.0, 0.0, 0.0)
-    offset_rotation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
-    pole_target: Object | None = None
-    pole_subtarget: str = ""
-    pole_angle: float = 0.0
-    pole_weight: float = 1.0
-    effort_weight: float = 0.0
-    rest_weight: float = 0.0
-    rest_pose: str = "REST"
-    obstacles: Collection | None = None
-    obstacle_margin: float = 0.0
-    obstacle_weight: float = 1.0
-    influence: float = 1.0
-    solver: str = "TRIANGULATION"
-    tolerance: float = 1e-3
-    angle_tolerance: float = radians(1.0)
-    iterations: int = 100
-    finish: bool = True
-    seed: int = 0
-    start_from: str = "PREVIOUS"
-    smooth: bool = True
-    smoothing: float = 0.0
-    reduce: bool = False
-    reduce_tolerance: float = 0.0
-    interpolation: str = "AUTO"
-    only_target_keys: bool = False
-    destination: str = "ACTION"
-    mark_misses: bool = False
     left_open: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -205,6 +131,10 @@ class Limb:
         return Limb.from_tip(armature, bone.name, target, stored.chain_count, **settings)
 
 
+# Alike on a Limb and on the tip bone.
+SETTINGS = tuple(settings_of(Limb))
+
+
 def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
     """The limbs of an armature that are enabled and have a target; of the `selected` bones each takes those above it.
 
@@ -224,11 +154,19 @@ def check_lowest(tip: PoseBone, selected: Sequence[str]) -> None:
 
 def enabled_tips(armature: Object) -> list[str]:
     """Names of the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
-    limbs = {bone.name: bone.ik_triangulation for bone in armature.pose.bones}
-    tips = [name for name, stored in limbs.items() if stored.target and stored.enabled]
-    if not tips:
+    if not has_limbs(armature):
         raise ChainError(f"No limb of '{armature.name}' is enabled and has a target. Choose a target for one.")
-    return tips
+    return [bone.name for bone in armature.pose.bones if _is_enabled(bone)]
+
+
+def has_limbs(armature: Object) -> bool:
+    """Whether a limb of the armature is enabled and has a target."""
+    return any(map(_is_enabled, armature.pose.bones))
+
+
+def _is_enabled(bone: PoseBone) -> bool:
+    stored = bone.ik_triangulation
+    return bool(stored.target and stored.enabled)
 
 
 def _has_volume(ob: Object) -> bool:
@@ -269,22 +207,9 @@ def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int
     return scene.frame_start, scene.frame_end, stored.step
 
 
-# What reach() takes, and what it is called on the tip bone.
-REACH = {
-    "frame_start": "reach_start",
-    "frame_end": "reach_end",
-    "hold": "reach_hold",
-    "return_frames": "reach_return",
-    "timing": "reach_timing",
-    "easing": "reach_easing",
-    "path": "reach_path",
-    "onset": "reach_onset",
-}
-
-
 def saved_reach(stored: PropertyGroup) -> dict[str, Any]:
     """How to reach, as saved on a tip bone and as reach() takes it."""
-    return {name: getattr(stored, saved) for name, saved in REACH.items()}
+    return {name: getattr(stored, row.name) for name, row in settings_of(ReachSettings).items()}
 
 
 def _there(target: Object | None) -> Object:

@@ -4,37 +4,55 @@
     blender -b rig.blend --command ik_triangulation bake --tip hand.L --target Cup --overwrite
     python -m ik_triangulation bake rig.blend --tip hand.L --target Cup --output baked.blend
 
-Exit codes: 0 done, 1 failed (the message says why, nothing is written), 2 wrong usage, 3 done but out of tolerance.
+Exit codes: 0 done, 1 failed (the message says why, no file is changed), 2 wrong usage, 3 done but a target was missed.
 """
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
+import traceback
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import Any
+from contextlib import redirect_stdout, suppress
+from typing import Any, TextIO
 
 import bpy
 
 from ..errors import IKError
-from . import analysing, solving
-from .words import DONE, FAILED, OUT_OF_TOLERANCE
+from . import analysing, blend, solving
+from .console import Console
+from .envelope import version
+from .run import Run
+from .words import DONE, FAILED, MISSED, add_quiet
 
 COMMAND = "ik_triangulation"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+def main(argv: Sequence[str], out: TextIO | None = None) -> int:
+    """Run the command line and return its exit code. Results go to `out`, by default standard output."""
     try:
-        arguments = parser().parse_args(argv)
+        with redirect_stdout(out or sys.stdout):
+            arguments = parser().parse_args(argv)
     except SystemExit as left:  # argparse has said what is wrong, or shown the help
         return int(left.code or 0)
+    return _run(arguments, Console(out or sys.stdout, arguments.quiet))
+
+
+def _run(arguments: Namespace, console: Console) -> int:
+    run = Run(arguments, console)
     try:
-        in_tolerance = arguments.run(arguments)
+        result = run()
     except IKError as error:
-        print(f"IK Triangulation: {error}", file=sys.stderr)
-        return FAILED
-    return DONE if in_tolerance else OUT_OF_TOLERANCE
+        message = str(error)
+    except Exception as error:  # a fault of ours; who reads the report is told as well
+        console.error(traceback.format_exc())
+        message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
+    else:
+        return DONE if result.reached or arguments.accept_misses else MISSED
+    console.error(f"IK Triangulation: {message}")
+    with suppress(IKError, OSError):  # the report was what went wrong
+        run.report_failure(message)
+    return FAILED
 
 
 def parser() -> ArgumentParser:
@@ -42,9 +60,13 @@ def parser() -> ArgumentParser:
     top = ArgumentParser(
         prog=COMMAND,
         description="Inverse kinematics that leaves rotation keys on the bones of the rig.",
-        epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but out of tolerance.",
+        epilog="Exit codes: 0 done, 1 failed and no file changed, 2 wrong usage, 3 done but a target was missed.",
+        allow_abbrev=False,
     )
-    commands = top.add_subparsers(required=True)
+    top.add_argument("--version", action="version", version=f"IK Triangulation {version()}")
+    add_quiet(top)
+    top.set_defaults(accept_misses=False)
+    commands = top.add_subparsers(dest="command", required=True)
     solving.add_commands(commands)
     analysing.add_commands(commands)
     return top
@@ -54,9 +76,11 @@ _handles: list[Any] = []
 
 
 def register() -> None:
+    blend.register()
     _handles.append(bpy.utils.register_cli_command(COMMAND, main))
 
 
 def unregister() -> None:
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())
+    blend.unregister()

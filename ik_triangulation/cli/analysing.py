@@ -3,63 +3,62 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from ..analyse import compare, map_chain, pose_of
-from ..analysis.colours import SCALES
 from ..analysis.compare import COSTS, table
-from ..analysis.maps import METRICS
 from ..analysis.volumes import mapping_volume
 from ..blender.checks import check_frames
-from ..errors import IKError
 from ..kinematics import Pose
+from ..map_properties import PlaneMapSettings, SpaceMapSettings
 from ..solvers import SOLVERS
 from ..work import run_through
-from .files import open_file, write_json
-from .limbs import bones_of, limb_of, range_of, scene_of
-from .words import add_bones, add_goal, add_json, add_solver
+from .envelope import Result
+from .flags import add_settings
+from .limbs import bones_of, limb_of, range_of
+from .numbers import frame
+from .run import Run
+from .words import add_accept_misses, add_bones, add_command, add_goal, add_range, add_reporting, add_solver
 
 
 def add_commands(commands: Any) -> None:
     """Add compare and map to the subparsers of the command line."""
-    comparing = commands.add_parser("compare", help="what each solver makes of a limb, changing nothing")
+    comparing = add_command(
+        commands, "compare", "solve a limb with every solver and compare the results, changing nothing"
+    )
     add_bones(comparing)
     add_goal(comparing)
     add_solver(comparing, several=True)
-    comparing.add_argument("--by", choices=COSTS, default="total_angle", help="cost to sort by (default: %(default)s)")
-    comparing.add_argument("--frame", type=int, help="frame to compare at (default: the present one)")
-    comparing.add_argument("--frame-start", type=int, help="first of several frames (then the last is as saved)")
-    comparing.add_argument("--frame-end", type=int, help="last of several frames (then the first is as saved)")
-    comparing.add_argument("--step", type=int, help="every so many of them")
-    comparing.add_argument("--from-rest", action="store_true", help="begin with the joints at rest, not as posed")
-    add_json(comparing)
+    comparing.add_argument(
+        "--by", choices=COSTS, default="total_angle", help="measure to sort by (default: %(default)s)"
+    )
+    comparing.add_argument("--frame", type=frame, help="frame at which to compare (default: the present one)")
+    add_range(comparing, "With any of these, compare over a range of frames instead of one.")
+    comparing.add_argument(
+        "--from-rest", action="store_true", help="start from the rest pose instead of the present one"
+    )
+    add_accept_misses(comparing)
+    add_reporting(comparing)
     comparing.set_defaults(run=run_compare)
-    mapping = commands.add_parser("map", help="an image of what it takes to reach each place round a chain")
+    mapping = add_command(commands, "map", "map the effort or error of reaching each point around a limb")
     add_bones(mapping)
-    mapping.add_argument("--frame", type=int, help="frame at which it is posed (default: the present one)")
-    mapping.add_argument("--solver", type=str.upper, choices=SOLVERS, default="TRIANGULATION")
-    mapping.add_argument("--finish", action="store_true", help="polish where the solver stops short; takes long")
-    mapping.add_argument("--iterations", type=int, default=20, help="most steps of the solver (default: %(default)s)")
-    mapping.add_argument("--tolerance", type=float, default=0.01, help="share of the reach (default: %(default)s)")
-    mapping.add_argument("--size", type=_size, default=100, help="pixels a side (default: %(default)s)")
-    mapping.add_argument("--metric", choices=METRICS, default="iterations", help="what to show (default: %(default)s)")
-    mapping.add_argument("--scale", type=str.upper, choices=SCALES, default="HUE", help="colours")
+    mapping.add_argument("--frame", type=frame, help="frame whose pose is mapped (default: the present one)")
+    add_settings(mapping, PlaneMapSettings, defaults=True)
     mapping.add_argument("--png", type=Path, metavar="FILE", help="write the picture to this file")
     mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the numbers to this file")
     mapping.add_argument(
-        "--volume", type=Path, metavar="FILE", help="write the places reached in space: rows of x, y, z and the metric"
+        "--volume", type=Path, metavar="FILE", help="write the points reached in space: rows of x, y, z and the metric"
     )
-    mapping.add_argument("--resolution", type=_size, default=16, help="places across the volume (default: %(default)s)")
+    add_settings(mapping, SpaceMapSettings, only=["resolution"], defaults=True)
+    add_reporting(mapping)
     mapping.set_defaults(run=run_map)
 
 
-def run_compare(arguments: Namespace) -> bool:
-    """Print a table of the solvers; whether one of them reached everything."""
-    open_file(arguments.file)
-    scene = scene_of(arguments.scene)
+def run_compare(arguments: Namespace, run: Run) -> Result:
+    """A table of the solvers; reached if one of them reached everything."""
+    scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
     limb = limb_of(arguments, scene)
@@ -70,47 +69,42 @@ def run_compare(arguments: Namespace) -> bool:
         frames = range(start, end + 1, step)
     solvers = arguments.solvers or tuple(SOLVERS)
     rows = compare(limb, frames, solvers, arguments.by, arguments.from_rest, scene, scene.view_layers[0])
-    if arguments.json != "-":
-        print(table(rows))
-    write_json([row._asdict() for row in rows], arguments.json)
-    return any(row.reached == row.tasks for row in rows)
+    return Result(
+        parts={"solvers": [row._asdict() for row in rows]},
+        text=table(rows),
+        reached=any(row.reached == row.tasks for row in rows),
+    )
 
 
-def run_map(arguments: Namespace) -> bool:
-    """Write a metric map; always true, as a map has no tolerance to be out of."""
-    open_file(arguments.file)
-    scene = scene_of(arguments.scene)
+def run_map(arguments: Namespace, run: Run) -> Result:
+    """A metric map in the plane, or of the places reached in space."""
+    scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
     armature, bones = bones_of(arguments, scene)
     if arguments.volume:
-        return _run_volume(arguments, pose_of(armature, bones, scene.view_layers[0]))
+        return _volume(arguments, pose_of(armature, bones, scene.view_layers[0]))
     settings = arguments.size, arguments.tolerance, arguments.iterations, arguments.finish
     made = map_chain(armature, bones, arguments.solver, *settings, scene.view_layers[0])
-    try:
-        if arguments.png:
-            made.save_png(arguments.png, arguments.metric, arguments.scale)
-        if arguments.npy:
-            made.save_npy(arguments.npy, arguments.metric)
-    except OSError as error:
-        raise IKError(f"'{error.filename}' cannot be written: {error.strerror}.") from error
-    print(f"{made.coverage:.1f} % of the disc is reached", file=sys.stderr)
-    return True
+    result = Result(lines=[f"{made.coverage:.1f} % of the disc is reached"])
+    result.parts["map"] = {**_asked(arguments), "size": arguments.size, "coverage": made.coverage}
+    if arguments.png:
+        result.files[arguments.png] = lambda path: made.save_png(path, arguments.metric, arguments.scale)
+    if arguments.npy:
+        result.files[arguments.npy] = lambda path: made.save_npy(path, arguments.metric)
+    return result
 
 
-def _run_volume(arguments: Namespace, start: Pose) -> bool:
+def _volume(arguments: Namespace, start: Pose) -> Result:
     how = arguments.solver, arguments.resolution, arguments.tolerance, arguments.iterations
     made = run_through(mapping_volume(start, *how))
-    try:
-        made.save_npy(arguments.volume, arguments.metric)
-    except OSError as error:
-        raise IKError(f"'{error.filename}' cannot be written: {error.strerror}.") from error
-    print(f"{len(made.places)} of {made.targets} places are reached ({made.coverage:.1f} %)", file=sys.stderr)
-    return True
+    told = {"resolution": arguments.resolution, "targets": made.targets, "places": len(made.places)}
+    return Result(
+        parts={"volume": {**_asked(arguments), **told, "coverage": made.coverage}},
+        files={arguments.volume: lambda path: made.save_npy(path, arguments.metric)},
+        lines=[f"{len(made.places)} of {made.targets} places are reached ({made.coverage:.1f} %)"],
+    )
 
 
-def _size(text: str) -> int:
-    value = int(text) if text.isdecimal() else 0
-    if not 1 <= value <= 4096:
-        raise ArgumentTypeError(f"{text} is not a size from 1 to 4096")
-    return value
+def _asked(arguments: Namespace) -> dict[str, str]:
+    return {"solver": arguments.solver, "metric": arguments.metric}

@@ -12,7 +12,8 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from ..blender.armature import bones_from_tip
-from ..blender.limb import Limb, enabled_tips, saved_range, saved_settings
+from ..blender.checks import check_armature
+from ..blender.limb import Limb, enabled_tips, has_limbs, saved_range, saved_settings
 from ..errors import ChainError, IKError, RigError, SettingError, TargetError
 from ..reach import Stop
 
@@ -47,12 +48,32 @@ def limb_of(arguments: Namespace, scene: Scene) -> Limb:
     return _limb(arguments, scene, *_tip(arguments, scene))
 
 
-def all_limbs(arguments: Namespace, scene: Scene) -> list[Limb]:
-    """The limbs that are enabled and have a target, with what else is given. Raises ChainError if one is named."""
+def all_limbs(arguments: Namespace, scene: Scene) -> tuple[list[Limb], list[str]]:
+    """The limbs of all armatures that are enabled and have a target, with what else is given, and what was left out.
+
+    An armature that is named has to be one that can be baked. Raises ChainError if a limb is named, or there is none.
+    """
     if arguments.tip or arguments.bones or arguments.target:
         raise ChainError("--all bakes every limb to its own target. Leave out --tip, --bones and --target.")
-    armature = _armature(arguments.armature, scene)
-    return [_limb(arguments, scene, armature, armature.pose.bones[name]) for name in enabled_tips(armature)]
+    named = arguments.armature
+    armatures, left_out = ([_armature(named, scene)], list[str]()) if named else _with_limbs(scene)
+    tips = [(armature, armature.pose.bones[name]) for armature in armatures for name in enabled_tips(armature)]
+    return [_limb(arguments, scene, *tip) for tip in tips], left_out
+
+
+def _with_limbs(scene: Scene) -> tuple[list[Object], list[str]]:
+    """The armatures with limbs that can be baked, and a line on each that cannot. Raises ChainError if none can."""
+    armatures, left_out = [], []
+    for armature in (ob for ob in scene.objects if ob.type == "ARMATURE" and has_limbs(ob)):
+        try:
+            check_armature(armature, scene.view_layers[0])
+            armatures.append(armature)
+        except RigError as error:
+            left_out.append(f"Left out: {error}")
+    if not armatures:
+        why = "".join(f" {line}" for line in left_out) or " Choose a target for one."
+        raise ChainError(f"No limb in scene '{scene.name}' is enabled, has a target and can be baked.{why}")
+    return armatures, left_out
 
 
 def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) -> Limb:
@@ -89,9 +110,10 @@ def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:
 
 def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:
     """The armature, and the last of the bones that are named."""
-    armature = _armature(arguments.armature, scene)
     if arguments.tip is None and arguments.bones is None:
         raise ChainError("No bones are named. Say --tip BONE, or --bones with all of them.")
+    named = [*(arguments.bones or []), *([arguments.tip] if arguments.tip else [])]
+    armature = _armature(arguments.armature, scene, named)
     tip = _lowest(armature, arguments.bones) if arguments.bones else arguments.tip
     if arguments.tip not in {None, tip}:
         raise ChainError(f"'{arguments.tip}' is not the lowest of the bones named. Say either --tip or --bones.")
@@ -103,16 +125,21 @@ def _lowest(armature: Object, names: Sequence[str]) -> str:
     return str(max(bones, key=lambda bone: len(bone.parent_recursive)).name)
 
 
-def _armature(name: str | None, scene: Scene) -> Object:
+def _armature(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Object:
+    """The armature of that name, else the only one, or the only one that has all these bones."""
     armatures = [ob for ob in scene.objects if ob.type == "ARMATURE"]
     if name is not None:
         return _named({ob.name: ob for ob in armatures}, name, "Armature", RigError)
-    if len(armatures) != 1:
-        found = ", ".join(f"'{ob.name}'" for ob in armatures) or "none"
-        raise RigError(
-            f"Scene '{scene.name}' has {len(armatures)} armatures ({found}). Say which with --armature NAME."
-        )
-    return armatures[0]
+    having = [ob for ob in armatures if bones and all(bone in ob.pose.bones for bone in bones)]
+    for found in (armatures, having):
+        if len(found) == 1:
+            return found[0]
+    wanted = ", ".join(map(repr, bones))
+    those = f", {len(having)} with {wanted}" if armatures and bones else ""
+    listed = ", ".join(repr(ob.name) for ob in having or armatures) or "none"
+    raise RigError(
+        f"Scene '{scene.name}' has {len(armatures)} armatures{those} ({listed}). Say which with --armature NAME."
+    )
 
 
 def _named(things: Any, name: str, what: str, error: type[IKError]) -> Any:

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,20 @@ from ..reach import reach, reach_through, saved_stops
 from ..report import Report
 from ..summary import summary, summary_of_all
 from ..work import run_through
-from .files import destination_of, open_file, save_file, write_json
-from .limbs import all_limbs, bones_of, limb_of, range_of, scene_of, stops_of
+from .envelope import Result
+from .limbs import all_limbs, bones_of, limb_of, range_of, stops_of
+from .numbers import frame
+from .run import Run
 from .words import (
+    add_accept_misses,
     add_bones,
+    add_command,
     add_goal,
-    add_json,
     add_keys,
     add_path,
+    add_range,
     add_reach,
-    add_reduction,
+    add_reporting,
     add_saving,
     add_solver,
 )
@@ -35,22 +38,19 @@ from .words import (
 
 def add_commands(commands: Any) -> None:
     """Add solve, bake and reach to the subparsers of the command line."""
-    solve = commands.add_parser("solve", help="pose a limb at one frame")
+    solve = add_command(commands, "solve", "pose a limb at one frame")
     _add_common(solve)
-    solve.add_argument("--frame", type=int, help="frame to solve (default: the present one)")
+    solve.add_argument("--frame", type=frame, help="frame to solve (default: the present one)")
     solve.add_argument("--key", action="store_true", help="key the pose at that frame")
     solve.set_defaults(run=run_solve)
-    bake = commands.add_parser("bake", help="key a limb over a range of frames")
+    bake = add_command(commands, "bake", "key a limb over a range of frames")
     _add_common(bake)
-    bake.add_argument("--all", action="store_true", help="every limb of the armature that is enabled, as one")
-    bake.add_argument("--frame-start", type=int, help="first frame (default: as saved, else that of the scene)")
-    bake.add_argument("--frame-end", type=int, help="last frame (default: as saved, else that of the scene)")
-    bake.add_argument("--step", type=int, help="key every so many frames (default: as saved, else 1)")
+    bake.add_argument("--all", action="store_true", help="bake the enabled limbs of all armatures together")
+    add_range(bake)
     add_path(bake)
     add_keys(bake)
-    add_reduction(bake)
     bake.set_defaults(run=run_bake)
-    reaching = commands.add_parser("reach", help="key the way from the pose at one frame to the target at another")
+    reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
     add_reach(reaching)
     reaching.set_defaults(run=run_reach)
@@ -64,92 +64,75 @@ def _add_common(command: ArgumentParser) -> None:
     add_goal(command)
     add_solver(command)
     add_saving(command)
-    add_json(command)
+    add_accept_misses(command)
+    add_reporting(command)
 
 
-def run_solve(arguments: Namespace) -> bool:
-    """Pose a limb; whether it reached."""
-    source = open_file(arguments.file)
-    destination = destination_of(arguments, source)
-    scene = scene_of(arguments.scene)
+def run_solve(arguments: Namespace, run: Run) -> Result:
+    """Pose a limb."""
+    scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
-    _set_up(arguments, scene)
+    notes = _set_up(arguments, scene)
     limb = limb_of(arguments, scene)
-    report = solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)
-    return _done([report], destination, scene, arguments.json)
+    return _result([solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)], scene, notes)
 
 
-def run_bake(arguments: Namespace) -> bool:
-    """Key a limb over a range; whether it reached at every frame."""
-    source = open_file(arguments.file)
-    destination = destination_of(arguments, source)
-    scene = scene_of(arguments.scene)
-    _set_up(arguments, scene)
-    limbs = all_limbs(arguments, scene) if arguments.all else [limb_of(arguments, scene)]
+def run_bake(arguments: Namespace, run: Run) -> Result:
+    """Key a limb over a range, or all of them."""
+    scene = run.open()
+    notes = _set_up(arguments, scene)
+    if arguments.all:
+        limbs, left_out = all_limbs(arguments, scene)
+        notes += left_out
+    else:
+        limbs = [limb_of(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
-    reports = run_through(baking(limbs, spans, scene, scene.view_layers[0]), _progress())
-    return _done(reports, destination, scene, arguments.json, together=arguments.all)
+    reports = run_through(baking(limbs, spans, scene, scene.view_layers[0]), run.progress())
+    return _result(reports, scene, notes, together=arguments.all)
 
 
-def run_reach(arguments: Namespace) -> bool:
-    """Key a reach; whether the tip was at its targets when it should be."""
-    source = open_file(arguments.file)
-    destination = destination_of(arguments, source)
-    scene = scene_of(arguments.scene)
+def run_reach(arguments: Namespace, run: Run) -> Result:
+    """Key a reach; the tip is to be at its targets when it should be."""
+    scene = run.open()
     stops = stops_of(arguments, scene)
     if stops and arguments.target is None:
         arguments.target = arguments.stops[0][0]  # none need be saved
-    _set_up(arguments, scene)
+    notes = _set_up(arguments, scene)
     limb = limb_of(arguments, scene)
     stored = limb.armature.pose.bones[limb.tip].ik_triangulation
     if (arguments.target, arguments.frame_end, arguments.hold) == (None, None, None):
         stops = saved_stops(stored)
     how = saved_reach(stored)
     how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
-    where = {"scene": scene, "view_layer": scene.view_layers[0], "progress": _progress()}
+    where = {"scene": scene, "view_layer": scene.view_layers[0], "progress": run.progress()}
     if stops:
         del how["frame_end"], how["hold"]
         report = reach_through(limb, stops, **how, **where)
     else:
         report = reach(limb, **how, **where)
-    return _done([report], destination, scene, arguments.json)
+    return _result([report], scene, notes)
 
 
-def _set_up(arguments: Namespace, scene: Scene) -> None:
-    """Give the bones that are named the preset that is."""
+def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
+    """Give the bones that are named the preset that is; returns what there is to say of it."""
     if arguments.preset is None:
-        return
+        return []
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
-    for note in apply_preset(*bones_of(arguments, scene), read_preset(path)).notes:
-        print(f"{shown_as(path.name)}: {note}", file=sys.stderr)
+    applied = apply_preset(*bones_of(arguments, scene), read_preset(path))
+    return [f"{shown_as(path.name)}: {note}" for note in applied.notes]
 
 
-def _done(
-    reports: Sequence[Report], destination: Path | None, scene: Scene, json: str | None, together: bool = False
-) -> bool:
-    """Save and tell what was done, of each limb by its name if they were baked `together`."""
-    if destination:
-        save_file(destination)
+def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> Result:
+    """What was done, of each limb by its name if they were baked `together`."""
+    lines = [*notes]
+    several = len({report.armature for report in reports}) > 1
     for report in reports:
-        name = f"{report.tip}: " if together else ""
-        for warning in report.warnings:
-            print(f"Warning: {name}{warning}", file=sys.stderr)
-        print(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)", file=sys.stderr)
+        of = f"{report.armature}, {report.tip}" if several else report.tip
+        name = f"{of}: " if together else ""
+        lines += [f"Warning: {name}{warning}" for warning in report.warnings]
+        lines.append(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)")
     if together:
-        print(summary_of_all(reports, scene), file=sys.stderr)
-    values = [report.to_dict() for report in reports]
-    write_json({"limbs": values} if together else values[0], json)
-    return all(report.all_reached for report in reports)
-
-
-def _progress() -> Callable[[int, int], None] | None:
-    """Frames done, on one line of the terminal; nothing where standard error is no terminal."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, of: int) -> None:
-        if done % max(1, of // 100) == 0 or done == of:
-            print(f"\r{done} of {of} frames", end="\n" if done == of else "", file=sys.stderr, flush=True)
-
-    return show
+        lines.append(summary_of_all(reports, scene))
+    limbs = [report.to_dict() for report in reports]
+    return Result(limbs, warnings=[*notes], lines=lines, reached=all(report.all_reached for report in reports))

@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words that commands share, and what they mean."""
+"""The arguments that commands share."""
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentParser, ArgumentTypeError
-from math import isfinite, radians
+from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
+from typing import Any
 
-from ..properties import choices
+from ..settings import (
+    BendSettings,
+    ChainSettings,
+    ComfortSettings,
+    FrameSettings,
+    GoalSettings,
+    KeySettings,
+    PathSettings,
+    ReachSettings,
+    SolverSettings,
+)
 from ..solvers import SOLVERS
+from .flags import add_settings
+from .numbers import stop
 
-DONE, FAILED, USAGE, OUT_OF_TOLERANCE = 0, 1, 2, 3
+DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 
 _SAVED = "What is not given is taken from the settings saved on the tip bone."
+
+
+def add_command(commands: Any, name: str, what: str) -> Any:
+    """Add a command to the subparsers of the command line."""
+    # No word may be cut short: scripts that do would break with each new one.
+    return commands.add_parser(name, help=what, allow_abbrev=False)
 
 
 def add_bones(command: ArgumentParser) -> None:
@@ -22,113 +39,57 @@ def add_bones(command: ArgumentParser) -> None:
     limb = command.add_argument_group("limb", _SAVED)
     limb.add_argument("--scene", help="scene to work in (default: the one that is active in the file)")
     limb.add_argument("--armature", help="armature object (default: the only one in the scene)")
-    limb.add_argument("--tip", help="bone whose tail shall reach the target")
-    limb.add_argument("--chain-length", dest="chain_count", type=int, help="bones counted up from the tip, 0 for all")
-    limb.add_argument("--bones", nargs="+", metavar="BONE", help="the bones to turn, instead of tip and chain length")
+    limb.add_argument("--tip", help="bone at the end of the limb, whose tail reaches the target")
+    add_settings(limb, ChainSettings, only=["chain_count"])
+    limb.add_argument("--bones", nargs="+", metavar="BONE", help="the bones to rotate, instead of tip and chain length")
 
 
 def add_goal(command: ArgumentParser) -> None:
-    """What to reach, and what to be like."""
+    """Target, shape, orientation, pole and comfort."""
     goal = command.add_argument_group("goal", _SAVED)
-    goal.add_argument("--target", help="object to reach for")
-    goal.add_argument("--subtarget", help="bone of the target whose head is reached for")
-    goal.add_argument("--shape", type=str.upper, choices=choices("shape"), help="what of the target is to be reached")
-    goal.add_argument("--orientation", type=str.upper, choices=choices("orientation"), help="how the tip is turned")
-    goal.add_argument("--orient-weight", type=_weight, help="how much the orientation counts beside the pole")
-    goal.add_argument("--pole-target", help="object that the limb bends towards, '' for none")
-    goal.add_argument("--pole-subtarget", help="bone of the pole target whose head counts")
-    goal.add_argument("--pole-angle", type=_angle, metavar="DEGREES", help="turn of the bend away from the pole")
-    goal.add_argument("--pole-weight", type=_weight, help="how much the pole counts beside the orientation")
-    goal.add_argument("--influence", type=_share, help="0 to 1: how far to go from the animated pose to the solution")
-    goal.add_argument("--effort-weight", type=_weight, help="how much it counts that the limb hangs low")
-    goal.add_argument("--rest-weight", type=_weight, help="how much it counts that joints are near the rest pose")
-    goal.add_argument("--rest-pose", type=str.upper, choices=choices("rest_pose"), help="the pose to be near to")
-    goal.add_argument("--obstacles", metavar="COLLECTION", help="objects to stay out of, '' for none")
-    goal.add_argument("--obstacle-margin", type=_weight, help="distance to keep from them, in Blender units")
-    goal.add_argument("--obstacle-weight", type=_weight, help="how much staying out of them counts")
+    add_settings(goal, ChainSettings, only=["target"])
+    for each in (GoalSettings, BendSettings, ComfortSettings):
+        add_settings(goal, each)
 
 
 def add_solver(command: ArgumentParser, several: bool = False) -> None:
-    """How to solve, by one or by `several` solvers."""
-    solver = command.add_argument_group("solver")
+    """Solver settings, for one or `several` solvers."""
+    solver = command.add_argument_group("solver", _SAVED)
     if several:
-        solver.add_argument("--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="these only (default: all)")
-    else:
-        solver.add_argument("--solver", type=str.upper, choices=SOLVERS)
         solver.add_argument(
-            "--angle-tolerance",
-            type=_angle_off,
-            metavar="DEGREES",
-            help="angle from the orientation asked for that counts as reached",
+            "--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="solvers to compare (default: all)"
         )
-    solver.add_argument("--tolerance", type=_distance, help="distance that counts as reached, in Blender units")
-    solver.add_argument("--iterations", type=int, help="most steps of the solver in a frame")
-    solver.add_argument(
-        "--no-finish", dest="finish", action="store_false", default=None, help="the bare method, no polish"
-    )
-    solver.add_argument("--seed", type=int, help="another seed makes the polish try other poses")
+    add_settings(solver, SolverSettings, without=["solver", "angle_tolerance"] if several else [])
+
+
+def add_range(command: ArgumentParser, about: str = "") -> None:
+    """The frames of a bake; `about` says what else there is to know of them."""
+    add_settings(command.add_argument_group("range", f"{about} {_SAVED}".strip()), FrameSettings)
 
 
 def add_path(command: ArgumentParser) -> None:
-    """How a frame goes with those around it."""
-    path = command.add_argument_group("path")
-    path.add_argument(
-        "--start-from", type=str.upper, choices=choices("start_from"), help="where a frame is solved from"
-    )
-    path.add_argument(
-        "--no-smooth", dest="smooth", action="store_false", default=None, help="leave jumps of joints that need not be"
-    )
-    path.add_argument("--smoothing", type=_share, help="0 to 1: how much to smooth the joints' curves")
+    """Relation of each frame to those around it."""
+    add_settings(command.add_argument_group("path", _SAVED), PathSettings)
 
 
 def add_reach(command: ArgumentParser) -> None:
-    """When and how to go to the target, and back."""
+    """Frames, path and speed of a reach."""
     way = command.add_argument_group("reach", _SAVED)
-    way.add_argument("--frame-start", type=int, help="frame of the pose to reach from")
-    way.add_argument("--frame-end", type=int, help="frame at which the target is reached")
-    way.add_argument("--hold", type=int, help="for how many frames more to stay with the target")
-    way.add_argument("--return", dest="return_frames", type=int, help="frames to come back in, 0 for not at all")
+    add_settings(way, ReachSettings)
     way.add_argument(
         "--stops",
         nargs="+",
-        type=_stop,
+        type=stop,
         metavar="TARGET:FRAME[:HOLD]",
-        help="several targets one after the other, instead of --target, --frame-end and --hold",
+        help="several targets one after another, instead of --target, --frame-end and --hold",
     )
-    way.add_argument("--path", type=str.upper, choices=choices("reach_path"), help="how the tip goes there")
-    way.add_argument("--onset", type=_share, help="0 to 1: how much earlier the joints near the root begin on an arc")
-    way.add_argument("--timing", type=str.upper, choices=choices("reach_timing"), help="how fast the tip goes when")
-    way.add_argument("--easing", type=str.upper, choices=choices("reach_easing"), help="where the timing is slow")
-
-
-def add_reduction(command: ArgumentParser) -> None:
-    """Whether a bake drops keys."""
-    keys = command.add_mutually_exclusive_group()
-    keys.add_argument(
-        "--reduce",
-        dest="reduce_tolerance",
-        nargs="?",
-        const=0.0,
-        type=_distance,
-        metavar="DISTANCE",
-        help="drop keys while the tip stays this near to the full bake, in Blender units (default: 0.5%% of the reach)",
-    )
-    keys.add_argument("--no-reduce", dest="reduce", action="store_false", default=None, help="keep every key")
 
 
 def add_keys(command: ArgumentParser) -> None:
-    """What is keyed, and how."""
-    keys = command.add_argument_group("keys", _SAVED)
-    keys.add_argument(
-        "--only-target-keys", action="store_true", default=None, help="key the limb only where the target has keys"
-    )
-    keys.add_argument(
-        "--interpolation", type=str.upper, choices=choices("interpolation"), help="what keys do until the next one"
-    )
-    keys.add_argument(
-        "--mark-misses", action="store_true", default=None, help="markers on the timeline at frames that miss"
-    )
-    keys.add_argument("--destination", type=str.upper, choices=choices("destination"), help="where the keys go")
+    """The keys that a bake writes."""
+    keys, reduction = command.add_argument_group("keys", _SAVED), ("reduce", "reduce_tolerance")
+    add_settings(keys, KeySettings, without=reduction)
+    add_settings(keys.add_mutually_exclusive_group(), KeySettings, only=reduction)
 
 
 def add_saving(command: ArgumentParser) -> None:
@@ -140,59 +101,22 @@ def add_saving(command: ArgumentParser) -> None:
     where.add_argument("--discard", action="store_true", help="save nothing, only report")
 
 
-def add_json(command: ArgumentParser) -> None:
-    """Where the report goes."""
-    command.add_argument(
+def add_reporting(command: ArgumentParser) -> None:
+    """Where the report goes, and how much is said."""
+    telling = command.add_argument_group("report")
+    telling.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
+    )
+    add_quiet(telling, SUPPRESS)
+
+
+def add_accept_misses(command: ArgumentParser) -> None:
+    """Whether a missed target counts for the exit code."""
+    command.add_argument(
+        "--accept-misses", action="store_true", help="exit code 0 instead of 3 where the target was missed"
     )
 
 
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"'{text}' is not a number") from None
-    if not isfinite(value):
-        raise ArgumentTypeError(f"{text} is not finite")
-    return value
-
-
-def _distance(text: str) -> float:
-    value = _number(text)
-    if not value > 0.0:
-        raise ArgumentTypeError(f"{text} is not a distance above zero")
-    return value
-
-
-def _angle(text: str) -> float:
-    return radians(_number(text))
-
-
-def _angle_off(text: str) -> float:
-    value = _number(text)
-    if not 0.0 <= value <= 180.0:
-        raise ArgumentTypeError(f"{text} is not from 0 to 180 degrees")
-    return radians(value)
-
-
-def _weight(text: str) -> float:
-    value = _number(text)
-    if not value >= 0.0:
-        raise ArgumentTypeError(f"{text} is not a weight from 0 up")
-    return value
-
-
-def _stop(text: str) -> tuple[str, int, int]:
-    # The shortest name that leaves numbers: with a hold given, even one that ends in a colon and a number is clear.
-    match = re.fullmatch(r"(.+?):(-?\d+)(?::(\d+))?", text)
-    if match is None:
-        raise ArgumentTypeError(f"'{text}' is no target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5")
-    name, frame, hold = match.groups()
-    return name, int(frame), int(hold or 0)
-
-
-def _share(text: str) -> float:
-    value = _number(text)
-    if not 0.0 <= value <= 1.0:
-        raise ArgumentTypeError(f"{text} is not from 0 to 1")
-    return value
+def add_quiet(command: Any, default: Any = False) -> None:
+    """Whether anything is said but errors."""
+    command.add_argument("-q", "--quiet", action="store_true", default=default, help="say nothing but errors")

@@ -2,43 +2,42 @@
 """Bake: a limb, or all of them, follow their targets over a range of frames, as plain rotation keys."""
 
 import bpy
-from bpy.props import IntProperty
 from bpy.types import Context, Operator, PoseBone
 
 from ..bake import Span, baking, rebaking
 from ..blender.context import active_armature, active_bone, active_limb, selected_bones, why_not, why_not_posed
 from ..blender.limb import enabled_limbs, saved_range
 from ..report import Report
+from ..settings import FrameSettings, given
 from ..work import Job
 from .job import JobOperator
 from .outcome import report_outcome
 
 BAKING = "Baking", "frames", "Bake cancelled, nothing was changed"  # doing, parts, stopped of a JobOperator
 
+_RANGE = ("frame_start", "frame_end", "step")
+
 
 class FrameRange:
     """Properties of the operators that bake a range of frames; those not given are as saved on the tip bone."""
 
-    frame_start: IntProperty(name="Start", description="First frame; if not given, that of the limb", default=1)
-    frame_end: IntProperty(name="End", description="Last frame; if not given, that of the limb", default=250)
-    step: IntProperty(
-        name="Step", description="Key every so many frames; if not given, that of the limb", default=1, min=1
-    )
+    __annotations__ = given(FrameSettings, *_RANGE)
 
 
 def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
     """First frame, last frame and step for the limb that ends in this bone."""
     scene, given = context.scene, operator.properties.is_property_set
     saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
-    names = FrameRange.__annotations__
-    start, end, step = (getattr(operator, n) if given(n) else there for n, there in zip(names, saved, strict=True))
+    start, end, step = (getattr(operator, n) if given(n) else there for n, there in zip(_RANGE, saved, strict=True))
     return start, end, step
 
 
 class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
-    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+    bl_description = (
+        "Key the rotations of the limb so that its tip follows the target over its frame range, or over the one given"
+    )
 
     doing, parts, stopped = BAKING
 

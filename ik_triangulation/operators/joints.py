@@ -97,7 +97,7 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
     )
     share: FloatProperty(
         name="Share",
-        description="How much of the motion the ranges keep, angle by angle; the rest, at both ends, is left out",
+        description="Share of the motion that the ranges keep, angle by angle; the rest, at both ends, is left out",
         subtype="PERCENTAGE",
         default=SHARE,
         min=1.0,
@@ -105,7 +105,7 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
     )
     margin: FloatProperty(
         name="Margin",
-        description="How much wider the ranges are made at each end",
+        description="Margin by which each end of the ranges is widened",
         subtype="ANGLE",
         min=0.0,
         max=pi,

@@ -8,8 +8,9 @@ import bpy
 from bpy.types import Context, Operator
 
 from ..blender.context import active_armature, active_bone, active_chain
-from ..map_properties import IN_PLANE, IN_SPACE, InPlane, InSpace
+from ..map_properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ..mapping import Mapped, mapping_in_scene, volume_mapping_in_scene
+from ..settings import given
 from ..work import Job
 from .job import JobOperator
 
@@ -25,10 +26,12 @@ def _settings(operator: Operator, context: Context, names: Sequence[str]) -> dic
     return {name: getattr(operator, name) for name in names}
 
 
-class POSE_OT_ik_triangulation_map(InPlane, JobOperator):
+class POSE_OT_ik_triangulation_map(JobOperator):
     bl_idname = "pose.ik_triangulation_map"
     bl_label = "Map"
     bl_description = "Show what it takes to reach each place round the limb as an image in the plane it is bent in"
+
+    __annotations__ = given(PlaneMapSettings)
 
     doing, stopped = _MAPPING
     parts = "rows"
@@ -44,10 +47,12 @@ class POSE_OT_ik_triangulation_map(InPlane, JobOperator):
         return {"FINISHED"}
 
 
-class POSE_OT_ik_triangulation_map_volume(InSpace, JobOperator):
+class POSE_OT_ik_triangulation_map_volume(JobOperator):
     bl_idname = "pose.ik_triangulation_map_volume"
     bl_label = "Map Volume"
     bl_description = "Mark all places that the limb reaches within its limits, colored by what it takes to get there"
+
+    __annotations__ = given(SpaceMapSettings)
 
     doing, stopped = _MAPPING
     parts = "places"

@@ -2,14 +2,13 @@
 """Reach: the limb goes from its pose at one frame to the target at another, as plain rotation keys."""
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context
 
 from ..blender.context import active_bone, active_limb, why_not, why_not_posed
 from ..blender.limb import saved_reach
-from ..properties import EASING_ITEMS, PATH_ITEMS, TIMING_ITEMS
 from ..reach import manner_of, own_stop, reaching, saved_stops
 from ..report import Report
+from ..settings import ReachSettings, given
 from ..work import Job
 from .base import IKOperator
 from .job import JobOperator
@@ -28,24 +27,7 @@ class POSE_OT_ik_triangulation_reach(JobOperator):
         "listed; what is not given is that of the limb"
     )
 
-    frame_start: IntProperty(name="Start", description="Frame of the pose to reach from", default=1)
-    frame_end: IntProperty(name="End", description="Frame at which the target is reached", default=25)
-    hold: IntProperty(name="Hold", description="For how many frames more to stay with the target", min=0)
-    return_frames: IntProperty(
-        name="Return", description="In how many frames to come back to the pose of the start; 0 for not at all", min=0
-    )
-    timing: EnumProperty(name="Timing", description="How fast the tip goes when", items=TIMING_ITEMS)
-    easing: EnumProperty(
-        name="Easing", description="Where the timing is slow", items=EASING_ITEMS, default="EASE_IN_OUT"
-    )
-    path: EnumProperty(name="Path", description="How the tip goes there", items=PATH_ITEMS)
-    onset: FloatProperty(
-        name="Root First",
-        description="How much earlier the joints near the root begin and end on an arc",
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-    )
+    __annotations__ = given(ReachSettings)
 
     doing = "Reaching"
     parts = "frames"

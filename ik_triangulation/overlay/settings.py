@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the viewport shall show; saved with the scene and not with the rig, as it is a matter of how one works."""
+"""Settings of the overlay, saved with the scene and not with the rig, as they are a matter of how one works."""
 
 import bpy
 from bpy.props import BoolProperty, PointerProperty
@@ -17,31 +17,33 @@ class IKT_PG_overlay(PropertyGroup):
     """What is drawn over the viewport for the limb that ends in the active bone."""
 
     show: BoolProperty(
-        name="Overlay", description="Show what the active limb can do and where it goes, in viewports", update=_switched
+        name="Overlay",
+        description="Show the reach, joint limits and target of the active limb in viewports",
+        update=_switched,
     )
     show_reach: BoolProperty(
         name="Reach",
-        description="How far the limb reaches from its root, and how near to it, were all its joints free",
+        description="Largest and smallest distance from its root that the limb reaches without joint limits",
         default=True,
         update=_switched,
     )
     show_joints: BoolProperty(
         name="Joints",
-        description="Hinge axes and limits of the joints, with a tick where each stands now",
+        description="Hinge axes and limits of the joints, with a tick at each present angle",
         default=True,
         update=_switched,
     )
     show_target: BoolProperty(
-        name="Target", description="The shape that the target is reached as", default=True, update=_switched
+        name="Target", description="Shape of the target that the tip goes to", default=True, update=_switched
     )
     show_error: BoolProperty(
         name="Distance",
-        description="A line from the tip to the nearest place of the target, and whether it is within the tolerance",
+        description="Line from the tip to the nearest point of the target, green within the tolerance and red outside",
         default=True,
         update=_switched,
     )
     show_ghosts: BoolProperty(
-        name="Ghosts", description="Poses that are shown before they are applied", default=True, update=_switched
+        name="Ghosts", description="Poses shown before they are applied", default=True, update=_switched
     )
 
 

@@ -13,7 +13,8 @@ from mathutils import Vector
 
 from ..errors import FreedomError, SettingError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
-from ..properties import IKT_PG_joint, IKT_PG_limb, choices
+from ..safe_files import write_file
+from ..settings import IKT_PG_joint, IKT_PG_limb, choices
 from .preset import SETTINGS, Preset, PresetJoint
 
 # What a joint of each kind must and may say besides its name.
@@ -50,7 +51,7 @@ def write_preset(preset: Preset, path: Path | str) -> None:
         content["towards"] = preset.towards[:]
     content["joints"] = [_joint_as_written(joint) for joint in preset.joints]
     try:
-        Path(path).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_file(path, (json.dumps(content, indent=1) + "\n").encode("utf-8"))
     except OSError as error:
         raise SettingError(f"Preset '{path}' cannot be written: {error.strerror}. Choose another name.") from error
 

@@ -30,9 +30,9 @@ def drag_constraint(ob, target, places):
 
 def drag_live(solver):
     def run(ob, target, places):
-        from ik_triangulation import live, properties
+        from ik_triangulation import live, settings
 
-        properties.register()
+        settings.register()
         limb = ob.pose.bones[-1].ik_triangulation
         limb.target, limb.chain_count, limb.solver, limb.tolerance = target, 0, solver, 1e-4 * REACH
         try:
@@ -40,7 +40,7 @@ def drag_live(solver):
             return dragged(target, places)
         finally:
             live.stop_all()
-            properties.unregister()
+            settings.unregister()
 
     return run
 

@@ -18,7 +18,7 @@ from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.looks import looks_of
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.properties import choices
+from ik_triangulation.settings import choices
 from ik_triangulation.shape import shape_of
 from ik_triangulation.summary import on_limits, summary
 from ik_triangulation.wishes import orientation_of

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report of a run as one JSON object, the same for every command; docs/report.schema.json describes it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from ..safe_files import Write
+
+SCHEMA = 2
+_MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
+
+
+@dataclass
+class Result:
+    """What came of a command.
+
+    `parts` are further entries of its report, `text` is for standard output, `lines` are for standard error, and
+    `files` to be written besides the .blend file.
+    """
+
+    limbs: list[dict[str, Any]] = field(default_factory=list)
+    parts: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    text: str = ""
+    files: dict[Path, Write] = field(default_factory=dict)
+    reached: bool = True
+
+
+def report(command: str, file: Path | None, result: Result, error: str | None = None) -> str:
+    """The report of a run as JSON."""
+    values = {
+        "schema": SCHEMA,
+        "version": version(),
+        "command": command,
+        "file": None if file is None else str(file),
+        "limbs": result.limbs,
+        **result.parts,
+        "warnings": result.warnings,
+        "error": error,
+    }
+    return json.dumps(_plain(values), indent=2, allow_nan=False)
+
+
+def version() -> str:
+    """The version of the extension, from its manifest."""
+    return str(tomllib.loads(_MANIFEST.read_text(encoding="utf-8"))["version"])
+
+
+def _plain(value: Any) -> Any:
+    """The same for JSON, which knows neither infinity nor NaN: null."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value

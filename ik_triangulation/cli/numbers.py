@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers on the command line: each kind with the range that it makes sense in, and that Blender takes."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from math import inf, isfinite
+from typing import TypeVar
+
+from ..settings.frames import DURATIONS, FRAMES
+
+N = TypeVar("N", int, float)
+
+_FLOAT = 3.4028234e38  # the largest number in single precision
+_STOP = re.compile(r"(.+?):(-?\d+)(?::(\d+))?")
+
+
+def number(text: str) -> float:
+    """Any finite number that Blender can hold."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"'{text}' is not a number") from None
+    if not isfinite(value):
+        raise ArgumentTypeError(f"{text} is not finite")
+    if abs(value) > _FLOAT:
+        raise ArgumentTypeError(f"{text} is more than Blender can hold, {_FLOAT:.3g}")
+    return value
+
+
+def whole(text: str) -> int:
+    """Any whole number."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,100}", text):
+        raise ArgumentTypeError(f"'{text:.40}' is not a whole number")
+    return int(text)
+
+
+def within(read: Callable[[str], N], least: float, most: float, kind: str = "number") -> Callable[[str], N]:
+    """A reader of the numbers in a range, called by their `kind` in messages."""
+
+    def checked(text: str) -> N:
+        value = read(text)
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"{text} is not a {kind} {_range(least, most)}")
+        return value
+
+    return checked
+
+
+def _range(least: float, most: float) -> str:
+    if most == inf:
+        return f"from {_plain(least)} up"
+    return f"up to {_plain(most)}" if least == -inf else f"from {_plain(least)} to {_plain(most)}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+frame = within(whole, *FRAMES, "frame")
+frames = within(whole, *DURATIONS, "number of frames")
+
+
+def stop(text: str) -> tuple[str, int, int]:
+    """A target with its frame and, after another colon, for how many frames it is held."""
+    # The shortest name that leaves numbers: with a hold given, even one that ends in a colon and a number is clear.
+    match = _STOP.fullmatch(text)
+    if match is None:
+        raise ArgumentTypeError(f"'{text}' is no target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5")
+    name, at, hold = match.groups()
+    return name, frame(at), frames(hold or "0")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run of a command: check, open, work, write everything or nothing, tell."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import bpy
+from bpy.types import Scene
+
+from ..safe_files import Write, write_new
+from .blend import check_input, check_unchanged, note_saved, open_file, write_blend
+from .console import Console
+from .envelope import Result, report
+from .limbs import scene_of
+from .lock import locked
+from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
+
+
+class Run:
+    """What the words of the command line ask for, as far as it is the same for every command."""
+
+    def __init__(self, arguments: Namespace, console: Console):
+        self.arguments = arguments
+        self.console = console
+        self.source: Path | None = arguments.file  # the file that is read
+
+    def __call__(self) -> Result:
+        """Do it. Raises an IKError that says what is in the way; then no file has changed."""
+        if self.arguments.file:
+            check_input(self.arguments.file)
+        check_outputs(self.arguments)
+        with ExitStack() as held:
+            if self._overwrite:
+                # From before it is read until it is replaced: what another run has written meanwhile would be lost.
+                file = Path(os.path.realpath(self.arguments.file or bpy.data.filepath))
+                held.enter_context(locked(file, waiting=self.console.say))
+            result: Result = self.arguments.run(self.arguments, self)
+            self._write(result)
+        self._tell(result)
+        return result
+
+    def open(self) -> Scene:
+        """Open the file and return the scene to work in."""
+        self.source = open_file(self.arguments.file)
+        check_outputs(self.arguments)  # once more: now it is known what the file links
+        return scene_of(self.arguments.scene)
+
+    def progress(self) -> Callable[[int, int], None] | None:
+        """Frames done, on one line of the terminal; nothing where standard error is no terminal."""
+        if self.console.quiet or sys.stderr is None or not sys.stderr.isatty():
+            return None
+
+        def show(done: int, of: int) -> None:
+            if done % max(1, of // 100) == 0 or done == of:
+                self.console.say(f"\r{done} of {of} frames", end="\n" if done == of else "")
+
+        return show
+
+    def report_failure(self, error: str) -> None:
+        """Put what went wrong in the report that is asked for, if it can be written."""
+        text = report(self.arguments.command, self.source, Result(), error)
+        if self.arguments.json == STDOUT:
+            self.console.put(text)
+        elif self.arguments.json:
+            check_output("--json", self.arguments)
+            with written({Path(self.arguments.json): _new(text)}, lambda: None):
+                pass
+
+    @property
+    def _overwrite(self) -> bool:
+        return bool(getattr(self.arguments, "overwrite", False))
+
+    @property
+    def _destination(self) -> Path | None:
+        """Where the .blend file goes; None if it is not saved."""
+        return self.source if self._overwrite else getattr(self.arguments, "output", None)
+
+    def _write(self, result: Result) -> None:
+        """Write all files, and the report to standard output: if one cannot be written, none is."""
+        destination, where = self._destination, self.arguments.json
+        text = report(self.arguments.command, self.source, result) if where else ""
+        files = {} if destination is None else {destination: self._write_blend}
+        files |= result.files
+        if where and where != STDOUT:
+            files[Path(where)] = _new(text)
+        with written(files, self._check_source) as kept:
+            if where == STDOUT:
+                self.console.put(text)
+            elif result.text:
+                self.console.put(result.text)
+            if destination:
+                self._done(Path(os.path.realpath(destination)), kept)
+
+    def _write_blend(self, path: Path) -> None:
+        # The copy replaces what was read: its relative paths, which may start at a link to it, are right as they are.
+        write_blend(path, remap=not self._overwrite)
+
+    def _check_source(self) -> None:
+        if self._overwrite and self.source:
+            check_unchanged(self.source)
+
+    def _done(self, real: Path, kept: dict[Path, Path]) -> None:
+        if self._overwrite:
+            note_saved()
+        if real in kept:
+            keep_versions(real, kept[real], bpy.context.preferences.filepaths.save_version)
+
+    def _tell(self, result: Result) -> None:
+        if self._destination:
+            self.console.say(f"Saved {self._destination}")
+        for line in result.lines:
+            self.console.say(line)
+
+
+def _new(text: str) -> Write:
+    return lambda path: write_new(path, f"{text}\n".encode())

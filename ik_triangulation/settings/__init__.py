@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one table of settings: property, default, help, flag of the command line and page of the manual of each.
+
+A new setting takes three places: a row in one of these files, the panel that draws it, and the code that uses it.
+"""
+
+from .bend import BendSettings
+from .chain import ChainSettings
+from .comfort import ComfortSettings
+from .frames import FrameSettings
+from .goal import GoalSettings
+from .joint import JointSettings
+from .keys import KeySettings
+from .path import PathSettings
+from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, choices, register, unregister
+from .reach import ReachSettings
+from .solver import SOLVER_ITEMS, SolverSettings
+from .stop import StopSettings
+from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
+
+__all__ = [
+    "SOLVER_ITEMS",
+    "TABLE",
+    "BendSettings",
+    "ChainSettings",
+    "ComfortSettings",
+    "Exempt",
+    "Flag",
+    "FrameSettings",
+    "GoalSettings",
+    "IKT_PG_joint",
+    "IKT_PG_limb",
+    "JointSettings",
+    "KeySettings",
+    "PathSettings",
+    "ReachSettings",
+    "Setting",
+    "SolverSettings",
+    "StopSettings",
+    "by_property",
+    "choices",
+    "given",
+    "group",
+    "register",
+    "saved",
+    "setting",
+    "settings_of",
+    "unregister",
+]

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a limb's bones and of the object that it reaches for."""
+
+from __future__ import annotations
+
+from bpy.props import BoolProperty, IntProperty, PointerProperty
+from bpy.types import Object
+
+from .table import Exempt, Flag, group, setting
+
+
+@group(page="sidebar.html#limbs")
+class ChainSettings:
+    """The bones of a limb and its target."""
+
+    enabled: bool = setting(
+        BoolProperty,
+        "Enabled",
+        "Include this limb in Bake All Limbs",
+        default=True,
+        flag=Exempt("--all bakes the enabled limbs, --tip names any"),
+    )
+    target: Object | None = setting(
+        PointerProperty,
+        "Target",
+        "Object for the tip of the limb to reach",
+        default=None,
+        type=Object,
+        flag="--target",
+    )
+    chain_count: int = setting(
+        IntProperty,
+        "Chain Length",
+        "Number of bones in the limb, counted up from this one; 0 for all up to the root",
+        default=3,
+        min=0,
+        soft_max=32,
+        flag=Flag("--chain-length", "number of bones in the limb, counted up from the tip; 0 for all up to the root"),
+    )
+    use_selected: bool = setting(
+        BoolProperty,
+        "Selected Bones",
+        "Rotate the selected bones; bones between them that are not selected keep their pose",
+        default=False,
+        flag=Exempt("--bones names the bones"),
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of what the tip reaches: the shape of the target, offset and influence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+
+from .table import Exempt, group, setting
+
+_SET_OFFSET = Exempt("the operator Set Offset stores it")
+
+
+@group(page="goals.html#what-is-reached")
+class GoalSettings:
+    """The point, line, surface or volume that the tip goes to."""
+
+    subtarget: str = setting(
+        StringProperty,
+        "Bone",
+        "Bone of the target whose head is the point to reach",
+        default="",
+        page="sidebar.html#limbs",
+        flag="--subtarget",
+    )
+    shape: str = setting(
+        EnumProperty,
+        "Shape",
+        "Shape of the target; the tip goes to the nearest point of it",
+        items=[
+            (
+                "AUTO",
+                "As Displayed",
+                "The empty's display type: circle, sphere, cube, cone or image; otherwise a point",
+                0,
+            ),
+            ("POINT", "Point", "The target's origin, or the head of the bone", 1),
+            ("PLANE", "Plane", "The infinite plane perpendicular to the target's Z axis", 2),
+            ("LINE", "Line", "The infinite line along the target's Z axis, or along the bone", 3),
+            ("RAY", "Ray", "The same line, from the origin onwards only", 4),
+            ("SEGMENT", "Segment", "The same line, as long as the empty or the bone", 5),
+            ("SPHERE", "Sphere", "The surface of a sphere as large as the empty", 6),
+            ("CYLINDER", "Cylinder", "An infinite cylinder along the target's Y axis, as wide as the empty", 7),
+            ("RING", "Ring", "A circle around the target's Y axis, as large as the empty", 8),
+            ("BOX", "Box", "A box as large as the empty; any point inside counts as reached", 9),
+            ("FIELD", "Force Field", "The point, line or plane that its force field pulls to", 10),
+        ],
+        default="AUTO",
+        flag="--shape",
+        per_frame=True,
+    )
+    use_offset: bool = setting(
+        BoolProperty,
+        "Keep Offset",
+        "Keep the tip at the offset from the target that Set Offset stored",
+        default=False,
+        flag=Exempt("an offset is stored in the file"),
+        per_frame=True,
+    )
+    offset_location: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Offset",
+        "Position of the tip in the target's space",
+        default=(0.0, 0.0, 0.0),
+        subtype="TRANSLATION",
+        flag=_SET_OFFSET,
+        panel=_SET_OFFSET,
+        per_frame=True,
+    )
+    offset_rotation: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Rotation",
+        "Rotation of the tip in the target's space",
+        default=(1.0, 0.0, 0.0, 0.0),
+        size=4,
+        subtype="QUATERNION",
+        flag=_SET_OFFSET,
+        panel=_SET_OFFSET,
+        per_frame=True,
+    )
+    influence: float = setting(
+        FloatProperty,
+        "Influence",
+        "Blend from the animated pose to the solution",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        flag="--influence",
+        per_frame=True,
+    )

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a joint: the rotations that a bone may make, measured from rest in the bone's own axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty
+
+from ..kinematics.euler import EULER_ORDERS
+from .table import Exempt, group, setting
+
+
+@group(page="joints.html#joints-and-limits", flags=Exempt("joints are set up in the file, or by --preset"))
+class JointSettings:
+    """Limits and stiffness of one bone."""
+
+    source: str = setting(
+        EnumProperty,
+        "Limits",
+        "Source of the joint limits of this bone",
+        items=[
+            ("BLENDER", "Bone's IK Settings", "Locks, limits and stiffness of the bone's Inverse Kinematics panel", 0),
+            ("OWN", "Own", "The settings below, which allow more than those of Blender", 1),
+            ("CONSTRAINT", "Limit Rotation", "The bone's Limit Rotation constraint, which works in Local Space", 2),
+        ],
+        default="BLENDER",
+    )
+    kind: str = setting(
+        EnumProperty,
+        "Joint",
+        "Type of the joint",
+        items=[
+            ("FREE", "Free", "Any rotation, as in a ball joint", 0),
+            ("HINGE", "Hinge", "Rotation about one axis", 1),
+            ("EULER", "Euler Limits", "Rotation within a range about each axis", 2),
+            ("CONE", "Cone", "Swing up to an angle from rest, twist within a range", 3),
+            ("LOCKED", "Locked", "No rotation", 4),
+        ],
+        default="FREE",
+    )
+    axis: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Axis",
+        "Hinge axis in the bone's rest axes",
+        default=(1.0, 0.0, 0.0),
+        size=3,
+        subtype="XYZ",
+    )
+    use_limits: bool = setting(
+        BoolProperty, "Limit", "Keep the hinge, or the twist of a cone, within a range", default=True
+    )
+    lower: float = setting(FloatProperty, "From", "Lower limit of the hinge", default=0.0, subtype="ANGLE")
+    upper: float = setting(FloatProperty, "To", "Upper limit of the hinge", default=0.8 * pi, subtype="ANGLE")
+    minimum: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Minimum",
+        "Lower limit of the angle about each axis; an axis with equal limits is locked there",
+        default=(-pi / 2.0,) * 3,
+        size=3,
+        subtype="EULER",
+        unit="ROTATION",
+    )
+    maximum: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Maximum",
+        "Upper limit of the angle about each axis",
+        default=(pi / 2.0,) * 3,
+        size=3,
+        subtype="EULER",
+        unit="ROTATION",
+    )
+    order: str = setting(
+        EnumProperty,
+        "Order",
+        "Order of the axes to which the limits refer",
+        items=[
+            ("AUTO", "Default", "The bone's rotation mode; YXZ for a quaternion or axis and angle", 0),
+            *((order, f"{order} Euler", "", number) for number, order in enumerate(EULER_ORDERS, 1)),
+        ],
+        default="AUTO",
+    )
+    swing: float = setting(
+        FloatProperty,
+        "Swing",
+        "Largest angle between the bone and its direction at rest",
+        default=pi / 4.0,
+        min=0.0,
+        max=pi,
+        subtype="ANGLE",
+    )
+    twist_lower: float = setting(
+        FloatProperty, "Twist From", "Lower limit of the twist about the bone", default=-pi / 4.0, subtype="ANGLE"
+    )
+    twist_upper: float = setting(
+        FloatProperty, "Twist To", "Upper limit of the twist about the bone", default=pi / 4.0, subtype="ANGLE"
+    )
+    stiffness: float = setting(
+        FloatProperty,
+        "Stiffness",
+        "Resistance of the bone to rotation where other bones can rotate instead",
+        default=0.0,
+        min=0.0,
+        max=0.99,
+        subtype="FACTOR",
+    )

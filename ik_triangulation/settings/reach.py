@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a reach: one movement to the target, or through several stops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..kinematics.timing import TIMINGS
+from .frames import DURATIONS, FRAMES
+from .stop import IKT_PG_stop
+from .table import Exempt, Flag, group, setting
+
+PAGE = "baking.html#reach"
+
+
+@group(page=PAGE)
+class ReachSettings:
+    """The frames, path and speed of a movement, by the names that reach() takes; saved with `reach_` before them."""
+
+    frame_start: int = setting(
+        IntProperty,
+        "Start",
+        "Frame of the pose to start from",
+        default=1,
+        name="reach_start",
+        flag=Flag("--frame-start", range=FRAMES),
+    )
+    frame_end: int = setting(
+        IntProperty,
+        "End",
+        "Frame at which the target is reached",
+        default=25,
+        name="reach_end",
+        flag=Flag("--frame-end", range=FRAMES),
+    )
+    hold: int = setting(
+        IntProperty,
+        "Hold",
+        "Frames to stay at the target",
+        default=0,
+        name="reach_hold",
+        min=0,
+        soft_max=100,
+        flag=Flag("--hold", range=DURATIONS),
+    )
+    return_frames: int = setting(
+        IntProperty,
+        "Return",
+        "Frames for the way back to the pose at the start; 0 for no return",
+        default=0,
+        name="reach_return",
+        min=0,
+        soft_max=100,
+        flag=Flag("--return", range=DURATIONS),
+    )
+    path: str = setting(
+        EnumProperty,
+        "Path",
+        "Path of the tip to the target",
+        items=[
+            ("LINE", "Straight", "The tip follows a straight line, solved by Gauss-Newton whatever the solver", 0),
+            ("ARC", "Arc", "The joints rotate from pose to pose, and the tip follows the resulting arcs", 1),
+        ],
+        default="LINE",
+        name="reach_path",
+        flag="--path",
+    )
+    onset: float = setting(
+        FloatProperty,
+        "Root First",
+        "Head start of the joints near the root on an arc; at 1 the last begins when the first has arrived",
+        default=0.0,
+        name="reach_onset",
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        flag="--onset",
+    )
+    timing: str = setting(
+        EnumProperty,
+        "Timing",
+        "Speed profile of the reach",
+        items=[(key, t.label, t.description, n) for n, (key, t) in enumerate(TIMINGS.items())],
+        default="MINIMUM_JERK",
+        name="reach_timing",
+        flag="--timing",
+    )
+    easing: str = setting(
+        EnumProperty,
+        "Easing",
+        "Part of the movement at which the speed profile is slow",
+        items=[
+            ("EASE_IN", "Ease In", "Slow at the start", 0),
+            ("EASE_OUT", "Ease Out", "Slow at the end", 1),
+            ("EASE_IN_OUT", "Ease In and Out", "Slow at both ends", 2),
+        ],
+        default="EASE_IN_OUT",
+        name="reach_easing",
+        flag="--easing",
+    )
+
+
+@group(page=PAGE, flags=Exempt("--stops lists them"))
+class StopListSettings:
+    """The list of stops that is saved with a limb."""
+
+    reach_stops: Any = setting(
+        CollectionProperty,
+        "Stops",
+        "Targets to reach one after another, instead of the limb's own target",
+        default=None,
+        type=IKT_PG_stop,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    reach_stop: int = setting(IntProperty, "Stop", "Active stop in the list", default=0)

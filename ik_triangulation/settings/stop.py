@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a stop: a target on the way of a reach through several."""
+
+from __future__ import annotations
+
+from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.types import Object, PropertyGroup
+
+from .table import Exempt, group, saved, setting
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+@group(page="baking.html#reach", flags=Exempt("--stops says it for each stop"))
+class StopSettings:
+    """A target and the frames at it."""
+
+    target: Object | None = setting(
+        PointerProperty, "Target", "Object to reach, or a bone of it", default=None, type=Object
+    )
+    subtarget: str = setting(StringProperty, "Bone", "Bone of the target whose head is reached", default="")
+    frame: int = setting(IntProperty, "Frame", "Frame at which the target is reached", default=25)
+    hold: int = setting(IntProperty, "Hold", "Frames to stay at the target", default=0, min=0, soft_max=100)
+
+
+class IKT_PG_stop(PropertyGroup):
+    """A target on the way of a reach through several."""
+
+    __annotations__ = saved(StopSettings, override=OVERRIDABLE)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every setting has one default, a panel, a flag and a place in the manual; what is missing is told with the remedy."""
+
+import inspect
+import re
+from importlib import import_module
+from pkgutil import iter_modules
+
+import bpy
+import pytest
+
+from ik_triangulation import map_properties, panels, settings
+from ik_triangulation.analyse import map_chain
+from ik_triangulation.blender.limb import Limb
+from ik_triangulation.cli import parser
+from ik_triangulation.panels.layout import SidebarPanel
+from ik_triangulation.reach import reach, reach_through
+from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, ReachSettings, SolverSettings, settings_of
+from ik_triangulation.solvers import solve
+from scripts.manual import make
+
+from ..layouts import recorded
+from ..rigs import chain_rig, configure
+from .arguments import arguments_of
+
+TABLE = settings.TABLE | map_properties.TABLE
+ROWS = [(kind, name, row) for kind, rows in TABLE.items() for name, row in rows.items()]
+every_setting = pytest.mark.parametrize(("kind", "name", "row"), ROWS, ids=[f"{k.__name__}.{n}" for k, n, _ in ROWS])
+VECTORS = {"FLOAT", "INT", "BOOLEAN"}
+
+
+def default_of(prop):
+    """The default of a property that is registered, as Python has it; None for pointers and collections."""
+    if prop.type in VECTORS and prop.is_array:
+        return tuple(prop.default_array)
+    return getattr(prop, "default", None)
+
+
+def one(value):
+    return value if isinstance(value, str) or value is None else pytest.approx(value)
+
+
+# Defaults
+
+
+@every_setting
+def test_a_setting_has_one_default(kind, name, row, addon):
+    prop = kind.bl_rna.properties[name]
+    assert default_of(prop) == one(row.default), (
+        f"{kind.__name__}.{name} is saved with another default than its row in settings/ has. "
+        "Leave the default to the row."
+    )
+
+
+@pytest.mark.parametrize("name", settings_of(Limb))
+def test_a_limb_made_in_python_has_the_defaults_of_the_sidebar(name, addon):
+    limb = Limb(None, ("Bone",), frozenset(), None)
+    assert getattr(limb, name) == one(default_of(IKT_PG_limb.bl_rna.properties[name]))
+
+
+@pytest.mark.parametrize(
+    ("function", "group"),
+    [
+        (solve, SolverSettings),
+        (reach, ReachSettings),
+        (reach_through, ReachSettings),
+        (map_chain, map_properties.PlaneMapSettings),
+    ],
+)
+def test_a_function_that_takes_settings_has_their_defaults(function, group):
+    taken = inspect.signature(function).parameters
+    rows = {name: row for name, row in settings_of(group).items() if name in taken}
+    assert rows
+    for name, row in rows.items():
+        assert taken[name].default in {inspect.Parameter.empty, row.default}, (
+            f"{function.__name__}() has another default for '{name}' than {group.__name__} in settings/: change the "
+            "one that is wrong."
+        )
+
+
+@pytest.mark.parametrize(("operator", "group"), [("reach", ReachSettings), ("map", map_properties.PlaneMapSettings)])
+def test_an_operator_that_takes_settings_has_their_defaults(operator, group, addon):
+    properties = getattr(bpy.ops.pose, f"ik_triangulation_{operator}").get_rna_type().properties
+    for name, row in settings_of(group).items():
+        assert default_of(properties[name]) == one(row.default), f"{operator}: take '{name}' from settings/ by given()"
+
+
+# Panels
+
+
+@pytest.fixture(scope="module")
+def drawn(addon):
+    """All properties that some panel draws, for limb, stops, joints of every kind and source, and maps."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    other, obstacles = chain_rig(2, name="Other"), bpy.data.collections.new("Obstacles")
+    rig = chain_rig(3)
+    all_of_it = {"target": other, "pole_target": other, "obstacles": obstacles, "use_scene_range": False}
+    limb = configure(rig, "Bone 2", chain_count=3, **all_of_it).ik_triangulation
+    limb.reach_stops.add().target = other
+    joint, found = rig.pose.bones["Bone 2"].ik_triangulation_joint, set()
+    joint.source = "OWN"
+    for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
+        found |= drawn_now()
+    return found
+
+
+def drawn_now():
+    modules = [import_module(f"{panels.__name__}.{module.name}") for module in iter_modules(panels.__path__)]
+    classes = {cls for module in modules for name, cls in vars(module).items() if name.startswith("VIEW3D_PT_")}
+    layouts = [recorded(cls) for cls in classes if issubclass(cls, SidebarPanel)]
+    return set().union(*(layout.properties for layout in layouts if layout is not None))
+
+
+@every_setting
+def test_a_setting_is_drawn_by_a_panel_or_says_why_not(kind, name, row, drawn):
+    there = (kind.__name__, name) in drawn
+    if isinstance(row.panel, Exempt):
+        assert row.panel.reason
+        assert not there, f"{kind.__name__}.{name} is drawn: take panel=Exempt(...) out of its row in settings/."
+        return
+    assert there, (
+        f'No panel draws {kind.__name__}.{name}. Add column.prop(limb, "{name}") to the panel in panels/ that it '
+        'belongs to, or panel=Exempt("why") to its row in settings/. If a panel draws it in some states only, bring '
+        "them about in the fixture `drawn` above."
+    )
+
+
+# Flags
+
+
+@pytest.fixture(scope="module")
+def flags(addon):
+    return {flag for _, action in arguments_of(parser()) for flag in action.option_strings}
+
+
+@every_setting
+def test_a_setting_has_a_flag_or_says_why_not(kind, name, row, flags):
+    remedy = f'Give its row in settings/ flag="--{name.replace("_", "-")}", or flag=Exempt("why").'
+    assert row.flag is not None, f"{kind.__name__}.{name} cannot be said on the command line. {remedy}"
+    if isinstance(row.flag, Flag):
+        assert row.flag.name in flags, (
+            f"No command has the flag {row.flag.name} of {kind.__name__}.{name}. Add its group of settings to a "
+            "command by add_settings() in cli/words.py."
+        )
+    else:
+        assert row.flag.reason, f"{kind.__name__}.{name} does not say why it has no flag. {remedy}"
+
+
+# The manual
+
+
+@pytest.fixture(scope="module")
+def anchors():
+    """All places of the manual that can be linked to, as page.html#anchor."""
+    pages = make().parent.glob("*.html")
+    return {f"{page.name}#{found}" for page in pages for found in re.findall(r'id="([^"]+)"', page.read_text("utf-8"))}
+
+
+@every_setting
+def test_a_setting_has_its_place_in_the_manual(kind, name, row, anchors):
+    page = row.page.partition(".html")[0]
+    assert row.page in anchors, (
+        f"{kind.__name__}.{name}: the manual has no '{row.page}'. Write a heading for it into docs/{page}.md, or name "
+        f"another in page= of its group or row in settings/: {', '.join(sorted(anchors))}."
+    )
