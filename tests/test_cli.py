@@ -282,6 +282,7 @@ GOAL = {
     "pole_angle": ("--pole-angle", "-90", -pi / 2.0),
     "pole_weight": ("--pole-weight", "0", 0.0),
     "influence": ("--influence", "0.5", 0.5),
+    "angle_tolerance": ("--angle-tolerance", "2", pi / 90.0),
 }
 
 
@@ -499,3 +500,40 @@ def test_a_target_that_is_given_has_no_bone_of_the_stored_one(run, rig_file):
     code, out, said = run(words)
     assert code == DONE, said
     assert json.loads(out[out.index("{") :])["target"] == "Target"
+
+
+def test_a_hand_that_is_turned_wrong_is_a_miss_unless_the_angle_is_tolerated(rig_file):
+    rig = opened(rig_file)
+    rig.pose.bones["Bone 3"].ik_triangulation.orientation = "FULL"
+    for bone in rig.pose.bones:
+        bone.lock_ik_y = bone.lock_ik_z = True
+    near = empty("Near", evaluated_tip(rig, "Bone 3"))
+    near.rotation_euler = (0.0, 0.0, 1.0)
+    bpy.ops.wm.save_mainfile()
+    words = "bake", rig_file, "--tip", "Bone 3", "--target", "Near", "--discard"
+    assert command(*words).returncode == OUT_OF_TOLERANCE
+    assert command(*words, "--angle-tolerance", 180).returncode == DONE
+    assert command(*words, "--angle-tolerance", 181).returncode == USAGE
+
+
+def test_an_influence_below_1_at_every_frame_is_no_miss_and_told(rig_file):
+    done = command("bake", rig_file, "--tip", "Bone 3", "--influence", 0.5, "--discard", "--json")
+    assert done.returncode == DONE, done.stderr
+    assert "Influence is below 1 at every frame" in done.stderr
+    report = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (report["due"], report["reached"]) == (0, 0)
+    assert report["largest_distance"] == max(frame["distance"] for frame in report["per_frame"]) > 0.01
+
+
+def test_an_influence_that_is_keyed_is_followed_unless_one_is_given(rig_file):
+    rig = opened(rig_file)
+    stored = rig.pose.bones["Bone 3"].ik_triangulation
+    path = f"{rig.pose.bones['Bone 3'].path_from_id('ik_triangulation')}.influence"
+    for frame, value in ((1, 0.0), (4, 1.0), (6, 1.0)):
+        stored.influence = value
+        rig.keyframe_insert(path, frame=frame)
+    bpy.ops.wm.save_mainfile()
+    for words, due in ((), 3), (("--influence", 1), 6):
+        done = command("bake", rig_file, "--tip", "Bone 3", "--discard", "--json", *words)
+        assert done.returncode == DONE, done.stderr
+        assert json.loads(done.stdout[done.stdout.index("{") :])["due"] == due
