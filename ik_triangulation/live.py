@@ -32,6 +32,7 @@ from .report import Remedy
 from .results import remember
 
 _REMEMBERED = 4  # a drag is seen as one only from its second or third change on
+_EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, for what is shown to be measured
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 
 Aims = tuple[Any, ...]
@@ -152,7 +153,6 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     if live.watch is None or limb != live.limb or armature.data in touched:
         live.watch = Watch(limb)
     known, live.limb = live.limb is None or live.limb == limb, limb
-    _measure(live, armature, scene, depsgraph)
     now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
     before, live.aims = live.aims, _aims(now)
     if before is None or (known and before == live.aims) or (new_frame and _is_animated(limb)):
@@ -177,22 +177,31 @@ def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, n
     live.shown = _rotations(limb)
     took = perf_counter() - started
     remember(report_of(limb, [solved], took, commit.Written(0, 0, [0]), []), armature, scene)
-    live.solved = (solved, took) if live.watch.closely else None
+    if live.watch.closely:
+        live.solved = solved, took
+        if not bpy.app.timers.is_registered(_measure):
+            bpy.app.timers.register(_measure, first_interval=_EVALUATED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
         live.changed, live.frame = perf_counter(), now.frame
         if not bpy.app.timers.is_registered(_key):
             bpy.app.timers.register(_key, first_interval=_SETTLED)
 
 
-def _measure(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph) -> None:
-    """Say of the pose that was shown last what came of it, now that Blender has evaluated it."""
-    waiting, live.solved = live.solved, None
-    if waiting is None or live.watch is None or _rotations(live.watch.limb) != live.shown:
-        return
-    solved, took = waiting
-    measured = measure_now(live.watch, solved, depsgraph, scene, live.remedies)
-    report = report_of(live.watch.limb, [solved], took, commit.Written(0, 0, [0]), [], measured=measured)
-    remember(report, armature, scene)
+def _measure() -> None:
+    """Say what came of the poses that were shown last, now that Blender has evaluated them."""
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    view_layer.update()
+    for (uid, _), live in list(_live.items()):
+        waiting, live.solved = live.solved, None
+        armature, watch = _armature_of(uid, live), live.watch
+        if waiting is None or watch is None or armature is None or live.scene != scene.session_uid:
+            continue
+        if _rotations(watch.limb) != live.shown:
+            continue  # posed by somebody else
+        solved, took = waiting
+        measured = measure_now(watch, solved, view_layer.depsgraph, scene, live.remedies)
+        report = report_of(watch.limb, [solved], took, commit.Written(0, 0, [0]), [], measured=measured)
+        remember(report, armature, scene)
 
 
 def _as_before(now: Sample, limb: Limb, before: Mapping[str, Quaternion]) -> Sample:
@@ -305,8 +314,9 @@ def _listen(wanted: bool) -> None:
             handlers.append(handler)
         elif not wanted and handler in handlers:
             handlers.remove(handler)
-    if not wanted and bpy.app.timers.is_registered(_key):
-        bpy.app.timers.unregister(_key)
+    for timer in () if wanted else (_key, _measure):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
 
 
 def register() -> None:

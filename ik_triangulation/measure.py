@@ -14,7 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .blender.armature import is_flat
 from .blender.dependencies import Bound
-from .blender.interference import constraints_on, may_interfere
+from .blender.interference import live_constraints, may_interfere
 from .blender.limb import Limb
 from .blender.links import Links
 from .blender.sampling import go_to, stage
@@ -218,13 +218,12 @@ def _disagreement(limb: Limb, pairs: Sequence[tuple[Solved, Seen]]) -> list[str]
         return []
     apart, frame = max(far)
     where = "" if len(pairs) == 1 else f" at frame {frame:g}"
-    for constraint in constraints_on(limb):
-        if not constraint.mute and constraint.influence > 0.0:
-            bone = constraint.path_from_id().split('"')[1]
-            return [
-                f"Constraint '{constraint.name}' on '{bone}' moves the tip {apart:.3g} away from the solution{where}. "
-                "Mute it."
-            ]
+    for constraint in live_constraints(limb):
+        bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
+        return [
+            f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {apart:.3g} away from the solution{where}. "
+            "Mute it."
+        ]
     return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."]
 
 

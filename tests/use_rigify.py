@@ -120,6 +120,9 @@ def generated(folder):
     rig = bpy.context.object
     mirror_all(rig, "_fk")
     clear(rig)
+    for side in "LR":
+        for parent in ("upper_arm_parent", "thigh_parent"):
+            rig.pose.bones[f"{parent}.{side}"]["IK_FK"] = 1.0
     targets = bake_all(rig, "_fk")
     curves = rig.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
     keyed = {f'pose.bones["{name}"].rotation_quaternion' for bones in limbs("_fk") for name in bones}

@@ -24,15 +24,15 @@ def may_interfere(limb: Limb) -> bool:
     animation = limb.armature.animation_data
     if animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))):
         return True
-    return any(_is_alive(limb, constraint) for constraint in constraints_on(limb))
+    return any(live_constraints(limb))
 
 
-def constraints_on(limb: Limb) -> Iterator[Constraint]:
-    """The constraints on the chain's bones, and those further down that turn these bones."""
+def live_constraints(limb: Limb) -> Iterator[Constraint]:
+    """The constraints that may turn the chain's bones, now or at some frame: their own, and IK further down."""
     bones = limb.armature.pose.bones
     for name in limb.bones:
-        yield from bones[name].constraints
-    yield from solving(bones[limb.bones[0]])
+        yield from (constraint for constraint in bones[name].constraints if _is_alive(limb, constraint))
+    yield from (constraint for constraint in solving(bones[limb.bones[0]]) if _is_alive(limb, constraint))
 
 
 def _blends(animation: AnimData) -> bool:
