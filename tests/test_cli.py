@@ -267,6 +267,7 @@ GOAL = {
     "pole_angle": ("--pole-angle", "-90", -pi / 2.0),
     "pole_weight": ("--pole-weight", "0", 0.0),
     "influence": ("--influence", "0.5", 0.5),
+    "angle_tolerance": ("--angle-tolerance", "2", pi / 90.0),
 }
 
 

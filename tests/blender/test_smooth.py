@@ -240,7 +240,7 @@ def test_the_command_line_has_words_for_it(tmp_path):
 def test_the_settings_on_the_bone_count():
     rig, limb = moving()
     bone = configure(rig, "Bone 4", target=limb.target, chain_count=5, tolerance=limb.tolerance)
-    assert replace(Limb.of(bone), tolerance=limb.tolerance) == limb
+    assert replace(Limb.of(bone), tolerance=limb.tolerance, angle_tolerance=limb.angle_tolerance) == limb
     for name, value in (("smooth", False), ("smoothing", 0.25), ("start_from", "REST")):
         setattr(bone.ik_triangulation, name, value)
         assert getattr(Limb.of(bone), name) == value
