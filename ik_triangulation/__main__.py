@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 
 def own_output(quiet: bool) -> TextIO:
@@ -27,8 +27,8 @@ def own_output(quiet: bool) -> TextIO:
     return os.fdopen(ours, "w", encoding=encoding, errors="backslashreplace")
 
 
-def run() -> int:
-    """Run the command line and return its exit code."""
+def run() -> NoReturn:
+    """Run the command line and leave Python with its exit code."""
     out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it
@@ -50,8 +50,8 @@ def run() -> int:
     for stream in (out, sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # nobody listens any more
             stream.flush()
-    return code
+    os._exit(code)  # Blender 4.5 as a module can hang when it ends
 
 
 if __name__ == "__main__":
-    os._exit(run())  # Blender 4.5 as a module can hang when it ends
+    run()
