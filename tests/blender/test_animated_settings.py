@@ -13,8 +13,8 @@ from ik_triangulation.bake import bake, bake_limbs, rebake, solve_pose
 from ik_triangulation.blender.animated import PER_FRAME, ignored
 from ik_triangulation.blender.limb import SETTINGS, Limb
 from ik_triangulation.blender.sampling import samples, stage
-from ik_triangulation.properties import IKT_PG_joint, IKT_PG_limb
 from ik_triangulation.reach import reach
+from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 from ik_triangulation.summary import lines, summary, summary_of_all
 
 from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place
