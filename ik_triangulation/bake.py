@@ -22,6 +22,7 @@ from .blender.checks import check_limb, check_range, check_separate
 from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import Bound, in_order
 from .blender.destination import Destination, Made
+from .blender.drivers import broken_drivers
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
@@ -55,7 +56,7 @@ def solve_pose(
         check_nla(limb.armature, scene, frame, frame)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, frame)
-    warnings += moved_inside(outside(limb, bones, now), now.frame)
+    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(limb, bones, now), now.frame)]
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, scene, view_layer, undo)
@@ -175,9 +176,9 @@ def _baking_one(
     """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
     limb, bound, started = plan.limb, plan.bound, perf_counter()
     bones, found = Bones(limb.armature, limb.bones, limb.solved), plan.warnings
-    moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds)
+    moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds, broken=found)
     if bound:
-        moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound), 1)
+        moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound, broken=found), 1)
         found.append(f"The scene was stepped frame by frame: {bound.why}.")
     solved: list[Solved] = []
     for result in follow(limb, bones, moments):

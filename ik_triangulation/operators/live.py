@@ -6,7 +6,7 @@ from bpy.props import StringProperty
 from bpy.types import Context
 
 from .. import live
-from ..blender.context import active_armature, active_bone, why_not_posed
+from ..blender.context import active_armature, active_bone, why_not, why_not_posed
 from ..errors import ChainError
 from .base import IKOperator
 
