@@ -30,6 +30,7 @@ from .blender.memory import recall, remember
 from .blender.nla import check_nla
 from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
+from .ends import led_to_last, seams
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
@@ -184,6 +185,7 @@ def _baking_one(
     for result in follow(limb, bones, moments):
         solved.append(result)
         yield 1
+    solved = led_to_last(limb, bones, solved, scene, bound)
     solved, find_jumps = yield from telling(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
     if not keep:  # what a re-bake begins with is the last bake
@@ -200,8 +202,8 @@ def _baking_one(
         found += commit.disagreements(limb, some, scene, view_layer, bound)
         yield 0
     view_layer.update()
-    took = perf_counter() - started
-    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
+    took, beyond = perf_counter() - started, seams(limb, solved, scene)
+    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), lambda: [*find_jumps(), *beyond])
     plan.report = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
 
 
