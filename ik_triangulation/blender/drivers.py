@@ -71,9 +71,17 @@ def _reason(driver: Driver) -> str:
     for variable in driver.variables:
         if not all(_is_there(variable, source) for source in variable.targets):
             return f"is broken: its variable '{variable.name}' reads what is not there. Give it another target."
-    if driver.type == "SCRIPTED" and not driver.is_simple_expression and bpy.app.autoexec_fail:
+    if driver.type == "SCRIPTED" and not driver.is_simple_expression and bpy.app.autoexec_fail and _is_python(driver):
         return "was refused: Blender runs no scripts of this file. Allow Auto Run Python Scripts and reload the file."
     return f"is broken: '{driver.expression}' cannot be evaluated. Correct the expression or delete the driver."
+
+
+def _is_python(driver: Driver) -> bool:
+    try:
+        compile(driver.expression.strip(), "driver", "eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _is_there(variable: DriverVariable, source: DriverTarget) -> bool:

@@ -172,4 +172,4 @@ def check_finite(name: str, numbers: Iterable[float]) -> None:
 def check_weight(name: str, weight: float) -> None:
     """Raise SettingError for a weight that is none, or so great that nothing else counts in double precision."""
     if not 0.0 <= weight <= MOST_WEIGHT:
-        raise SettingError(f"{name} weight {weight:g} is none. Give it a number from 0 to {MOST_WEIGHT:g}.")
+        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 to {MOST_WEIGHT:g}.")
