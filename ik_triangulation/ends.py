@@ -44,8 +44,8 @@ def led_to_last(limb: Limb, bones: Bones, solved: Sequence[Solved], scene: Scene
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
     """Whether the limb has rotation keys after this frame, or one at it that was made by hand."""
-    if limb.destination != "ACTION":
-        return False
+    if limb.destination == "NLA_TRACK":
+        return False  # the keys there are those of a layer below
     time = Clock(scene, limb.armature).time(frame)
     later = (keys_beside(limb.armature, _path(bone), time, after=True) for bone in limb.pose_bones)
     return any(later) or bool(made_by_hand(limb.armature, limb.in_order, time, time))
@@ -57,7 +57,7 @@ def seams(limb: Limb, solved: Sequence[Solved], scene: Scene) -> list[Jump]:
     As within the range, it is a jump if a joint turns faster than around it, in frames. The indices are those of the
     frames at the ends.
     """
-    if limb.destination != "ACTION":
+    if limb.destination == "NLA_TRACK":
         return []
     along = [*_speeds(solved)]
     ends = (0, False, along[:AROUND]), (len(solved) - 1, True, along[-AROUND:])
