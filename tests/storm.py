@@ -27,9 +27,7 @@ class Storm:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.operators = sorted(
-            f"pose.{name}" for name in dir(bpy.ops.pose) if name.startswith("ik_triangulation_")
-        )
+        self.operators = sorted(f"pose.{name}" for name in dir(bpy.ops.pose) if name.startswith("ik_triangulation_"))
         self.operators = [name for name in self.operators if name not in LEFT_OUT]
         self.done = self.refused = 0
         self.begin()
@@ -64,7 +62,9 @@ class Storm:
         if self.random.random() < 0.05:
             self.begin()
         for _ in range(self.random.randint(0, 2)):
-            self.random.choice((self.scale, self.scale, self.pose, self.set_limb, self.set_joint, self.key, self.choose))()
+            self.random.choice(
+                (self.scale, self.scale, self.pose, self.set_limb, self.set_joint, self.key, self.choose)
+            )()
         name = self.random.choice(self.operators)
         operator = getattr(bpy.ops.pose, name.partition(".")[2])
         properties = operator.get_rna_type().properties

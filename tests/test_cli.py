@@ -522,7 +522,9 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
     before = newer_file.read_bytes()
     code, _, said = run(["bake", "FILE", "--tip", "Bone 3", "--overwrite"])
     assert code == FAILED
-    assert re.search(f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or say --overwrite-newer", said)
+    assert re.search(
+        f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or say --overwrite-newer", said
+    )
     assert newer_file.read_bytes() == before
     code, _, said = run(["bake", "FILE", "--tip", "Bone 3", "--overwrite", "--overwrite-newer"])
     assert code == DONE
@@ -530,7 +532,9 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
     assert newer_file.read_bytes() != before
 
 
-@pytest.mark.parametrize("words", [["solve", "FILE", "--tip", "Bone 3", "--discard"], ["compare", "FILE", "--tip", "Bone 3"]])
+@pytest.mark.parametrize(
+    "words", [["solve", "FILE", "--tip", "Bone 3", "--discard"], ["compare", "FILE", "--tip", "Bone 3"]]
+)
 def test_a_file_of_a_newer_blender_is_warned_of(words, run, newer_file):
     _, _, said = run(words)
     assert re.search(f"Warning: {SAVED_BY} of it may be missing. Use Blender", said)

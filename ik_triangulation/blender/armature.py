@@ -143,10 +143,14 @@ class Bones:
         flat = next((i for i in range(len(pose)) if is_flat(pose.frame(i))), None)
         if flat is not None:
             name = pose.chain.joints[flat].name
-            raise RigError(f"Bone '{name}' is scaled flat by those above it; its direction is undefined. Scale them less.")
+            raise RigError(
+                f"Bone '{name}' is scaled flat by those above it; its direction is undefined. Scale them less."
+            )
         if not SMALLEST < sum(pose.lengths) < LARGEST:
             length, name = sum(pose.lengths), self.names[-1]
-            raise RigError(f"The bones that end in '{name}' are {length:.3g} long in all. Give them a usual length and scale.")
+            raise RigError(
+                f"The bones that end in '{name}' are {length:.3g} long in all. Give them a usual length and scale."
+            )
 
     def _chain(self, scale: float | None, channels: Sequence[Channels]) -> Chain:
         """The joints for these locations and scales, under a frame of this `scale`.

@@ -124,7 +124,9 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
         raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
     tip = frame_of(limb.armature, limb.tip, depsgraph)
     if is_flat(tip):
-        raise RigError(f"Bone '{limb.tip}' or one above it is scaled to zero, it has no rotation to keep. Give it a scale.")
+        raise RigError(
+            f"Bone '{limb.tip}' or one above it is scaled to zero, it has no rotation to keep. Give it a scale."
+        )
     turned, goal = (orientation(frame.to_3x3()) for frame in (tip, target))
     return target.inverted() @ tip_location(limb, depsgraph), goal.conjugated() @ turned
 

@@ -98,7 +98,9 @@ class Pose:
             return self._sockets[i].inverted()
         except ValueError:
             name = self.chain.joints[i].name
-            raise ChainError(f"Bone '{name}' is turned in a frame that is scaled flat. Give those above a scale.") from None
+            raise ChainError(
+                f"Bone '{name}' is turned in a frame that is scaled flat. Give those above a scale."
+            ) from None
 
     @property
     def heads(self) -> Sequence[Vector]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ends of a bake: what is right already stays, as do keys outside the range, and where these jump it is told (F45).
-"""
+"""The ends of a bake (F45): what is right already stays, as do keys outside the range, and seams that jump are told."""
 
 from math import cos, radians, sin
 from random import Random
@@ -142,9 +141,7 @@ def test_a_pose_that_nobody_keyed_by_hand_holds_no_last_frame(keyed):
 
 def outside(rig, first, last):
     """All rotation keys before and after a range."""
-    return {
-        channel: [key for key in keys if not first <= key[0][0] <= last] for channel, keys in all_keys(rig).items()
-    }
+    return {channel: [key for key in keys if not first <= key[0][0] <= last] for channel, keys in all_keys(rig).items()}
 
 
 def test_keys_outside_the_range_stay_and_seams_that_jump_are_told():
