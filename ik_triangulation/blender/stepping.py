@@ -98,7 +98,8 @@ def reading(
 ) -> Work[list[Sample]]:
     """The rig and its target at each of the frames, `posed` as samples() takes it, `broken` as in_parts() does.
 
-    Raises what these do. Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's scene as it was.
+    Raises what these do. Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's
+    scene as it was.
     """
     seen = []
     if not bound:
