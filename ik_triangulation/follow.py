@@ -14,14 +14,18 @@ from .blender.sampling import Rig, Sample
 from .errors import RigError
 from .goal import Aim, Goal
 from .kinematics import Chain, Locked, Pose
+from .kinematics.rotation import rotation_angle
 from .solvers import Solution, solve
 from .solvers.jumps import Jump, Moment
 from .solvers.meeting import meet
 from .solvers.path import Path
+from .solvers.settle import MET
+from .solvers.soft import cost_of
 from .targets import Target
 from .work import Work
 
 Jumps = Callable[[], list[Jump]]
+_ON_LIMIT = 1e-5  # [rad] that rounding may put a pose outside its limits
 
 
 class Solved(NamedTuple):
@@ -57,20 +61,34 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
         elif limb.start_from == "PREVIOUS":
             begin = pose
         goal = aim.at(now, began or start)
-        # Where there are soft constraints the first frame may look for a pose far away.
-        follow = not (first and goal.soft)
-        solution = solve(
-            begin, goal.target, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, goal.soft, follow
-        )
+        solution = already_right(limb, now, begin, goal) if first and limb.start_from != "REST" else None
+        if solution is None:
+            # Where there are soft constraints the first frame may look for a pose far away.
+            how = limb.iterations, limb.finish, limb.seed, goal.soft, not (first and goal.soft)
+            solution = solve(begin, goal.target, limb.solver, tolerance, *how)
         pose = solution.pose
         yield Solved(now, goal, solution, shown_pose(now, start, pose))
+
+
+def already_right(limb: Limb, now: Sample, pose: Pose, goal: Goal) -> Solution | None:
+    """The pose as a solution, if it is within tolerance and its limits and all else it shall be; None if it is not."""
+    solution = solve(pose, goal.target, limb.solver, tolerance_of(now), min(limb.iterations, 0), finish=False)
+    moved = max(map(rotation_angle, solution.pose.rotations, pose.rotations))
+    right = solution.reached and moved <= _ON_LIMIT and cost_of(solution.pose, goal.soft) <= MET
+    return solution if right else None
+
+
+def _stays(bones: Bones, solved: Solved) -> bool:
+    """Whether a frame reaches in the pose that was sampled: nothing has to be done to it."""
+    pairs = zip(at_frame(solved.now, bones).rotations, solved.solution.pose.rotations, strict=True)
+    return solved.solution.reached and max(rotation_angle(*pair) for pair in pairs) <= _ON_LIMIT
 
 
 def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
     """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
 
     The latter is a call that finds it, as that takes time too. The bare method, without Finish, is left as it is, and
-    so are frames of which some have other joints.
+    so are frames of which some have other joints. The first and the last frame stay where they are as sampled.
     """
     if not same_joints(solved):
         return list(solved), list
@@ -79,10 +97,11 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     if limb.finish and any(each.soft for each in moments):
         moments = yield from meet(moments, limb.seed)
     same = all(moment.pose is each.solution.pose for moment, each in zip(moments, solved, strict=True))
+    ends = [k for k in (0, len(solved) - 1) if _stays(bones, solved[k])]
     if same and not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: Path(moments).jumps()
+        return list(solved), lambda: Path(moments, ends).jumps()
     yield
-    path = Path(moments)
+    path = Path(moments, ends)
     yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)

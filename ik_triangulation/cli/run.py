@@ -19,6 +19,7 @@ from .console import Console
 from .envelope import Result, report
 from .limbs import scene_of
 from .lock import locked
+from .newer import check_newer
 from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
 
 
@@ -29,6 +30,7 @@ class Run:
         self.arguments = arguments
         self.console = console
         self.source: Path | None = arguments.file  # the file that is read
+        self._warnings: list[str] = []  # about that file
 
     def __call__(self) -> Result:
         """Do it. Raises an IKError that says what is in the way; then no file has changed."""
@@ -41,6 +43,8 @@ class Run:
                 file = Path(os.path.realpath(self.arguments.file or bpy.data.filepath))
                 held.enter_context(locked(file, waiting=self.console.say))
             result: Result = self.arguments.run(self.arguments, self)
+            result.warnings[:0] = self._warnings
+            result.lines[:0] = [f"Warning: {warning}" for warning in self._warnings]
             self._write(result)
         self._tell(result)
         return result
@@ -49,6 +53,7 @@ class Run:
         """Open the file and return the scene to work in."""
         self.source = open_file(self.arguments.file)
         check_outputs(self.arguments)  # once more: now it is known what the file links
+        self._warnings = check_newer(self.arguments)
         return scene_of(self.arguments.scene)
 
     def progress(self) -> Callable[[int, int], None] | None:

@@ -30,6 +30,7 @@ FAR = "no pose found as near to the target, which is out of reach, avoids it"
 LIMITS = "no solution found within the limits avoids it"
 WISHES = "no solution found nearby that is as it shall be avoids it"
 LEFT = "the path was not smoothed"
+SEAM = "the keys outside the range show another pose"
 
 Rotations = Sequence[Quaternion]
 

@@ -11,7 +11,7 @@ squares of the sums of squared turns that add up to least, since one large turn 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import pi, tau
 from random import Random
@@ -48,12 +48,13 @@ class Path:
     """A path on its way to a better one: `rotations` are those of each frame, at first those that a solver found.
 
     Whatever is done to it, every frame stays within tolerance if it was, in place and orientation, else as near as it
-    was, and inside its limits;
-    rotations that need not change stay the same objects.
+    was, and inside its limits; rotations that need not change stay the same objects. Those of the frames whose indices
+    are `held` stay.
     """
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
+    def __init__(self, moments: Sequence[Moment], held: Collection[int] = ()) -> None:
         self.rotations: list[Rotations] = [moment.pose.rotations for moment in moments]
+        self._held = held
         self._moments = moments
         self._turns = turns(self.rotations)
         self._leaps: dict[int, float] = {}
@@ -134,7 +135,7 @@ class Path:
             onward = {k: self.rotations[k] for k in range(a + 1, first)}
             onward |= yield from self._track(self.rotations[first - 1], range(first, b + 1))
             candidates = [onward]
-            if b < last:
+            if b < last or last in self._held:
                 back = {k: self.rotations[k] for k in range(final, b)}
                 back |= yield from self._track(self.rotations[final], range(final - 1, a, -1))
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
@@ -248,10 +249,13 @@ class Path:
         return found
 
     def _choose(self, tracks: Sequence[Track], a: int, b: int) -> Work[None]:
-        """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one."""
-        free = b == len(self.rotations) - 1
+        """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one.
+
+        An `a` of -1 lets the first frame go as well; frames that are held stay all the same.
+        """
+        stay = {*self._held, *([b] if b < len(self.rotations) - 1 else [])}
         frames = [
-            [self.rotations[k], *(track[k] for track in tracks if k in track and (free or k < b))]
+            [self.rotations[k], *(track[k] for track in tracks if k in track and k not in stay)]
             for k in range(a + 1, b + 1)
         ]
         if a >= 0:

@@ -17,6 +17,7 @@ from ..errors import SettingError
 from ..kinematics import Pose
 from ..kinematics.rotation import angle_between, rotation_angle, rotation_between
 
+MOST_WEIGHT = 1e6
 _STRAIGHT = 1e-4  # of the reach: a chain that bends less points nowhere
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
 
@@ -183,6 +184,6 @@ def check_finite(name: str, numbers: Iterable[float]) -> None:
 
 
 def check_weight(name: str, weight: float) -> None:
-    """Raise SettingError for a weight that is none."""
-    if not (isfinite(weight) and weight >= 0.0):
-        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 up.")
+    """Raise SettingError for a weight that is none, or so great that nothing else counts in double precision."""
+    if not 0.0 <= weight <= MOST_WEIGHT:
+        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 to {MOST_WEIGHT:g}.")

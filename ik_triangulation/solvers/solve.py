@@ -17,6 +17,7 @@ from .soft import Soft
 
 LITTLE = 0.5  # share of the error below which what a step takes off is little, and Finish takes over
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
+LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft constraints, which divide by its square
 NO_UNIT = 1e-3  # by how much the length of a quaternion differs from 1 that is no unit quaternion
 
 
@@ -59,7 +60,8 @@ def solve(
     little: a step is taken even if it is within tolerance, so that the tip does not trail by that much, and soft
     constraints are met from there only, so that the pose does not jump. The same arguments give the same result.
     Raises SettingError for an unknown solver, or a tolerance or count that is none, and ChainError for a start whose
-    rotations are no unit quaternions or whose place is not finite.
+    rotations are no unit quaternions or whose place is not finite, that has soft constraints and no length, or that is
+    scaled flat.
     """
     if solver not in SOLVERS:
         raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
@@ -70,6 +72,8 @@ def solve(
     units = follow or all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations)
     if not (units and isfinite(sum(start.tip[:]))):
         raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
+    if soft and not sum(start.lengths) > LEAST_LENGTH:
+        raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[solver].begin()
