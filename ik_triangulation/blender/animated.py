@@ -33,6 +33,8 @@ def moving_curves(owner: ID) -> Iterator[FCurve]:
 
 def animated_settings(bone: PoseBone, names: Iterable[str]) -> frozenset[str]:
     """Those of the settings of these names that are animated on a limb's tip bone."""
+    if not hasattr(bone, "ik_triangulation"):  # a script that registers nothing
+        return frozenset()
     paths = (curve.data_path for curve in moving_curves(bone.id_data))
     return frozenset(names).intersection(_below(bone.path_from_id("ik_triangulation") + ".", paths))
 
@@ -78,23 +80,23 @@ def _ignored(bone: PoseBone, settings: Sequence[_Setting], curves: Mapping[str, 
 
 def _limb_settings(tip: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
     """The settings of a limb that are among animated paths."""
-    of_limb = "ik_triangulation."
+    of_limb, stored = "ik_triangulation.", getattr(tip, "ik_triangulation", None)
     for path in _below(tip.path_from_id() + ".", paths):
-        if path.startswith(of_limb):
+        if stored and path.startswith(of_limb):
             name = _NAME.match(path, len(of_limb))[0]
-            yield from _setting(path, tip.ik_triangulation, name, name not in PER_FRAME)
+            yield from _setting(path, stored, name, name not in PER_FRAME)
 
 
 def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
     """The settings that say what a bone may do that are among animated paths."""
-    own = bone.ik_triangulation_joint
+    own = getattr(bone, "ik_triangulation_joint", None)  # None in a script that registers nothing
     for path in _below(bone.path_from_id() + ".", paths):
         holder, _, name = path.rpartition(".")
-        if holder == "ik_triangulation_joint":
+        if own and holder == "ik_triangulation_joint":
             yield from _setting(path, own, name, bool(_ONCE.match(name)))
         elif not holder and (_ONCE.match(name) or _BOUNDS.match(name)):
             yield from _setting(path, bone, name, bool(_ONCE.match(name)))
-        elif own.source == "CONSTRAINT" and holder in (places := _limits_of(bone)):
+        elif own and own.source == "CONSTRAINT" and holder in (places := _limits_of(bone)):
             yield from _setting(path, places[holder], name, bool(_ONCE_CONSTRAINT.match(name)))
 
 
