@@ -11,9 +11,6 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 from mathutils import Vector
 
-from .analysis.compare import Row
-from .analysis.compare import comparing as compare_tasks
-from .analysis.maps import MetricMap, map_plane, map_pose
 from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
@@ -23,7 +20,10 @@ from .blender.units import scale_of
 from .errors import SettingError
 from .follow import follow, tasks
 from .kinematics import Pose
+from .maps.metric_map import MetricMap, map_plane, map_pose
 from .solvers import SOLVERS
+from .solvers.compare import Row
+from .solvers.compare import comparing as compare_tasks
 from .work import Job, run_through, telling
 
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from bpy.types import Depsgraph, FCurve, Object, Scene, ViewLayer
 
-from .analysis.bezier import Curves, flowing, straight
-from .analysis.reduction import FullBake, Reduction, Track, reduce
 from .blender.clock import Clock
 from .blender.dependencies import Bound
 from .blender.destination import Destination
@@ -28,6 +26,8 @@ from .blender.sampling import tip_in_armature
 from .blender.stepping import evaluating
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
+from .motion.bezier import Curves, flowing, straight
+from .motion.reduction import FullBake, Reduction, Track, reduce
 from .work import Work, finished
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said

@@ -13,11 +13,11 @@ from .blender.limb import Limb
 from .blender.sampling import Rig, Sample
 from .errors import RigError
 from .goal import Aim, Goal
+from .goals import Target
 from .kinematics import Chain, Locked, Pose
+from .motion.jump_removal import Path
+from .motion.jumps import Jump, Moment
 from .solvers import Solution, solve
-from .solvers.jumps import Jump, Moment
-from .solvers.path import Path
-from .targets import Target
 from .work import Work
 
 Jumps = Callable[[], list[Jump]]

@@ -9,10 +9,10 @@ from mathutils import Vector
 
 from .blender.limb import Limb
 from .blender.sampling import Sample
+from .goals import Point, Target, Transformed
+from .goals.soft import Soft
 from .kinematics import Pose
 from .shape import shape
-from .solvers.soft import Soft
-from .targets import Point, Target, Transformed
 from .wishes import has_wishes, wishes
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from bpy.types import FCurve, Object, PoseBone
 from mathutils import Quaternion
 
-from .analysis.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 from .blender.armature import find_bone
 from .blender.freedom import freedom_of, limits_of, stiffness_of, store
 from .blender.keyframes import curves_of
@@ -22,6 +21,7 @@ from .errors import AnimationError, ChainError, FreedomError
 from .kinematics import Freedom, Hinge
 from .kinematics.mirror import mirror_between, mirrored
 from .kinematics.rotation import rotation_angle
+from .motion.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 
 
 class JointNow(NamedTuple):

@@ -5,7 +5,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import PropertyGroup, Scene
 
-from .analysis.legend import LABELS
+from .maps.legend import LABELS
 from .solvers import SOLVERS
 
 METRICS = [

@@ -11,12 +11,12 @@ from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from .analyse import pose_of
-from .analysis.legend import in_words, with_strip
-from .analysis.maps import METRICS, MetricMap, check_shown, map_plane, mapping_pose
-from .analysis.volumes import VolumeMap, mapping_volume
 from .blender.armature import bones_in_line
 from .blender.images import show
 from .blender.map_objects import PICTURE, place_cloud, place_picture
+from .maps.legend import in_words, with_strip
+from .maps.metric_map import METRICS, MetricMap, check_shown, map_plane, mapping_pose
+from .maps.volume import VolumeMap, mapping_volume
 from .work import Job, Progress, run_through
 
 _VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space

@@ -24,11 +24,11 @@ from .blender.limb import Limb
 from .blender.sampling import Sample
 from .follow import Solved, at_frame, between, turned_like
 from .goal import Aim, Goal
+from .goals import Point
 from .kinematics import Locked, Pose
-from .kinematics.timing import Profile, window
-from .kinematics.way import way
+from .kinematics.joint_path import way
+from .motion.timing import Profile, window
 from .solvers import Solution, solve
-from .targets import Point
 
 ON_THE_LINE = 0.01  # of the tolerance: nearer than at a target, or the slow frames at both ends would tremble
 

@@ -18,7 +18,7 @@ from bpy.props import (
 from bpy.types import Collection, Object, PoseBone, PropertyGroup
 
 from .kinematics.euler import EULER_ORDERS
-from .kinematics.timing import TIMINGS
+from .motion.timing import TIMINGS
 from .solvers import SOLVERS
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}

@@ -9,10 +9,10 @@ from functools import cached_property
 from statistics import median
 from typing import Any, NamedTuple
 
+from .goals import Direction, Orientation
+from .goals.soft import Soft
 from .kinematics import Cost, Pose
-from .solvers import Direction, Orientation
-from .solvers.jumps import Jump, Turned, largest_turn
-from .solvers.soft import Soft
+from .motion.jumps import Jump, Turned, largest_turn
 
 
 class FrameResult(NamedTuple):

@@ -12,12 +12,12 @@ from .blender.armature import is_flat
 from .blender.limb import Limb
 from .blender.sampling import Sample
 from .errors import SettingError, TargetError
+from .goals import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
+from .goals.obstacles import Obstacle
+from .goals.soft import Soft
 from .kinematics import Pose
 from .kinematics.rotation import orientation
 from .shape import along
-from .solvers import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
-from .solvers.obstacles import Obstacle
-from .solvers.soft import Soft
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
 _ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")

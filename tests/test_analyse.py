@@ -10,18 +10,18 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation import analyse, map_properties
-from ik_triangulation.analysis import compare as compare_module
-from ik_triangulation.analysis.colours import SCALES
-from ik_triangulation.analysis.compare import COSTS
-from ik_triangulation.analysis.compare import compare as compare_pose
-from ik_triangulation.analysis.maps import METRICS, map_plane, map_pose
 from ik_triangulation.bake import solve_pose
 from ik_triangulation.blender.images import show
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
+from ik_triangulation.goals import Point
+from ik_triangulation.maps.colours import SCALES
+from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
 from ik_triangulation.solvers import SOLVERS, solve
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers import compare as compare_module
+from ik_triangulation.solvers.compare import COSTS
+from ik_triangulation.solvers.compare import compare as compare_pose
 from ik_triangulation.work import run_through
 
 from .chains import GENERAL

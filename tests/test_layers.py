@@ -9,20 +9,29 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 
-# What each part stands on directly; what that stands on is allowed with it.
-STANDS_ON = {
+# The rooms (folders) that each room stands on directly; whatever those stand on is allowed with them.
+ROOMS = {
+    "kinematics": ["errors", "work"],
+    "goals": ["kinematics"],
+    "solvers": ["goals"],
+    "motion": ["solvers"],
+    "settings": ["motion"],
+    "rig": ["settings"],
+    "presets": ["rig", "properties"],
+    "jobs": ["rig", "presets"],
+    "maps": ["jobs"],
+    "ui": ["maps"],
+    "cli": ["maps", "presets", "summary", "analyse"],
+}
+# Temporary: modules and folders that have not moved into their room yet. An entry goes when its module does.
+NOT_MOVED_YET = {
     "errors": [],
     "work": [],
-    "kinematics": ["errors", "work"],
-    "targets": ["kinematics"],
-    "solvers": ["targets"],
-    "analysis": ["solvers"],
-    "report": ["solvers"],
+    "report": ["motion"],
     "blender": ["kinematics"],
-    "properties": ["analysis", "blender"],
+    "properties": ["motion", "blender"],
     "joints": ["properties"],
-    "presets": ["properties"],
-    "map_properties": ["analysis"],
+    "map_properties": ["maps"],
     "shape": ["properties"],
     "wishes": ["shape"],
     "goal": ["wishes"],
@@ -31,7 +40,7 @@ STANDS_ON = {
     "bake": ["commit", "report"],
     "movement": ["follow"],
     "reach": ["bake", "movement"],
-    "analyse": ["follow"],
+    "analyse": ["follow", "maps"],
     "mapping": ["analyse"],
     "summary": ["bake", "reach"],
     "results": ["summary"],
@@ -40,14 +49,14 @@ STANDS_ON = {
     "duel": ["analyse", "overlay"],
     "limbs": ["properties"],
     "operators": ["joints", "limbs", "live", "duel", "presets", "mapping", "map_properties", "task"],
-    "cli": ["summary", "analyse", "presets"],
     "overlay": ["goal"],
     "manual": [],
     "panels": ["operators", "manual"],
 }
+STANDS_ON = ROOMS | NOT_MOVED_YET
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "work", "report", "kinematics", "targets"}
-WITH_NUMPY = {"solvers", "analysis"}
+MATHEMATICS = {"errors", "work", "report", "kinematics", "goals"}
+WITH_NUMPY = {"solvers", "motion", "maps"}
 BLENDER = {
     "addon_utils",
     "bl_operators",
@@ -94,6 +103,10 @@ def imports(path: Path):
 
 def test_every_part_has_its_place():
     assert {part_of(path) for path in FILES} <= set(STANDS_ON) | ENTRANCES
+
+
+def test_the_temporary_table_names_only_what_is_there():
+    assert set(NOT_MOVED_YET) <= PARTS
 
 
 @every_file

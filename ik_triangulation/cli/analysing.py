@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..analyse import compare, map_chain, pose_of
-from ..analysis.colours import SCALES
-from ..analysis.compare import COSTS, table
-from ..analysis.maps import METRICS
-from ..analysis.volumes import mapping_volume
 from ..blender.checks import check_frames
 from ..errors import IKError
 from ..kinematics import Pose
+from ..maps.colours import SCALES
+from ..maps.metric_map import METRICS
+from ..maps.volume import mapping_volume
 from ..solvers import SOLVERS
+from ..solvers.compare import COSTS, table
 from ..work import run_through
 from .files import open_file, write_json
 from .limbs import bones_of, limb_of, range_of, scene_of

@@ -11,7 +11,7 @@ from ..errors import ChainError
 from .freedom import Free, Freedom
 from .joint import Joint
 from .pose import Pose
-from .reach import reaches
+from .workspace import reaches
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from mathutils import Matrix, Quaternion, Vector
 
 from .cost import Cost, cost_of
-from .reach import reaches
 from .rotation import orientation, orthogonal
+from .workspace import reaches
 
 if TYPE_CHECKING:
     from .chain import Chain

@@ -8,12 +8,12 @@ from bpy.types import Context
 
 from .. import duel
 from ..analyse import comparing
-from ..analysis.compare import Row
 from ..bake import frames_from, solve_pose
 from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
 from ..overlay import clear_ghosts
 from ..report import Report
+from ..solvers.compare import Row
 from ..work import Job
 from .limb import LimbOperator
 from .modal import ModalOperator

@@ -23,7 +23,7 @@ from math import asin, cos, pi, sin
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .plane import face
+from .bend_plane import face
 
 _CLOSE = 1e-9  # of the reach: distances that are the same, well below single precision
 _HALVINGS = 60

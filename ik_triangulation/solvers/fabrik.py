@@ -5,15 +5,16 @@ Source: Aristidou and Lasenby 2011, "FABRIK: A fast, iterative solver for the In
 
 Deviations: joints are swung where the source moves positions. On the way to the root each link is swung about its end,
 on the way back about its head, as far as the freedom of the joint between it and the last one allows, and the next one
-goes on from where that really leads: so hinges and limits hold in both directions. A deadlock is broken (deadlock.py).
+goes on from where that really leads: so hinges and limits hold in both directions. A deadlock is broken
+(singularity.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import rotation_between
-from .deadlock import unlock
 from .jacobian import jacobian
+from .singularity import unlock
 
 
 def step(pose: Pose, aim: Vector) -> None:

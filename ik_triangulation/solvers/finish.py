@@ -7,10 +7,10 @@ farther away, of which the best is kept.
 
 from random import Random
 
+from ..goals import Point, Target
 from ..kinematics import Pose
-from ..targets import Point, Target
 from . import gauss_newton, triangulation
-from .repeat import repeat
+from .iterate import repeat
 
 NEARBY = 4  # restarts ever farther from the best pose, before those from anywhere within the limits
 RESTARTS = 40  # in all, where a pose inside the limits may still reach

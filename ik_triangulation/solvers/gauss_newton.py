@@ -18,8 +18,8 @@ from typing import NamedTuple
 from mathutils import Vector
 
 from ..kinematics import Free, Pose
-from .deadlock import unlock
 from .jacobian import Column, change, jacobian
+from .singularity import unlock
 
 DAMPING = 1e-3  # of the trace of J J^T, in a first attempt, times the error as a share of itself and the reach
 HARDER = 16.0  # times more damping after an attempt that did not bring the tip nearer

@@ -8,7 +8,7 @@ Deviations. The source measures the slope of the distance itself, which does not
 as a squared distance goes with the cosine of every angle, trial turns of any size measure it exactly but for a constant
 factor. The source subtracts slopes in units from angles in degrees, which suits one size of chain: here the slope is
 divided by the most that it can change with the angles (`_steepest`), so that every step leads downhill on every chain.
-Joints stay within their bounds, and a deadlock is broken (deadlock.py).
+Joints stay within their bounds, and a deadlock is broken (singularity.py).
 """
 
 from math import hypot, radians
@@ -16,8 +16,8 @@ from math import hypot, radians
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Pose
-from .deadlock import unlock
 from .jacobian import Column, Turning, change, jacobian
+from .singularity import unlock
 
 TRIAL = radians(1.0)  # the turn that a slope is measured with
 LARGEST = 1.0  # rad a coordinate may change in one step, however fast it is

@@ -5,14 +5,14 @@ Source: Wolovich and Elliott 1984, "A computational technique for inverse kinema
 Buss 2004, "Introduction to inverse kinematics", section 5: alpha = <e, J J^T e> / <J J^T e, J J^T e>.
 
 Deviations: coordinates at a bound that would go beyond it are left out of J; no coordinate turns by more than `LARGEST`
-in one step, the whole step being shortened; a deadlock is broken (deadlock.py).
+in one step, the whole step being shortened; a deadlock is broken (singularity.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .deadlock import unlock
 from .jacobian import change, jacobian
+from .singularity import unlock
 
 LARGEST = 0.5  # rad, beyond which straight lines say little
 

@@ -7,12 +7,12 @@ other way; at the end of a stage the first new direction is that of the whole wa
 it.
 
 Deviations: a stage ends with a round in which no step leads nearer, not when each direction has seen both, as there are
-coordinates that do not move the tip at all (a bone about itself); the coordinates keep their bounds (search.py).
+coordinates that do not move the tip at all (a bone about itself); the coordinates keep their bounds (direct_search.py).
 """
 
 import numpy as np
 
-from .search import Place, Search
+from .direct_search import Place, Search
 
 SIZE = 0.1  # rad: the first steps of a stage
 

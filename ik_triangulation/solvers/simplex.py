@@ -2,12 +2,12 @@
 """Downhill simplex: as many poses as coordinates and one more walk, stretch and shrink towards the aim.
 
 Source: Nelder and Mead 1965, "A simplex method for function minimization", with their coefficients: reflection 1,
-expansion 2, contraction 1/2. Deviation: the coordinates keep their bounds (search.py).
+expansion 2, contraction 1/2. Deviation: the coordinates keep their bounds (direct_search.py).
 """
 
 import numpy as np
 
-from .search import Place, Search
+from .direct_search import Place, Search
 
 SIZE = 0.5  # rad: each of the first poses differs from the start by this in one coordinate
 

@@ -22,7 +22,7 @@ from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from .plane import face, unit
+from .bend_plane import face, unit
 from .triangulation import corner, opening
 
 ASIDE = radians(20.0)  # added to or taken off the angle at which a link leads neither nearer nor farther

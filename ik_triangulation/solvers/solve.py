@@ -7,13 +7,13 @@ from random import Random
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
+from ..goals import Target
+from ..goals.soft import Soft
 from ..kinematics import Cost, Pose
-from ..targets import Target
 from .finish import least_error, polish
+from .iterate import repeat
+from .null_space import settle, settle_elsewhere
 from .registry import SOLVERS
-from .repeat import repeat
-from .settle import settle, settle_elsewhere
-from .soft import Soft
 
 LITTLE = 0.5  # share of the error below which what a step takes off is little, and Finish takes over
 ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart

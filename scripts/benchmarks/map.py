@@ -10,10 +10,11 @@ def run(arguments):
     """A map of each method by both; also how many pixels took as many iterations, and the largest difference."""
     import bpy
     from mathutils import Vector
+    from reproduce.planar import planar_chain
+    from reproduce.planar_map import map_planar
+    from reproduce.planar_steps import STEPS
 
-    from ik_triangulation.analysis.maps import map_planar, map_pose
-    from ik_triangulation.analysis.planar import planar_chain
-    from ik_triangulation.analysis.planar_steps import STEPS
+    from ik_triangulation.maps.metric_map import map_pose
 
     size, most = arguments.size, arguments.iterations
     print(f"Blender {bpy.app.version_string}, {size}x{size} pixels, n={arguments.links}, i={most}, epsilon {TOLERANCE}")

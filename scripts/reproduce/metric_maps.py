@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ik_triangulation.analysis.maps import map_planar, map_pose
-from ik_triangulation.analysis.planar import planar_chain
+from ik_triangulation.maps.metric_map import map_pose
 
 from .page import Claim, Number, numbers_table, picture, table
+from .planar import planar_chain
+from .planar_map import map_planar
 
 NEAR = 0.01  # of the reach
 LINKS = range(2, 11)
@@ -240,7 +241,7 @@ def _show(axis, image, title):
 
 def _newton_image(found):
     """Newton's iterations in the paper's colours, blue for one and red for ten."""
-    from ik_triangulation.analysis.colours import hue
+    from ik_triangulation.maps.colours import hue
 
     inside = found.maps[5].inside
     colours = np.zeros((*inside.shape, 4))

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, Free, Joint
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 from .page import Claim, Number, numbers_table, picture, table
 

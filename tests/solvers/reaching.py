@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What one step of a method reaches, against the best that the lengths of a free chain allow."""
 
+from ik_triangulation.goals import Point
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 CLOSE = 1e-5  # of the reach
 

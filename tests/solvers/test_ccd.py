@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.ranges import fit
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, rotation_between, twist
 from ik_triangulation.solvers import ccd, solve
-from ik_triangulation.targets import Point
 
 from ..chains import PAPER, bits, forward, hinged, limited, random_chain, random_direction, random_pose, straight
 from . import tables_2009

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError
+from ik_triangulation.goals import Direction, Orientation, Point, Pole
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.solvers import Direction, Orientation, Pole, solve
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers import solve
 
 from ..chains import GENERAL, straight
 from ..strategies import SPECIAL, examples

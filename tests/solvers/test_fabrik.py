@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.fabrik import backward, step
-from ik_triangulation.targets import Point
 
 from ..chains import hinged, limited, mixed, random_base, random_chain, random_direction, random_pose, straight
 

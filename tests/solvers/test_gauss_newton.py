@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals.soft import rotation_vector
 from ik_triangulation.kinematics import Chain, Joint
 from ik_triangulation.solvers import gauss_newton
 from ik_triangulation.solvers.jacobian import jacobian
-from ik_triangulation.solvers.soft import rotation_vector
 
 from ..chains import mixed, random_base, random_chain, random_direction, random_pose
 

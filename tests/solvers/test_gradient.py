@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import gradient, solve
 from ik_triangulation.solvers.gradient import LARGEST, TRIAL, Accelerated, calculated, measured
 from ik_triangulation.solvers.jacobian import change, jacobian
-from ik_triangulation.targets import Point
 
 from ..chains import (
     bits,

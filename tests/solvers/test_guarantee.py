@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.finish import stray
-from ik_triangulation.targets import Point
 
 from ..chains import GENERAL, hinged, limited, mixed, random_chain, random_cone, random_pose, straight
 from ..strategies import chains, directions, examples, place_within_limits, seeds

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.jacobian import jacobian
 from ik_triangulation.solvers.jacobian_transpose import LARGEST, step
-from ik_triangulation.targets import Point
 
 from ..chains import hinged, limited, random_chain, random_direction, random_pose, straight
 

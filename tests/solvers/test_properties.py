@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import SOLVERS, finish, gauss_newton, solve, triangulation
-from ik_triangulation.targets import Point
 
 from ..chains import GENERAL, bits
 from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds

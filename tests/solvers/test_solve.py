@@ -14,10 +14,10 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import SOLVERS, solve
-from ik_triangulation.targets import Point
 
 from ..chains import (
     GENERAL,
@@ -69,7 +69,7 @@ def test_another_process_gives_the_same_bits():
     script = (
         "import bpy, hashlib\n"
         "from ik_triangulation.solvers import solve\n"
-        "from ik_triangulation.targets import Point\n"
+        "from ik_triangulation.goals import Point\n"
         "from tests.chains import GENERAL\n"
         "from tests.solvers.test_solve import cases\n"
         "found = [tuple(q) for name in GENERAL for pose, target in cases(6)\n"

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 from ..chains import GENERAL, bits, limited, mixed, random_base, random_chain, random_direction, random_pose
 from ..strategies import examples, seeds

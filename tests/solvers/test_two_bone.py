@@ -8,11 +8,11 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.two_bone import bend, step
-from ik_triangulation.targets import Point
 
 from ..chains import (
     bits,

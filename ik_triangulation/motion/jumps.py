@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where along a path of poses the joints jump, and why.
+
+Source: none; a jump is what an animator sees as a pop, a turn that stands out from those of the frames around it.
+"""
+
+from collections.abc import Sequence
+from math import acos, radians
+from statistics import median
+from typing import NamedTuple
+
+from mathutils import Quaternion
+
+from ..goals import Target
+from ..goals.soft import Soft
+from ..kinematics import Chain, Pose
+from ..kinematics.rotation import rotation_angle
+
+FEW = radians(3.0)  # a joint that turns less in one frame does not jump, however still the others are
+STILL = radians(0.1)  # below that it does not move
+TIMES = 3.0  # how many times the median of the frames around it a jump is at least
+AROUND = 6  # frames on either side that it is compared with
+NEIGHBOURS = 3  # of them at least, or nothing can be said
+NEAR = 3  # frames within which coming into reach explains a jump
+LEAP = 0.02  # of the reach: a target that moves less in one frame does not jump
+
+TARGET = "the target jumps"
+REACH = "the target comes into reach or leaves it"
+FAR = "no pose found as near to the target, which is out of reach, avoids it"
+LIMITS = "no solution found within the limits avoids it"
+WISHES = "no solution found nearby that is as it shall be avoids it"
+LEFT = "the path was not smoothed"
+
+Rotations = Sequence[Quaternion]
+
+
+class Moment(NamedTuple):
+    """One frame of a path: the `pose` that a solver found for the `target`, armature space.
+
+    `tolerance` [Blender units] is how near it shall be, `reached` whether it is, `soft` what it shall be like besides.
+    """
+
+    pose: Pose
+    target: Target
+    tolerance: float
+    reached: bool = True
+    soft: Sequence[Soft] = ()
+
+
+class Turned(NamedTuple):
+    """The most that a joint turns to the frame of index `at` from the one before: its name and the angle [rad]."""
+
+    at: int
+    joint: str
+    angle: float
+
+
+class Jump(NamedTuple):
+    """A turn that stands out from those of the frames around it, and the reason why it is there."""
+
+    turned: Turned
+    reason: str
+
+
+def turn(before: Rotations, after: Rotations) -> float:
+    """Largest turn [rad] of a joint from one pose to the next, to 1e-3 rad: single precision tells no less."""
+    return 2.0 * acos(min(1.0, min(map(abs, map(Quaternion.dot, before, after)))))
+
+
+def turns(path: Sequence[Rotations]) -> list[float]:
+    """Largest turn [rad] of a joint to each frame from the one before; 0 for the first."""
+    return [0.0, *map(turn, path, path[1:])]
+
+
+def largest_turn(poses: Sequence[Pose]) -> Turned | None:
+    """The largest turn of a joint in one frame; None for a single pose."""
+    path = [pose.rotations for pose in poses]
+    along = turns(path)[1:]
+    return turned(poses[0].chain, path, 1 + along.index(max(along))) if along else None
+
+
+def jumps(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose turn stands out from those around it."""
+    return [k for k, angle in enumerate(along) if angle > FEW and _stands_out(along, k)]
+
+
+def fast(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose turn stands out from those of all frames at which anything moves."""
+    moving = [angle for angle in along if angle > STILL]
+    most = max(FEW, TIMES * median(moving)) if moving else FEW
+    return [k for k, angle in enumerate(along) if angle > most]
+
+
+def _stands_out(along: Sequence[float], k: int) -> bool:
+    around = [*along[max(1, k - AROUND) : k], *along[k + 1 : k + 1 + AROUND]]
+    return len(around) >= NEIGHBOURS and along[k] > TIMES * median(around)
+
+
+def leap(moments: Sequence[Moment], k: int) -> float:
+    """How far the target jumps at frame `k`, of the reach; 0 where its way is not long beside those around it.
+
+    It is measured from where the frame before left the tip, so that a rig that jumps away from its target counts too.
+    """
+    first = max(1, k - AROUND)
+    ways = [_way(*moments[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(moments)))]
+    way = ways.pop(k - first)
+    return way if way > LEAP and way > TIMES * median(ways or [0.0]) else 0.0
+
+
+def _way(before: Moment, now: Moment) -> float:
+    """How far the tip has to go, of the reach, when no joint has turned yet but what carries the chain has moved."""
+    own = now.pose
+    still = own.base is before.pose.base and own.chain is before.pose.chain
+    carried = (before.pose if still else Pose(own.chain, own.base, before.pose.rotations)).tip
+    return float((now.target.closest(carried) - carried).length) / own.chain.reach
+
+
+def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
+    """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
+    if leap(moments, k):
+        return TARGET
+    reached = [moment.reached for moment in moments[max(0, k - NEAR) : k + NEAR]]
+    if not all(reached):  # a straight chain bends at once
+        return REACH if any(reached) else FAR
+    if not smoothed:
+        return LEFT
+    return WISHES if moments[k].soft else LIMITS
+
+
+def turned(chain: Chain, path: Sequence[Rotations], k: int) -> Turned:
+    """The joint that turns most to frame `k` of a path."""
+    angles = list(map(rotation_angle, path[k - 1], path[k]))
+    largest = max(angles)
+    return Turned(k, chain.joints[angles.index(largest)].name, largest)
