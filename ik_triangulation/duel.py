@@ -14,7 +14,7 @@ from .blender.units import scale_of
 from .errors import IKError
 from .overlay import clear_ghosts, show_ghost
 from .solvers import SOLVERS
-from .solvers.compare import Row
+from .solvers.compare import SolverResult
 
 MEASURES = ("total_angle", "error", "turns", "travel", "iterations", "seconds")
 _GHOST = "Duel"
@@ -69,7 +69,7 @@ class IKT_PG_duel(PropertyGroup):
     chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
 
 
-def show(rows: Sequence[Row], armature: Object, tip: str, context: Context) -> None:
+def show(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
     """Make these the rows in the panel, and show the pose of the first."""
     duel = context.window_manager.ik_triangulation_duel
     duel.armature, duel.tip = armature.name, tip

@@ -12,12 +12,12 @@ from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Rig, Sample
 from .errors import RigError
-from .goal import Aim, Goal
-from .goals import Target
+from .goal import Aim
+from .goals import Goal, Target
 from .kinematics import Chain, Locked, Pose
 from .motion.jump_removal import Path
 from .motion.jumps import Jump, Moment
-from .solvers import Solution, solve
+from .solvers import Solution, SolverSettings, solve_goal
 from .work import Work
 
 Jumps = Callable[[], list[Jump]]
@@ -58,9 +58,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
         goal = aim.at(now, began or start)
         # Where there are soft constraints the first frame may look for a pose far away.
         follow = not (first and goal.soft)
-        solution = solve(
-            begin, goal.target, limb.solver, tolerance, limb.iterations, limb.finish, limb.seed, goal.soft, follow
-        )
+        solution = solve_goal(begin, goal._replace(tolerance=tolerance), solver_settings(limb), follow=follow)
         pose = solution.pose
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
 
@@ -159,6 +157,11 @@ def turned_like(before: Pose, start: Pose) -> Pose:
         for joint, sampled, rotation in zip(joints, start.rotations, turned, strict=True)
     ]
     return Pose(start.chain, start.base, rotations)
+
+
+def solver_settings(limb: Limb) -> SolverSettings:
+    """The solver settings of a limb as a record."""
+    return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed)
 
 
 def _tolerance(limb: Limb, now: Sample) -> float:

@@ -3,24 +3,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from mathutils import Vector
 
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .goals import Point, Target, Transformed
-from .goals.soft import Soft
+from .goals import Goal, Point, Transformed
 from .kinematics import Pose
 from .shape import shape
 from .wishes import has_wishes, wishes
-
-
-class Goal(NamedTuple):
-    """What to reach and what to be like, armature space."""
-
-    target: Target
-    soft: tuple[Soft, ...] = ()
 
 
 class Aim:

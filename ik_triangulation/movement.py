@@ -22,13 +22,13 @@ from mathutils import Vector
 from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .follow import Solved, at_frame, between, turned_like
-from .goal import Aim, Goal
-from .goals import Point
+from .follow import Solved, at_frame, between, solver_settings, turned_like
+from .goal import Aim
+from .goals import Goal, Point
 from .kinematics import Locked, Pose
-from .kinematics.joint_path import way
+from .kinematics.joint_path import joint_path
 from .motion.timing import Profile, window
-from .solvers import Solution, solve
+from .solvers import Solution, solve, solve_goal
 
 ON_THE_LINE = 0.01  # of the tolerance: nearer than at a target, or the slow frames at both ends would tremble
 
@@ -204,7 +204,7 @@ def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) ->
     for i, share in enumerate(shares):
         freedom = pose.chain.joints[i].freedom
         if not isinstance(freedom, Locked):
-            pose.put(i, freedom.nearest(way(freedom, before.rotations[i], after.rotations[i])(share)))
+            pose.put(i, freedom.nearest(joint_path(freedom, before.rotations[i], after.rotations[i])(share)))
     return pose
 
 
@@ -220,10 +220,10 @@ def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
 def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
     """The pose with its tip moved onto the line, without restarts: these would make a frame unlike its neighbours."""
     enough = ON_THE_LINE * limb.tolerance / step.now.rig.stretch
-    return solve(pose, goal.target, limb.solver, enough, limb.iterations, finish=False)
+    return solve(pose, goal.target, solver=limb.solver, tolerance=enough, iterations=limb.iterations, finish=False)
 
 
 def _solve(limb: Limb, now: Sample, start: Pose, goal: Goal, follow: bool) -> Solution:
     # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-    settings = limb.solver, limb.tolerance / now.rig.stretch, limb.iterations, limb.finish, limb.seed
-    return solve(start, goal.target, *settings, goal.soft, follow)
+    goal = goal._replace(tolerance=limb.tolerance / now.rig.stretch)
+    return solve_goal(start, goal, solver_settings(limb), follow=follow)

@@ -10,9 +10,9 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from .goals import Direction, Orientation
-from .goals.soft import Soft
+from .goals.soft import SoftGoal
 from .kinematics import Cost, Pose
-from .motion.jumps import Jump, Turned, largest_turn
+from .motion.jumps import JointStep, Jump, largest_turn
 
 
 class FrameResult(NamedTuple):
@@ -27,7 +27,7 @@ class FrameResult(NamedTuple):
     reached: bool
     iterations: int
     pose: Pose
-    soft: Sequence[Soft] = ()
+    soft: Sequence[SoftGoal] = ()
     due: bool = True
 
     @property
@@ -131,7 +131,7 @@ class Report:
         return median(result.error for result in self.due)
 
     @property
-    def largest_turn(self) -> Turned | None:
+    def largest_turn(self) -> JointStep | None:
         """The largest turn of a joint from one frame to the next; None for a single frame."""
         return largest_turn([result.pose for result in self.frames])
 
@@ -175,5 +175,5 @@ class Report:
             ],
         }
 
-    def _turned(self, turned: Turned) -> dict[str, Any]:
+    def _turned(self, turned: JointStep) -> dict[str, Any]:
         return {"frame": self.frames[turned.at].frame, "bone": turned.joint, "angle": turned.angle}

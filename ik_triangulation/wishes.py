@@ -14,7 +14,7 @@ from .blender.sampling import Sample
 from .errors import SettingError, TargetError
 from .goals import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
 from .goals.obstacles import Obstacle
-from .goals.soft import Soft
+from .goals.soft import SoftGoal
 from .kinematics import Pose
 from .kinematics.rotation import orientation
 from .shape import along
@@ -30,7 +30,7 @@ def has_wishes(limb: Limb) -> bool:
     return bool(orientation_of(limb) != "NONE" or limb.pole_target or limb.in_the_way or weights)
 
 
-def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft]:
+def wishes(limb: Limb, now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
     """The soft constraints of a frame, armature space.
 
     `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError for

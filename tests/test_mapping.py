@@ -70,7 +70,7 @@ def test_a_pixel_stands_where_its_target_was():
             if not made.inside[row, column]:
                 continue
             target = rig.matrix_world.inverted() @ place_of(mapped.shown, image, row, column)
-            solution = solve(start, Point(target), "CCD", 0.01 * reach, 15, finish=False)
+            solution = solve(start, Point(target), solver="CCD", tolerance=0.01 * reach, iterations=15, finish=False)
             assert solution.error / reach == pytest.approx(made.metrics.error[row, column], abs=2e-4)
             checked += 1
     assert checked > 100

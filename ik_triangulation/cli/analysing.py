@@ -15,7 +15,7 @@ from ..kinematics import Pose
 from ..maps.colours import SCALES
 from ..maps.metric_map import METRICS
 from ..maps.volume import mapping_volume
-from ..solvers import SOLVERS
+from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
 from ..work import run_through
 from .files import open_file, write_json
@@ -99,8 +99,9 @@ def run_map(arguments: Namespace) -> bool:
 
 
 def _run_volume(arguments: Namespace, start: Pose) -> bool:
-    how = arguments.solver, arguments.resolution, arguments.tolerance, arguments.iterations
-    made = run_through(mapping_volume(start, *how))
+    settings = SolverSettings(solver=arguments.solver, iterations=arguments.iterations)
+    how = {"resolution": arguments.resolution, "tolerance": arguments.tolerance}
+    made = run_through(mapping_volume(start, settings, **how))
     try:
         made.save_npy(arguments.volume, arguments.metric)
     except OSError as error:

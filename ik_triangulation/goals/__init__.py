@@ -5,9 +5,14 @@ Needs mathutils, nothing else of Blender. Everything is in armature space.
 """
 
 from .comfort import Effort, Near
+from .goal import Goal
 from .obstacles import Avoid, Ball, Block
-from .shapes import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target, Transformed
-from .soft import Direction, Orientation, Pole
+from .orientation import Direction, Orientation
+from .pole import Pole
+from .shapes import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere
+from .soft import SoftGoal
+from .target import Target
+from .transformed import Transformed
 
 __all__ = [
     "Avoid",
@@ -18,6 +23,7 @@ __all__ = [
     "Direction",
     "Effort",
     "Field",
+    "Goal",
     "Line",
     "Near",
     "Orientation",
@@ -27,6 +33,7 @@ __all__ = [
     "Ray",
     "Ring",
     "Segment",
+    "SoftGoal",
     "Sphere",
     "Target",
     "Transformed",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A soft constraint that keeps the chain out of obstacles: balls and boxes.
+"""Soft goal that keeps the links out of obstacles: balls and boxes.
 
-Source: obstacles that push away, Khatib 1986, as a soft constraint of "Inverse Kinematics - Improved Methods" (seed
-document gradient-methods). Of each link the point that is deepest inside is pushed out.
+Source: repulsive obstacles, Khatib 1986, "Real-time obstacle avoidance for manipulators and mobile robots", as a soft
+constraint of "Inverse Kinematics - Improved Methods" (seed document gradient-methods). The residual of a link is the
+penetration depth of its deepest point.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,21 +15,22 @@ from mathutils import Matrix, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from .soft import Row, Turn, check_finite, check_weight
+from .checks import check_finite, check_weight
+from .soft import JointAxis, Residual
 
-HALVINGS = 12  # of a link, to find where it is deepest
+_BISECTIONS = 12  # of a link, to find its deepest point
 
 
 class Obstacle(Protocol):
-    """Something to stay out of; convex, so that along a line the depth rises and falls but once."""
+    """A convex volume to stay out of: along a line its depth has a single maximum."""
 
     def depth(self, point: Vector) -> tuple[float, Vector]:
-        """How deep a point is inside (armature space; negative outside), and the unit vector that leads out."""
+        """Penetration depth of a point (armature space; negative outside), and the unit vector that leads out."""
 
 
 @dataclass(frozen=True)
 class Ball:
-    """Everything within `radius` of `centre`. Raises SettingError for a place or radius that is none."""
+    """All points within `radius` of `centre`. Raises SettingError for a centre or radius that is not valid."""
 
     centre: Vector
     radius: float
@@ -46,9 +48,9 @@ class Ball:
 
 @dataclass(frozen=True)
 class Block:
-    """A box: `frame` (4x4) takes the cube from -1 to 1 on each axis to it, `margin` [Blender units] is put around.
+    """A box: `frame` (4x4) maps the cube from -1 to 1 on each axis to it; `margin` [Blender units] is added around it.
 
-    Its axes should be at right angles. Raises SettingError for a box that is flat or nowhere, and a negative margin.
+    Its axes should be orthogonal. Raises SettingError for a flat or non-finite box and for a negative margin.
     """
 
     frame: Matrix
@@ -77,7 +79,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Avoid:
-    """The links shall stay out of the `obstacles` (armature space)."""
+    """Keep the links out of the `obstacles` (armature space)."""
 
     obstacles: Sequence[Obstacle]
     weight: float = 1.0
@@ -86,7 +88,7 @@ class Avoid:
     def __post_init__(self) -> None:
         check_weight("Avoid", self.weight)
 
-    def rows(self, pose: Pose, turns: Sequence[Turn]) -> Iterator[Row]:
+    def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
         scale = self.weight / pose.chain.reach
         for i in range(len(pose)):
             head, link = pose.head(i), pose.end(i) - pose.head(i)
@@ -94,17 +96,17 @@ class Avoid:
                 point = deepest(obstacle, head, link)
                 depth, out = obstacle.depth(point)
                 if depth > 0.0:
-                    row = [-scale * turn.moves(point).dot(out) if turn.joint <= i else 0.0 for turn in turns]
+                    row = [-scale * dof.velocity(point).dot(out) if dof.joint <= i else 0.0 for dof in dofs]
                     yield scale * depth, row
 
 
 def deepest(obstacle: Obstacle, head: Vector, link: Vector) -> Vector:
-    """The point of a link that is deepest in an obstacle; of one that is far away, just its middle."""
+    """The point of a link deepest in an obstacle, by bisection; the middle of a link too far away to touch it."""
     least, most, middle = 0.0, 1.0, 0.5
     depth, out = obstacle.depth(head + link * middle)
     if depth <= -link.length / 2.0:
         return head + link * middle
-    for _ in range(HALVINGS):
+    for _ in range(_BISECTIONS):
         if out.dot(link) < 0.0:
             least = middle
         else:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a chain reaches, from the lengths of its links alone."""
+"""Workspace of a chain without limits, from the lengths of its links alone."""
 
 from itertools import accumulate
 
 
 def reaches(lengths: tuple[float, ...]) -> tuple[tuple[float, float], ...]:
-    """Least and greatest distance that free links `i` and after can span, for each `i`, and (0, 0) after the last.
+    """Least and greatest distance that unlimited links `i` and after can span, for each `i`, and a last (0, 0).
 
     Links of total length S whose longest is l span everything from max(0, 2 l - S) to S.
     """

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colour scales: from a share in 0..1 to sRGB.
 
-Sources: the hue scale is that of Cardwell and Mukundan's metric maps. The others run through a few colours in straight
-lines of Ottosson's OKLab (2020, "A perceptual color space for image processing"), in steps that look equally large;
-they grow lighter all the way, and so read in grey as well.
+Sources: the hue scale is that of Cardwell and Mukundan's metric maps. The others interpolate a few colours linearly in
+Ottosson's OKLab (2020, "A perceptual color space for image processing"), with perceptually uniform steps; their
+lightness increases throughout, so that they can be read in greyscale as well.
 """
 
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]  # shares, or colours with a last axis of three
+from ..motion.arrays import Numbers
 
 _VIOLET_TO_YELLOW = np.array([(0.27, 0.12, 0.47), (0.14, 0.44, 0.60), (0.30, 0.70, 0.42), (0.98, 0.92, 0.30)])
 _PLUM_TO_CREAM = np.array([(0.25, 0.14, 0.38), (0.66, 0.20, 0.38), (0.94, 0.52, 0.22), (0.99, 0.95, 0.72)])
@@ -42,7 +41,7 @@ def hue(shares: Numbers) -> Numbers:
 
 
 def uniform(colours: Numbers, shares: Numbers) -> Numbers:
-    """Along the line through `colours` (sRGB), equal steps of `shares` looking equally large."""
+    """Interpolate `colours` (sRGB) so that equal steps of `shares` look equally large."""
     corners = oklab(colours)
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
     at = np.cumsum((0.0, *lengths)) / lengths.sum()
@@ -57,14 +56,14 @@ SCALES: dict[str, Callable[[Numbers], Numbers]] = {
 
 
 def oklab(colours: Numbers) -> Numbers:
-    """Lightness and the two opponent coordinates of sRGB colours; the last axis is of three."""
+    """Convert sRGB to OKLab: lightness and two opponent coordinates; the last axis has three entries."""
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     lab: Numbers = np.cbrt(linear @ _CONES.T) @ _OKLAB.T
     return lab
 
 
 def srgb(lab: Numbers) -> Numbers:
-    """The sRGB colours, each channel held to 0..1, of OKLab ones."""
+    """Convert OKLab to sRGB, each channel clamped to 0..1."""
     cones = lab @ np.linalg.inv(_OKLAB).T
     linear = np.clip(cones**3 @ np.linalg.inv(_CONES).T, 0.0, 1.0)
     colours: Numbers = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the colours of a map mean: in words, and as a strip of them under its picture."""
+"""Legend of a map: as text, and as a strip of its colours under the picture."""
 
 from math import pi
 from typing import Any
@@ -19,15 +19,15 @@ LABELS = {
 }
 _UNITS = {"error": (100.0, "%"), "travel": (100.0, "%"), "total_angle": (180.0 / pi, "°")}  # of the reach, degrees
 _NAMES = {"HUE": ("blue", "red"), "VIOLET_YELLOW": ("violet", "yellow"), "PLUM_CREAM": ("plum", "cream")}
-# Five rows of three dots, top first, a bit each.
+# Glyphs of five rows of three dots, top row first, one bit for each dot.
 _DOTS = {
     **dict(zip("0123456789", (31599, 11415, 29671, 29647, 23497, 31183, 31215, 29330, 31727, 31695), strict=True)),
     ".": 2,
     "%": 21157,
     "°": 10880,
 }
-_SHARE = 8  # of the picture's height that the strip takes
-_TIGHT = 60  # pixels of width for each size of the digits
+_SHARE = 8  # height of the picture divided by that of the strip
+_TIGHT = 60  # width of the picture in pixels divided by the scale of the digits
 
 
 def labels(metric: str, least: float, greatest: float) -> tuple[str, str]:
@@ -39,7 +39,7 @@ def labels(metric: str, least: float, greatest: float) -> tuple[str, str]:
 
 
 def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
-    """What the colours of a metric begin and end with."""
+    """The legend as text: the values and colours at both ends of the scale."""
     low, high = (
         f"{label} ({name})" for label, name in zip(labels(metric, least, greatest), _NAMES[scale], strict=True)
     )
@@ -47,7 +47,7 @@ def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
 
 
 def with_strip(picture: NDArray[np.uint8], metric: str, scale: str, least: float, greatest: float) -> NDArray[np.uint8]:
-    """A picture (rows, columns, 4), top row first, with the scale under it and the values at its ends."""
+    """Append the colour scale with the values at its ends to a picture (rows, columns, 4), top row first."""
     rows, columns, _ = picture.shape
     height = max(rows // _SHARE, 7)
     strip = np.full((height, columns, 4), 255, np.uint8)
@@ -67,7 +67,7 @@ def with_strip(picture: NDArray[np.uint8], metric: str, scale: str, least: float
 
 
 def _dots(text: str) -> NDArray[Any]:
-    """The text as rows of dots, a column between two signs."""
+    """Render text as a boolean array of dots, with one empty column between glyphs."""
     signs = [[[_DOTS[sign] >> 14 - 3 * row - column & 1 for column in range(3)] for row in range(5)] for sign in text]
     spaced = np.pad(np.array(signs, bool), ((0, 0), (0, 0), (0, 1)))
     return np.concatenate(list(spaced), axis=1)[:, :-1]

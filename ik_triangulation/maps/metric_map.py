@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metric maps: a plane through the root with a target at each pixel, and what it takes to solve for it.
+"""Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
 
 Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
-Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image: maps of chains of any size
-compare. Targets are the centres of the pixels, and those outside the disc are left out.
+Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image, so that maps of chains of
+any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
 from collections.abc import Callable
@@ -16,20 +16,21 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..errors import ChainError, SettingError
-from ..goals import Point
+from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from ..solvers import Solution, solve
+from ..motion.arrays import Numbers
+from ..solvers import Solution, SolverSettings, solve_goal
 from ..work import Job, run_through
 from .colours import SCALES
 from .png import write_png
 
-Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.complex128]
 
-_NOWHERE = 1e-6  # of the reach: what is so near has no direction in single precision
+PAPER_SETTINGS = SolverSettings(solver="CCD", iterations=10, finish=False)
+_NOWHERE = 1e-6  # of the reach: a shorter vector has no direction in single precision
 
 
 class Metrics(NamedTuple):
@@ -51,11 +52,10 @@ METRICS = Metrics._fields
 
 @dataclass(frozen=True)
 class MetricMap:
-    """What each pixel's target took to solve.
+    """Metrics of the solution for each pixel's target.
 
-    `metrics` are square arrays, the top row first: iterations out of `attempts` (and those of finish=True, if any, on
-    top), error and travel as shares of the reach, the total angle in radians. Outside the disc, where `inside` is
-    False, all are 0.
+    `metrics` are square arrays, top row first: iterations out of `attempts` (plus those of finish=True, if any), error
+    and travel as shares of the reach, the total angle in radians. Outside the disc, where `inside` is False, all are 0.
     """
 
     metrics: Metrics
@@ -75,8 +75,8 @@ class MetricMap:
         """The map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
 
         The scale begins at one iteration, or 0 of another metric, and ends at the last attempt, the greatest value or
-        `greatest`. What was not reached is black, but for its error. Raises SettingError for an unknown metric or
-        colour scale.
+        `greatest`. Targets that were not reached are black, except in the map of the error. Raises SettingError for an
+        unknown metric or colour scale.
         """
         check_shown(metric, scale)
         shown = self._shown(metric)
@@ -111,26 +111,27 @@ def map_pose(
     origin: Vector,
     along: Vector,
     across: Vector,
-    solver: str = "CCD",
+    settings: SolverSettings | None = None,
+    *,
     size: int = 300,
     tolerance: float = 0.01,
-    iterations: int = 10,
-    finish: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> MetricMap:
-    """The map of any chain by solve(), for each pixel from the pose `start`.
+    """Map any chain by solve(), for each pixel from the pose `start`.
 
     The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
     `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
-    of the reach. `progress` is told the share of the rows done and may raise to stop. Raises SettingError for a size
-    below one pixel, ChainError for a chain without length, and both as solve() does.
+    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. `progress` gets the
+    share of the rows done and may raise to stop. Raises SettingError for a size below one pixel, ChainError for a chain
+    without length, and both as solve() does.
     """
 
     def tell(done: int, of: int) -> None:
         if progress and done:
             progress(done / of)
 
-    return run_through(mapping_pose(start, origin, along, across, solver, size, tolerance, iterations, finish), tell)
+    work = mapping_pose(start, origin, along, across, settings or PAPER_SETTINGS, size=size, tolerance=tolerance)
+    return run_through(work, tell)
 
 
 def mapping_pose(
@@ -138,23 +139,23 @@ def mapping_pose(
     origin: Vector,
     along: Vector,
     across: Vector,
-    solver: str = "CCD",
+    settings: SolverSettings,
+    *,
     size: int = 300,
     tolerance: float = 0.01,
-    iterations: int = 10,
-    finish: bool = False,
 ) -> Job[MetricMap]:
-    """What map_pose() does, pixel by pixel: yields the rows done and the rows in all, returns the map."""
+    """Do the work of map_pose() in steps of one pixel; yields the numbers of rows done and in all, returns the map."""
     reach = reach_of(start)
     places, inside = pixels(size)
     rows = []
     for number, (row, within) in enumerate(zip(places, inside, strict=True)):
         for place in row[within]:
             target = origin + (along * place.real + across * place.imag) * reach
-            rows.append(measure(solve(start, Point(target), solver, tolerance * reach, iterations, finish), reach))
+            goal = Goal(Point(target), tolerance=tolerance * reach)
+            rows.append(measure(solve_goal(start, goal, settings), reach))
             yield number, size
         yield number + 1, size
-    return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, iterations)
+    return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, settings.iterations)
 
 
 def reach_of(start: Pose) -> float:
@@ -196,10 +197,9 @@ def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDAr
 
 
 def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
-    """The plane in which a pose is bent: the root, the way from there to the tip, and across to where it is bent most.
+    """The plane in which a pose is bent: the root, the unit vector to the tip, and the one to the largest bend.
 
-    A straight pose has none: then it is where its root bends to by preference. Armature space; the ways are unit
-    vectors, as map_pose() wants them.
+    A straight pose has none: then it is the plane of the root's bend axis. Armature space, as map_pose() takes it.
     """
     root, nowhere = pose.head(0), _NOWHERE * pose.chain.reach
     to_tip = pose.tip - root
@@ -211,7 +211,7 @@ def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
 
 
 def pixels(size: int) -> tuple[Places, Flags]:
-    """The centres of the pixels as complex numbers, the image's edges at +-1, and which lie in the disc."""
+    """Centres of the pixels as complex numbers, with the image's edges at +-1, and a mask of those in the disc."""
     if size < 1:
         raise SettingError(f"{size} pixels make no map. Give it a size from 1 up.")
     at = (np.arange(size) + 0.5) / size * 2.0 - 1.0
@@ -220,7 +220,7 @@ def pixels(size: int) -> tuple[Places, Flags]:
 
 
 def laid_out(solutions: Metrics, inside: Flags, attempts: int) -> MetricMap:
-    """The map of what is known of the pixels inside the disc, row by row."""
+    """Arrange the metrics of the pixels inside the disc, row by row, as a map."""
 
     def square(values: NDArray[Any]) -> NDArray[Any]:
         array = np.zeros(inside.shape, dtype=values.dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write pictures without any library but the standard one.
+"""Write PNG files without Blender, so that maps can be saved wherever they can be computed.
 
 Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5, 7 and 11.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chain reaches in space: a grid of targets round its root, and what it takes to solve for each."""
+"""Reach volume of a chain: a grid of targets around its root, with the cost of the solution for each."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -10,18 +10,19 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..errors import SettingError
-from ..goals import Point
+from ..goals import Goal, Point
 from ..kinematics import Pose
-from ..solvers import solve
+from ..motion.arrays import Numbers
+from ..solvers import SolverSettings, solve_goal
 from ..work import Job
-from .metric_map import METRICS, Metrics, Numbers, check_shown, coloured, ends_of, measure, numbers_of, reach_of
+from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, measure, numbers_of, reach_of
 
 _MOST = 95.0  # percent
 
 
 @dataclass(frozen=True)
 class VolumeMap:
-    """The places that were reached, rows of x, y, z in armature space, and what each took.
+    """The targets that were reached, rows of x, y, z in armature space, and their metrics.
 
     They are `spacing` apart on a grid, of which `targets` are in the ball of the chain's reach. `metrics` are as those
     of a MetricMap, an entry for each place.
@@ -42,7 +43,7 @@ class VolumeMap:
         return numbers_of(self.metrics, name)
 
     def ends(self, metric: str) -> tuple[float, float]:
-        """The values at which the colours begin and end: 5 % of the places take more, the few hardest of them far more.
+        """Values at which the colours begin and end; the upper one is the 95th percentile, as outliers are far above.
 
         Raises SettingError for an unknown metric.
         """
@@ -62,15 +63,9 @@ class VolumeMap:
 
 
 def mapping_volume(
-    start: Pose,
-    solver: str = "TRIANGULATION",
-    resolution: int = 16,
-    tolerance: float = 0.01,
-    iterations: int = 100,
-    finish: bool = True,
-    seed: int = 0,
+    start: Pose, settings: SolverSettings | None = None, *, resolution: int = 16, tolerance: float = 0.01
 ) -> Job[VolumeMap]:
-    """Map the ball that the chain's reach makes round its root, target by target, each from the pose `start`.
+    """Map the ball with the chain's reach as its radius round the root, target by target, each from the pose `start`.
 
     `resolution` is how many targets there are across it, `tolerance` a share of the reach. Yields the targets done and
     those in all. Raises SettingError for a resolution below 1, ChainError for a chain without length, and both as
@@ -81,7 +76,7 @@ def mapping_volume(
     places, rows = [], []
     for number, offset in enumerate(away):
         target = root + Vector(offset)
-        solution = solve(start, Point(target), solver, tolerance * reach, iterations, finish, seed)
+        solution = solve_goal(start, Goal(Point(target), tolerance=tolerance * reach), settings or SolverSettings())
         if solution.reached:
             places.append(target)
             rows.append(measure(solution, reach))

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves through keys as Blender draws them, for many channels at once.
+"""Evaluation of Bezier F-curves as Blender does it, for many channels at once.
 
-A Bezier segment of an F-Curve runs through time as well as through values, and Blender finds the place on it by solving
-a cubic for the time. With handles a third of the way to the neighbouring keys the time runs evenly, the value is a
-plain cubic of it (the Hermite form, given by the slopes of the handles), and no root has to be found.
+A Bezier segment of an F-curve is parametric in time and value, and Blender solves a cubic for the time. With handles at
+a third of the distance to the neighbouring keys the time is linear in the parameter and the value a plain cubic of it
+(the Hermite form, given by the slopes of the handles), so no root has to be found.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from .arrays import Array
 
 
 class Curves(NamedTuple):
@@ -39,12 +39,12 @@ class Curves(NamedTuple):
 
 
 def straight(times: Array, values: Array) -> Curves:
-    """Straight lines from key to key."""
+    """Return linear interpolation between the keys."""
     slopes = np.diff(values, axis=0) / np.diff(times)[:, None]
     return Curves(times, values, np.concatenate((slopes[:1], slopes)), np.concatenate((slopes, slopes[-1:])))
 
 
 def flowing(times: Array, values: Array) -> Curves:
-    """Curves whose handles lie along the mean slope of the values around each key."""
+    """Return smooth curves: the handles have the mean slope of the values around each key."""
     slopes = np.gradient(values, times, axis=0)
     return Curves(times, values, slopes, slopes)

@@ -19,10 +19,11 @@ from random import Random
 from mathutils import Quaternion
 
 from ..kinematics import Freedom, Hinge, Locked, Pose
+from ..kinematics.chain import LENGTH_ROUNDING
 from ..solvers import gauss_newton, triangulation
-from ..solvers.finish import stray
-from ..solvers.iterate import repeat
-from ..solvers.null_space import settle
+from ..solvers.finish import perturb
+from ..solvers.iterate import iterate
+from ..solvers.null_space import optimise
 from ..work import Work
 from .jumps import FAR, REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
 
@@ -37,7 +38,6 @@ SAME = 1e-3  # [rad] poses that differ by less are one
 EXPLAINS = 5.0  # [rad] that a joint may turn at once where the target jumps as far as the chain reaches
 AVERAGES = 40  # times that rotations are averaged for the most smoothing
 HALVES = 4  # times that half of the smoothing is taken back where the limits or the reach do not allow it
-ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
 CLOSE = 1e-3  # of the reach: what a frame that does not reach may lose; poses within that are led into each other
 
 Track = dict[int, Rotations]  # by frame
@@ -175,7 +175,7 @@ class Path:
             starts = [(k - 1, self.rotations[k - 1]), (k, self.rotations[k])]
             for _ in range(RESTARTS):
                 pose = self._posed(k, self.rotations[k])
-                stray(pose, random, 1.0)
+                perturb(pose, random, 1.0)
                 found = self._pull(k, pose.rotations, SEARCH)
                 yield
                 if found is not None:
@@ -197,12 +197,12 @@ class Path:
         pose = self._posed(k, rotations)
         allowed = self._allowed(k)
         if not moment.reached and not pose.chain.limited:
-            repeat(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
-        error, _ = repeat(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
+            iterate(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
+        error, _ = iterate(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
         if not pose.chain.limited:  # what is left is little, and one pass takes it all
-            error, _ = repeat(triangulation.step, pose, moment.target, ROUNDING * pose.chain.reach, 1)
+            error, _ = iterate(triangulation.step, pose, moment.target, LENGTH_ROUNDING * pose.chain.reach, 1)
         if moment.soft and error <= allowed:
-            settle(pose, moment.target, moment.soft, moment.tolerance)
+            optimise(pose, moment.target, moment.soft, moment.tolerance)
             error = (moment.target.closest(pose.tip) - pose.tip).length
         return pose.rotations if error <= allowed else None
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mathutils import Quaternion
 
 from ..goals import Target
-from ..goals.soft import Soft
+from ..goals.soft import SoftGoal
 from ..kinematics import Chain, Pose
 from ..kinematics.rotation import rotation_angle
 
@@ -44,10 +44,10 @@ class Moment(NamedTuple):
     target: Target
     tolerance: float
     reached: bool = True
-    soft: Sequence[Soft] = ()
+    soft: Sequence[SoftGoal] = ()
 
 
-class Turned(NamedTuple):
+class JointStep(NamedTuple):
     """The most that a joint turns to the frame of index `at` from the one before: its name and the angle [rad]."""
 
     at: int
@@ -58,7 +58,7 @@ class Turned(NamedTuple):
 class Jump(NamedTuple):
     """A turn that stands out from those of the frames around it, and the reason why it is there."""
 
-    turned: Turned
+    turned: JointStep
     reason: str
 
 
@@ -72,7 +72,7 @@ def turns(path: Sequence[Rotations]) -> list[float]:
     return [0.0, *map(turn, path, path[1:])]
 
 
-def largest_turn(poses: Sequence[Pose]) -> Turned | None:
+def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
     """The largest turn of a joint in one frame; None for a single pose."""
     path = [pose.rotations for pose in poses]
     along = turns(path)[1:]
@@ -127,8 +127,8 @@ def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
     return WISHES if moments[k].soft else LIMITS
 
 
-def turned(chain: Chain, path: Sequence[Rotations], k: int) -> Turned:
+def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
     """The joint that turns most to frame `k` of a path."""
     angles = list(map(rotation_angle, path[k - 1], path[k]))
     largest = max(angles)
-    return Turned(k, chain.joints[angles.index(largest)].name, largest)
+    return JointStep(k, chain.joints[angles.index(largest)].name, largest)

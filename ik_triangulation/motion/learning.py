@@ -1,38 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a joint may do, learned from the rotations it has had.
+"""Joint limits learned from a recorded motion.
 
-The axis is the principal one of the rotations from rest: the eigenvector of the greatest uncentred second moment of
-the vector parts of the quaternions, in which their sign does not count. Ranges are percentiles of the angles along
-time, with whole turns and the two Euler triples of a rotation chosen so that they run on.
+The hinge axis is the principal axis of the rotations from rest: the eigenvector for the largest eigenvalue of the
+second moments of the quaternions' vector parts, which do not depend on the quaternions' sign. Ranges are percentiles of
+the angles over time, unwrapped, with the one of both Euler triples of a rotation that is continuous.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import degrees, dist, inf, radians, tau
-from typing import Any
 
 import numpy as np
 from mathutils import Quaternion, Vector
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import SettingError
 from ..kinematics import EulerLimits, Freedom, Hinge, Locked
 from ..kinematics.euler import other_euler, to_euler
+from .arrays import Array
 
 OFF_AXIS = radians(5.0)  # [rad]
 SHARE = 98.0  # [%]
 
-_STILL = radians(0.1)  # [rad] a joint that turns less than this does not turn
-_MOST = 95.0  # [%] of the rotations that have to be near the axis of a hinge
-
-Numbers = NDArray[np.floating[Any]]
+_STILL = radians(0.1)  # [rad] rotation up to which a joint counts as not moving
+_MOST = 95.0  # [%] of the rotations that have to be near those of a hinge
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A `freedom` learned from rotations at a number of `frames`.
+    """A `freedom` learned from the rotations at a number of `frames`.
 
-    All but the farthest 5 % of the rotations are within `strays` [rad] of one about the principal axis alone.
+    95 % of the rotations are within `strays` [rad] of a rotation about the principal axis alone.
     """
 
     freedom: Freedom
@@ -60,17 +58,17 @@ def learn_freedom(
     margin: float = 0.0,
     triples: ArrayLike | None = None,
 ) -> Learned:
-    """What a joint may do that had these `rotations` one after the other: quaternions wxyz from rest, a row each.
+    """Learn the freedom of a joint from its `rotations` over time: quaternions wxyz from rest (frames x 4).
 
-    A hinge, if 95 % of them stray less than `off_axis` [rad] from its axis; else Euler limits in Blender's `order`;
-    locked, if it turns less than 0.1 degrees. Ranges leave out what is beyond `share` [%] of the angles, half of it at
-    each end, and are widened by `margin` [rad] at both. `triples` are the Euler angles [rad] of the rotations where
-    they are known: at the poles of their middle axis rotations do not tell them. Raises SettingError for a share that
-    is no percentage or a negative margin.
+    The result is a hinge if 95 % of the rotations deviate less than `off_axis` [rad] from one about its axis, locked if
+    the joint rotates by less than 0.1 degrees, else Euler limits in Blender's `order`. Ranges contain `share` [%] of
+    the angles, with half of the others omitted at each end, and are widened by `margin` [rad] at both. `triples` are
+    the Euler angles [rad] of the rotations (frames x 3) if known: at the poles of the middle axis rotations do not
+    determine them. Raises SettingError for a share that is no percentage or a negative margin.
     """
     if not 0.0 < share <= 100.0 or margin < 0.0:
         raise SettingError(f"Share {share:g} and margin {margin:g} describe no range. Use 1 to 100 % and at least 0.")
-    quaternions: Numbers = np.asarray(rotations, float)
+    quaternions: Array = np.asarray(rotations, float)
     quaternions = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
     axis, angles, strays = _about_axis(quaternions)
     if _greatest_turn(quaternions) < _STILL:
@@ -79,22 +77,22 @@ def learn_freedom(
         return Learned(Hinge(Vector(axis.tolist()), *_range(angles, share, margin)), len(quaternions), strays)
     if triples is None:
         triples = [to_euler(Quaternion(rotation), order) for rotation in quaternions]
-    x, y, z = (_range_or_frozen(column, share, margin) for column in _running_on(np.asarray(triples), order).T)
+    x, y, z = (_range_or_frozen(column, share, margin) for column in _unwrapped(np.asarray(triples), order).T)
     lower, upper = zip(x, y, z, strict=True)
     return Learned(EulerLimits(order, lower, upper), len(quaternions), strays)
 
 
-def _greatest_turn(quaternions: Numbers) -> float:
+def _greatest_turn(quaternions: Array) -> float:
     """Greatest angle [rad] from the first rotation."""
     agreement = np.where(quaternions @ quaternions[0] < 0.0, -1.0, 1.0)
     chords = np.linalg.norm(quaternions * agreement[:, None] - quaternions[0], axis=1)
     return 4.0 * float(np.arcsin(chords.max() / 2.0))
 
 
-def _about_axis(quaternions: Numbers) -> tuple[Numbers, Numbers, float]:
-    """Principal axis, angles about it along time [rad], and how far most rotations stray from it [rad].
+def _about_axis(quaternions: Array) -> tuple[Array, Array, float]:
+    """Principal axis, angles about it over time [rad], and the deviation of 95 % of the rotations from it [rad].
 
-    The axis points so that the angles are positive on the whole.
+    The sign of the axis makes the mean angle positive.
     """
     real, vectors = quaternions[:, 0], quaternions[:, 1:]
     _, axes = np.linalg.eigh(vectors.T @ vectors)
@@ -106,8 +104,8 @@ def _about_axis(quaternions: Numbers) -> tuple[Numbers, Numbers, float]:
     return (axis, angles, strays) if angles.mean() >= 0.0 else (-axis, -angles, strays)
 
 
-def _running_on(triples: Numbers, order: str) -> Numbers:
-    """Euler angles of the same rotations, each as near as can be to those before, and at first to 0."""
+def _unwrapped(triples: Array, order: str) -> Array:
+    """Unwrap Euler angles: of all triples of the same rotation the one nearest to the last, at first to 0."""
     rows: list[Sequence[float]] = []
     previous: Sequence[float] = (0.0, 0.0, 0.0)
     for triple in triples.tolist():
@@ -121,20 +119,20 @@ def _whole_turns(angles: Sequence[float], previous: Sequence[float]) -> list[flo
     return [angle + tau * round((before - angle) / tau) for angle, before in zip(angles, previous, strict=True)]
 
 
-def _in_first_turn(angles: Numbers) -> Numbers:
-    """All angles moved by the same whole turns, those that bring the median nearest to 0."""
-    moved: Numbers = angles - tau * round(float(np.median(angles)) / tau)
+def _in_first_turn(angles: Array) -> Array:
+    """Move all angles by the same number of whole turns, so that the median is nearest to 0."""
+    moved: Array = angles - tau * round(float(np.median(angles)) / tau)
     return moved
 
 
-def _range(angles: Numbers, share: float, margin: float) -> tuple[float, float]:
+def _range(angles: Array, share: float, margin: float) -> tuple[float, float]:
     tail = (100.0 - share) / 2.0
     low, high = np.percentile(angles, (tail, 100.0 - tail))
     lower, upper = float(low) - margin, float(high) + margin
     return (-inf, inf) if upper - lower >= tau else (lower, upper)
 
 
-def _range_or_frozen(angles: Numbers, share: float, margin: float) -> tuple[float, float]:
+def _range_or_frozen(angles: Array, share: float, margin: float) -> tuple[float, float]:
     lower, upper = _range(angles, share, margin)
     return ((lower + upper) / 2.0,) * 2 if upper - lower < _STILL else (lower, upper)
 

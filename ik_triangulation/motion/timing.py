@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a movement goes along its way in time: the share of the way done at a share of the time, both from 0 to 1.
+"""Speed profiles of a movement: the share of the path done as a function of the share of the time, both from 0 to 1.
 
 Sources: minimum jerk is Flash and Hogan 1985, "The coordination of arm movements", the solution for a movement from
 rest to rest: s = 10 t^3 - 15 t^4 + 6 t^5. The others are the easings of Blender's keys. Its Back, Bounce and Elastic
-are left out: they pass the end or turn back before it, and a hand that reaches goes there once.
+are omitted: they overshoot or reverse, and a hand that reaches does neither.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..errors import SettingError
 
 Profile = Callable[[float], float]
 
-_LEAST = 2.0**-10  # what Blender takes off the exponential so that it begins at 0
+_LEAST = 2.0**-10  # Blender's offset, so that the exponential begins at 0
 
 
 class Timing(NamedTuple):
-    """A way to go in time: `curve` is how it begins; with `eased` the same may be at the end, or at both."""
+    """A speed profile: `curve` at the start; with `eased` it may also be applied at the end, or at both."""
 
     label: str
     description: str
@@ -49,10 +49,10 @@ EASINGS = ("EASE_IN", "EASE_OUT", "EASE_IN_OUT")
 
 
 def profile(timing: str = "MINIMUM_JERK", easing: str = "EASE_IN_OUT") -> Profile:
-    """The share of the way done as a function of the share of the time; before the time 0 and after it 1.
+    """Return the share of the path as a function of the share of the time, clamped to 0..1 outside of it.
 
-    `easing` says where a timing of Blender's is slow: at its start, its end, or both. Raises SettingError for a name
-    that is none.
+    `easing` selects the slow end of a timing of Blender's: its start, its end, or both. Raises SettingError for an
+    unknown name.
     """
     if timing not in TIMINGS:
         raise SettingError(f"Timing '{timing}' is unknown. Choose one of {', '.join(TIMINGS)}.")
@@ -73,10 +73,11 @@ def _eased(curve: Profile, easing: str) -> Profile:
 
 
 def window(time: float, joint: int, joints: int, onset: float) -> float:
-    """The share of its own time that `joint` of so many, counted from the root, has had at a share of the whole time.
+    """Time of one joint in a movement whose joints start one after the other, at a share of the total time.
 
-    With `onset` 0 all move at once. With 1 each has half of the time, and the last begins when the first is there; what
-    lies between overlaps. The share is below 0 before the joint's time and above 1 after it.
+    `joint` is counted from the root. With `onset` 0 all joints move at once. With 1 each has half of the time, and the
+    last begins when the first arrives; values between overlap. The result is below 0 before the joint's time and above
+    1 after it.
     """
     if joints < 2:
         return time

@@ -13,7 +13,7 @@ from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
 from ..overlay import clear_ghosts
 from ..report import Report
-from ..solvers.compare import Row
+from ..solvers.compare import SolverResult
 from ..work import Job
 from .limb import LimbOperator
 from .modal import ModalOperator
@@ -30,7 +30,7 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
 
     why_not = staticmethod(why_not)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Row]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[SolverResult]]:
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
         if settings.use_range:
             stored = active_bone(context).ik_triangulation
@@ -38,7 +38,7 @@ class POSE_OT_ik_triangulation_duel(ModalOperator):
         where = {"scene": scene, "view_layer": context.view_layer}
         return comparing(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
-    def tell(self, context: Context, result: Sequence[Row]) -> set[str]:
+    def tell(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
         duel.show(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
         if best.reached and not any(row.turns for row in result):

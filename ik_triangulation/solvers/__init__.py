@@ -2,7 +2,8 @@
 """The solvers and the loop they share. Needs mathutils and numpy, nothing else of Blender."""
 
 from .registry import SOLVERS
-from .solve import Solution, solve
+from .settings import SolverSettings
+from .solve import Solution, solve, solve_goal
 from .solver import Solver
 
-__all__ = ["SOLVERS", "Solution", "Solver", "solve"]
+__all__ = ["SOLVERS", "Solution", "Solver", "SolverSettings", "solve", "solve_goal"]

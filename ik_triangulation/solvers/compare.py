@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All solvers on the same work, side by side, in the measures of kinematics/cost.py."""
+"""Comparison of solvers on the same tasks, in the measures of kinematics/cost.py."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import degrees
 from time import perf_counter
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
-from ..goals import Target
+from ..goals import Goal, Target
 from ..kinematics import Pose
 from ..work import Job, run_through
-from . import SOLVERS, solve
+from .registry import SOLVERS
+from .settings import SolverSettings
+from .solve import solve_goal
 
 COSTS = ("error", "iterations", "turns", "total_angle", "travel", "seconds")
 
 
-class Row(NamedTuple):
-    """What one solver made of a number of `tasks`.
+class SolverResult(NamedTuple):
+    """Totals of one solver over a number of `tasks`.
 
-    `reached` of them it brought within tolerance; `error` is the greatest that remained [Blender units]; the others are
-    sums: `total_angle` in radians, `travel` in Blender units, `seconds` of solving. `refusal` says why the solver
-    cannot do the chain at all, if so.
+    `reached` is the number of tasks within tolerance, `error` the largest remaining distance [Blender units]; the
+    others are sums: `total_angle` in radians, `travel` in Blender units, `seconds` of solving. `refusal` is the reason
+    why the solver cannot solve this chain at all, if so.
     """
 
     solver: str
@@ -35,66 +38,60 @@ class Row(NamedTuple):
     refusal: str = ""
 
 
-def compare(
+def compare_solvers(
     start: Pose,
     target: Target,
     solvers: Iterable[str] = tuple(SOLVERS),
+    *,
     tolerance: float = 1e-3,
     iterations: int = 100,
     finish: bool = True,
-    by: str = "total_angle",
     seed: int = 0,
-) -> list[Row]:
-    """A row for each solver from the same pose to the same target: see compare_all()."""
-    return compare_all([(start, target)], solvers, tolerance, iterations, finish, by, seed)
+    by: str = "total_angle",
+) -> list[SolverResult]:
+    """Return a result for each solver from the same pose to the same target: see compare_all()."""
+    settings = SolverSettings(iterations=iterations, finish=finish, seed=seed)
+    return compare_all([(start, Goal(target, tolerance=tolerance))], solvers, settings, by=by)
 
 
 def compare_all(
-    tasks: Iterable[tuple[Pose, Target]],
+    tasks: Iterable[tuple[Pose, Goal]],
     solvers: Iterable[str] = tuple(SOLVERS),
-    tolerance: float = 1e-3,
-    iterations: int = 100,
-    finish: bool = True,
+    settings: SolverSettings | None = None,
+    *,
     by: str = "total_angle",
-    seed: int = 0,
-) -> list[Row]:
-    """A row for each solver, summed over `tasks`: pairs of a pose to start from and a target, one a frame, say.
+) -> list[SolverResult]:
+    """Return a result for each solver, summed over `tasks`: pairs of a start pose and a goal, for example one a frame.
 
-    The rest is as solve() takes it. The cheapest by the cost `by`, one of COSTS, comes first; those that reach fewer
-    targets come after, and those that refuse the chain last. Raises SettingError for an unknown cost, and as solve()
-    does.
+    The solver of the `settings` is replaced by each of `solvers`. Results are sorted by the cost `by`, one of COSTS;
+    solvers that reach fewer targets come after the others, and those that refuse the chain last. Raises SettingError
+    for an unknown cost, and as solve() does.
     """
-    return run_through(comparing(tasks, solvers, tolerance, iterations, finish, by, seed))
+    return run_through(comparing_tasks(tasks, solvers, settings or SolverSettings(), by=by))
 
 
-def comparing(
-    tasks: Iterable[tuple[Pose, Target]],
-    solvers: Iterable[str],
-    tolerance: float,
-    iterations: int,
-    finish: bool,
-    by: str,
-    seed: int,
-) -> Job[list[Row]]:
-    """What compare_all() does, solve by solve: yields those done and those in all."""
+def comparing_tasks(
+    tasks: Iterable[tuple[Pose, Goal]], solvers: Iterable[str], settings: SolverSettings, *, by: str
+) -> Job[list[SolverResult]]:
+    """Do the work of compare_all() in steps of one solve; yields the numbers of solves done and in all."""
     if by not in COSTS:
         raise SettingError(f"Cost '{by}' is unknown. Choose one of {', '.join(COSTS)}.")
     pairs, keys = list(tasks), list(solvers)
-    rows = []
+    results = []
     for number, solver in enumerate(keys):
-        row = Row(solver, len(pairs))
-        for done, (start, target) in enumerate(pairs, 1):
-            row = _with(row, start, target, tolerance, iterations, finish, seed)
+        result, own = SolverResult(solver, len(pairs)), replace(settings, solver=solver)
+        for done, (start, goal) in enumerate(pairs, 1):
+            result = _added(result, start, goal, own)
             yield number * len(pairs) + done, len(keys) * len(pairs)
-            if row.refusal:
+            if result.refusal:
                 break
-        rows.append(row)
-    return sorted(rows, key=lambda row: (bool(row.refusal), -row.reached, getattr(row, by)))
+        results.append(result)
+    return sorted(results, key=lambda result: (bool(result.refusal), -result.reached, getattr(result, by)))
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Rows as text with a line of headings; angles in degrees."""
-    rows = list(rows)
+def table(results: Iterable[SolverResult]) -> str:
+    """Format results as text with a line of headings; angles in degrees."""
+    rows = list(results)
     width = max((len(row.solver) for row in rows), default=0)
     lines = [f"{'solver':<{width}} {'reached':>11} {'error':>9} iterations  turns     angle    travel        ms"]
     for row in rows:
@@ -105,21 +102,21 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def _with(row: Row, start: Pose, target: Target, tolerance: float, iterations: int, finish: bool, seed: int) -> Row:
-    """The row with one more task done."""
+def _added(total: SolverResult, start: Pose, goal: Goal, settings: SolverSettings) -> SolverResult:
+    """The totals with one more task."""
     started = perf_counter()
     try:
-        solution = solve(start, target, row.solver, tolerance, iterations, finish, seed)
+        solution = solve_goal(start, goal, settings)
     except ChainError as error:
-        return Row(row.solver, row.tasks, refusal=str(error))
+        return SolverResult(total.solver, total.tasks, refusal=str(error))
     seconds = perf_counter() - started
     cost = solution.cost
-    return row._replace(
-        reached=row.reached + solution.reached,
-        error=max(row.error, solution.error),
-        iterations=row.iterations + solution.iterations,
-        turns=row.turns + cost.turns,
-        total_angle=row.total_angle + cost.total_angle,
-        travel=row.travel + cost.travel,
-        seconds=row.seconds + seconds,
+    return total._replace(
+        reached=total.reached + solution.reached,
+        error=max(total.error, solution.error),
+        iterations=total.iterations + solution.iterations,
+        turns=total.turns + cost.turns,
+        total_angle=total.total_angle + cost.total_angle,
+        travel=total.travel + cost.travel,
+        seconds=total.seconds + seconds,
     )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What minimisers share that only compare distances: places in the space of the joints' coordinates.
+"""Base of the direct search methods: minimisers that compare distances and use no derivatives.
 
-A place is the change of each coordinate [rad] from the pose of the first step. Places outside the bounds are moved to
-them. A deadlock is broken (singularity.py): turns of one joint at a time need not lead out of it.
+They search the space of the joints' coordinates. A place is the change of each coordinate [rad] from the pose of the
+first step, clamped to its bounds. Singular poses are escaped (singularity.py), as changes of single coordinates need
+not lead out of them.
 """
 
 from abc import ABC, abstractmethod
@@ -12,16 +13,16 @@ import numpy.typing as npt
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .jacobian import change, jacobian
-from .singularity import unlock
+from .jacobian import apply_changes, jacobian
+from .singularity import escape
 
 Place = npt.NDArray[np.float64]
 
 
-class Search(ABC):
-    """A minimiser that remembers its places from step to step: each call is one iteration towards the aim.
+class DirectSearch(ABC):
+    """A minimiser that keeps its places from step to step: each call is one iteration towards the aim.
 
-    The aim may have moved since the last one.
+    The aim may change between calls.
     """
 
     def __init__(self) -> None:
@@ -30,8 +31,8 @@ class Search(ABC):
     def __call__(self, pose: Pose, aim: Vector) -> None:
         """One iteration; leaves the pose at the best place."""
         joints, columns = jacobian(pose)
-        if unlock(pose, aim, columns):
-            self._trial = None  # it goes on from there as from a new start
+        if escape(pose, aim, columns):
+            self._trial = None  # restart from there
             return
         if self._trial is None:
             self._trial, self._joints = pose.copy(), joints
@@ -43,7 +44,7 @@ class Search(ABC):
             if aim != self.aim:
                 self.aim = aim.copy()
                 self.measure()
-            self._turn(pose, self.iterate())
+            self._apply(pose, self.iterate())
 
     @abstractmethod
     def start(self) -> None:
@@ -51,22 +52,22 @@ class Search(ABC):
 
     @abstractmethod
     def measure(self) -> None:
-        """Take the distances of the places anew, for another aim."""
+        """Measure the distances of the places again, for another aim."""
 
     @abstractmethod
     def iterate(self) -> Place:
         """One iteration; returns the best place."""
 
-    def held(self, place: Place) -> Place:
-        """The place within the bounds nearest to `place`."""
+    def clamped(self, place: Place) -> Place:
+        """Clamp a place to the bounds."""
         return np.clip(place, self.least, self.most)
 
     def distance(self, place: Place) -> float:
-        """From the end effector to the aim with the joints at `place` [Blender units]."""
-        self._turn(self._trial, place)
+        """Distance from the end effector to the aim with the joints at `place` [Blender units]."""
+        self._apply(self._trial, place)
         distance = (self.aim - self._trial.tip).length
         self._trial.restore(self._trial.start, 0)
         return float(distance)
 
-    def _turn(self, pose: Pose, place: Place) -> None:
-        change(pose, self._joints, map(float, place))
+    def _apply(self, pose: Pose, place: Place) -> None:
+        apply_changes(pose, self._joints, map(float, place))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A method repeated until it is near enough or gains no more."""
+"""Iteration of a step until convergence."""
 
 from ..goals import Target
 from ..kinematics import Pose
 from .solver import Step
 
-STALLED = 8  # iterations in a row without gain after which nothing more is expected
-GAIN = 1e-3  # share of the error above what is enough that an iteration must take off to count as a gain
+STALLED = 8  # iterations in a row without gain, after which the iteration has converged
+GAIN = 1e-3  # relative decrease of the excess error that counts as a gain
 
 
-def repeat(
+def iterate(
     step: Step,
     pose: Pose,
     target: Target,
@@ -18,10 +18,10 @@ def repeat(
     patience: int = STALLED,
     gain: float = GAIN,
 ) -> tuple[float, int]:
-    """Repeat `step` until the error is `enough` or little is gained any more; leaves the best pose seen.
+    """Repeat `step` until the error is at most `enough` or it has converged; leaves the best pose seen.
 
-    Little is less than the share `gain` of what the error is above `enough`, `patience` times in a row.
-    Returns the error [Blender units] and the number of steps taken.
+    Converged means a decrease of less than `gain` of the error in excess of `enough`, `patience` times in a row.
+    Returns the error [Blender units] and the number of steps.
     """
     tip = pose.tip
     aim = target.closest(tip)
@@ -34,7 +34,7 @@ def repeat(
         before = len(pose.turns)
         step(pose, aim)
         count += 1
-        if len(pose.turns) == before:  # it could do nothing, so it never will
+        if len(pose.turns) == before:  # a step without effect will have none next time
             break
         tip = pose.tip
         aim = target.closest(tip)

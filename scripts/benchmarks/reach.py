@@ -148,7 +148,7 @@ def reach_of_solver(start, tip, targets, tolerance, solver, finish):
     rounding = ROUNDING / TOLERANCE * tolerance
     for place in targets:
         started = perf_counter()
-        solution = solve(start, Point(place), solver, tolerance=tolerance, finish=finish)
+        solution = solve(start, Point(place), solver=solver, tolerance=tolerance, finish=finish)
         times.append(perf_counter() - started)
         reached += solution.reached
         pairs = zip(start.chain.joints, solution.pose.rotations, strict=True)

@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Vector
 
 from ik_triangulation.maps.metric_map import map_pose
+from ik_triangulation.solvers import SolverSettings
 
 from .page import Claim, Number, numbers_table, picture, table
 from .planar import planar_chain
@@ -87,7 +88,8 @@ def timed(n, solver, size, quick):
     fast = map_planar(lengths, solver, size, NEAR, 20)
     halfway = perf_counter()
     plane = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
-    slow = map_pose(planar_chain(lengths).rest_pose(), *plane, solver, few, NEAR, 20)
+    settings = SolverSettings(solver=solver, iterations=20, finish=False)
+    slow = map_pose(planar_chain(lengths).rest_pose(), *plane, settings, size=few, tolerance=NEAR)
     seconds, scalar = halfway - started, perf_counter() - halfway
     return seconds, scalar / slow.inside.sum() / (seconds / fast.inside.sum())
 

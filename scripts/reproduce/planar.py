@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.kinematics import Chain, Hinge, Joint
+from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
 from ik_triangulation.kinematics.cost import SMALLEST_TURN
 from ik_triangulation.kinematics.workspace import reaches
-from ik_triangulation.maps.metric_map import Counts, Flags, Metrics, Numbers, Places
+from ik_triangulation.maps.metric_map import Counts, Flags, Metrics, Places
+from ik_triangulation.motion.arrays import Numbers
 from ik_triangulation.solvers.iterate import GAIN, STALLED
-from ik_triangulation.solvers.solve import ROUNDING
 
 CHUNK = 8192  # targets solved together: what they need fits the processor's cache
 
@@ -129,16 +130,16 @@ def _checked(lengths: Sequence[float]) -> tuple[float, ...]:
 
 def _solve(lengths: tuple[float, ...], aims: Places, step: Step, tolerance: float, iterations: int) -> Metrics:
     arms = Arms.straight(lengths, aims.size)
-    _, count = _repeat(step, arms, aims, np.full(aims.size, tolerance), min(iterations, 1))
+    _, count = _iterate(step, arms, aims, np.full(aims.size, tolerance), min(iterations, 1))
     nearest, farthest = reaches(lengths)[0]
     least = np.maximum(0.0, np.maximum(abs(aims) - farthest, nearest - abs(aims)))
-    enough = np.maximum(tolerance, least + ROUNDING * arms.reach)
-    error, more = _repeat(step, arms, aims, enough, iterations - min(iterations, 1))
+    enough = np.maximum(tolerance, least + LENGTH_ROUNDING * arms.reach)
+    error, more = _iterate(step, arms, aims, enough, iterations - min(iterations, 1))
     turns, total_angle, travel = arms.costs
     return Metrics(count + more, error, error <= tolerance, turns.astype(np.int64), total_angle, travel)
 
 
-def _repeat(step: Step, arms: Arms, aims: Places, enough: Numbers, iterations: int) -> tuple[Numbers, Counts]:
+def _iterate(step: Step, arms: Arms, aims: Places, enough: Numbers, iterations: int) -> tuple[Numbers, Counts]:
     """Repeat `step` with each arm until its error is `enough` or nothing is gained; leaves the best poses seen.
 
     Returns their errors and the number of steps each arm took.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from mathutils import Vector
 
 from ik_triangulation.maps.metric_map import MetricMap, laid_out, map_pose, pixels
+from ik_triangulation.solvers import SolverSettings
 
 from .planar import planar_chain, solve_planar
 from .planar_steps import STEPS
@@ -27,7 +28,8 @@ def map_planar(
     if solver not in STEPS:
         start = planar_chain(lengths).rest_pose()
         x, y = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
-        return map_pose(start, Vector(), x, y, solver, size, tolerance, iterations, False, progress)
+        settings = SolverSettings(solver=solver, iterations=iterations, finish=False)
+        return map_pose(start, Vector(), x, y, settings, size=size, tolerance=tolerance, progress=progress)
     places, inside = pixels(size)
     reach = sum(lengths)
     solutions = solve_planar(lengths, places[inside] * reach, STEPS[solver], tolerance * reach, iterations)

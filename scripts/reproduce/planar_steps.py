@@ -8,8 +8,8 @@ from math import pi
 
 import numpy as np
 
+from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
 from ik_triangulation.solvers.single_pass import ASIDE, MUCH, middle
-from ik_triangulation.solvers.solve import ROUNDING
 
 from .planar import Arms, Flags, Numbers, Places, Step
 
@@ -26,7 +26,7 @@ def ccd(arms: Arms, aims: Places) -> None:
 
 def triangulation(arms: Arms, aims: Places) -> None:
     """One pass in which every joint turns as little as it can; see solvers/triangulation.py."""
-    slack = ROUNDING * arms.reach
+    slack = LENGTH_ROUNDING * arms.reach
     for i, (shortest, longest) in enumerate(arms.spans):
         distance = abs(aims - arms.places[i + 1])
         outside = (distance > longest + slack) | (distance < shortest - slack)
@@ -118,7 +118,7 @@ def _face(arms: Arms, aims: Places) -> Numbers:
 def _point(arms: Arms, i: int, aims: Places, angle: Numbers, where: Flags | None = None) -> None:
     """Turn joint `i` until its link and the aim are at `angle` [rad] to each other."""
     link, to_aim = arms.link(i), aims - arms.places[i]
-    nowhere = ROUNDING * arms.reach
+    nowhere = LENGTH_ROUNDING * arms.reach
     somewhere = (abs(link) > nowhere) & (abs(to_aim) > nowhere)
     towards = to_aim * np.exp(1j * _side(link, to_aim) * angle)
     arms.turn(i, _rotation(link, towards), somewhere if where is None else somewhere & where)
@@ -131,7 +131,7 @@ def _opening(arms: Arms, i: int, aims: Places, b: float | Numbers) -> Numbers:
 
 def _triangle(arms: Arms, a: float, c: Numbers, b: float | Numbers) -> Numbers:
     """Angle [rad] between sides `a` and `c` of triangles, opposite `b`; those flat within rounding count as flat."""
-    slack = ROUNDING * arms.reach
+    slack = LENGTH_ROUNDING * arms.reach
     return np.where(c > a + b - slack, 0.0, np.where(b > a + c - slack, pi, _corner(a, c, b)))
 
 

@@ -12,12 +12,12 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Avoid, Ball, Block, Effort, Near, Point
 from ik_triangulation.goals.obstacles import deepest
-from ik_triangulation.goals.soft import Turn, cost_of
+from ik_triangulation.goals.soft import JointAxis, soft_cost
 from ik_triangulation.kinematics import Chain, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.jacobian import change, jacobian
-from ik_triangulation.solvers.null_space import _axes, settle, settle_elsewhere
+from ik_triangulation.solvers.jacobian import apply_changes, jacobian
+from ik_triangulation.solvers.null_space import _axes, optimise, optimise_from_restarts
 
 from ..chains import (
     GENERAL,
@@ -57,21 +57,21 @@ def poses(make, seed, count=10, least=1):
 
 def changed(pose, joints, changes):
     there = pose.copy()
-    change(there, joints, changes)
+    apply_changes(there, joints, changes)
     return there
 
 
 def assert_the_cost_falls_as_the_rows_say(pose, soft, within=4e-3):
     """The gradient of the cost is the product of numbers and derivatives."""
     joints, columns = jacobian(pose)
-    turns = [Turn(i, axis, pose.head(i), w) for i, w, rotation, _ in joints for axis in _axes(pose, i, rotation)]
-    rows = list(soft.rows(pose, turns))
-    assert cost_of(pose, [soft]) == pytest.approx(0.5 * sum(number * number for number, _ in rows))
+    turns = [JointAxis(i, axis, pose.head(i), w) for i, w, rotation, _ in joints for axis in _axes(pose, i, rotation)]
+    rows = list(soft.residuals(pose, turns))
+    assert soft_cost(pose, [soft]) == pytest.approx(0.5 * sum(number * number for number, _ in rows))
     compared = 0
     for n, column in enumerate(columns):
         if min(-column.least, column.most) > TRIAL:
             ends = (changed(pose, joints, [way * (k == n) for k in range(len(columns))]) for way in (TRIAL, -TRIAL))
-            plus, minus = (cost_of(end, [soft]) for end in ends)
+            plus, minus = (soft_cost(end, [soft]) for end in ends)
             gradient = sum(number * row[n] for number, row in rows)
             assert gradient == pytest.approx((plus - minus) / (2.0 * TRIAL), abs=within)
             compared += 1
@@ -148,7 +148,7 @@ def test_a_mirrored_chain_comes_as_near_as_one_that_is_not():
             near, there = Near(wanted), Point(Pose(chain, Matrix.Identity(4), wanted).tip)
             solution = solve(Pose(chain, Matrix.Identity(4), start), there, tolerance=1e-4, soft=[near])
             assert solution.reached
-            assert cost_of(solution.pose, [near]) < 1e-3
+            assert soft_cost(solution.pose, [near]) < 1e-3
 
 
 def clear_of_kinks(pose, obstacle, margin):
@@ -195,7 +195,7 @@ def test_effort_is_the_height_of_the_centre_of_gravity():
         places, _ = forward(pose.chain, pose.base, pose.rotations)
         centre = np.average((places[1:] + places[:-1]) / 2.0, axis=0, weights=lengths)
         height = (centre - places[0])[2]
-        assert cost_of(pose, [Effort(DOWN)]) == pytest.approx(2.0 * height / sum(lengths) + 1.0, abs=1e-5)
+        assert soft_cost(pose, [Effort(DOWN)]) == pytest.approx(2.0 * height / sum(lengths) + 1.0, abs=1e-5)
 
 
 def test_the_elbow_hangs_below_the_line_from_root_to_tip():
@@ -239,14 +239,14 @@ def test_the_pose_asked_for_is_found_where_it_reaches():
         near = Near(wanted.rotations)
         solution = solve(start, Point(wanted.tip), tolerance=1e-4, soft=[near])
         assert solution.reached
-        assert cost_of(solution.pose, [near]) < 1e-3
+        assert soft_cost(solution.pose, [near]) < 1e-3
 
 
 def test_rotations_of_any_length_and_sign_mean_the_same():
     random = Random(9)
     pose = allowed(straight((1.0, 1.0)), random)
     wanted = [random_rotation(random) for _ in range(2)]
-    costs = [cost_of(pose, [Near([q * size for q in wanted])]) for size in (1.0, -1.0, 3.0, 1e-3)]
+    costs = [soft_cost(pose, [Near([q * size for q in wanted])]) for size in (1.0, -1.0, 3.0, 1e-3)]
     assert costs == pytest.approx([costs[0]] * 4, rel=1e-4)
 
 
@@ -337,7 +337,7 @@ def test_an_arm_that_reaches_behind_an_obstacle_gets_out_of_it(kind):
         avoid = Avoid([obstacle])
         solution = solve(start, target, tolerance=1e-3, soft=[avoid])
         assert solution.reached
-        assert cost_of(solution.pose, [avoid]) < cost_of(start, [avoid])
+        assert soft_cost(solution.pose, [avoid]) < soft_cost(start, [avoid])
         out += depth_of(solution.pose, obstacle) < 3e-3
     assert out == cases
 
@@ -347,14 +347,14 @@ def test_what_is_out_of_the_obstacles_is_left_bit_by_bit():
     for _ in range(10):
         pose = allowed(random_chain(random.randrange(99), 4), random)
         avoid = Avoid([Ball(Vector((50.0, 0.0, 0.0)), 1.0), Block(Matrix.Translation((0.0, 90.0, 0.0)))])
-        assert list(avoid.rows(pose, ())) == []
+        assert list(avoid.residuals(pose, ())) == []
         solution = solve(pose, Point(pose.tip), soft=[avoid])
         assert bits(solution.pose.rotations) == bits(pose.rotations)
 
 
 def test_no_obstacles_are_nothing_to_avoid():
     pose = straight((1.0, 1.0)).rest_pose()
-    assert cost_of(pose, [Avoid([])]) == 0.0
+    assert soft_cost(pose, [Avoid([])]) == 0.0
 
 
 # What holds whatever is asked for
@@ -366,13 +366,13 @@ def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make):
         soft = some_soft(random, pose)
         target = Point(pose.tip + random_direction(random) * 1e-4 * pose.chain.reach)
         enough = 1e-3 * pose.chain.reach
-        before = cost_of(pose, soft)
-        settle(pose, target, soft, enough)
-        settled = cost_of(pose, soft)
+        before = soft_cost(pose, soft)
+        optimise(pose, target, soft, enough)
+        settled = soft_cost(pose, soft)
         assert settled <= before * SAME
         assert error_of(pose, target) <= enough
-        settle_elsewhere(pose, target, soft, enough, Random(1))
-        assert cost_of(pose, soft) <= settled * SAME
+        optimise_from_restarts(pose, target, soft, enough, Random(1))
+        assert soft_cost(pose, soft) <= settled * SAME
         assert error_of(pose, target) <= enough
         assert_inside(pose)
 
@@ -388,7 +388,7 @@ def test_a_reachable_target_is_reached_with_every_limit_kept(make, follow):
         without = solve(pose, Point(goal.tip), tolerance=tolerance, follow=follow)
         asked = solve(pose, Point(goal.tip), tolerance=tolerance, soft=soft, follow=follow)
         assert asked.reached == without.reached
-        assert cost_of(asked.pose, soft) <= cost_of(without.pose, soft) * SAME
+        assert soft_cost(asked.pose, soft) <= soft_cost(without.pose, soft) * SAME
         assert_inside(asked.pose)
 
 
@@ -397,10 +397,10 @@ def test_every_solver_reaches_and_leaves_them_to_be_met(solver):
     chain = straight((1.0, 0.8, 0.6))
     target = Point(Vector((0.2, 1.4, 0.3)))
     soft = [Effort(DOWN), Near([Quaternion()] * 3, 0.1), Avoid([Ball(Vector((0.0, 0.7, 0.2)), 0.2)])]
-    without = solve(chain.rest_pose(), target, solver, tolerance=1e-3)
-    asked = solve(chain.rest_pose(), target, solver, tolerance=1e-3, soft=soft)
+    without = solve(chain.rest_pose(), target, solver=solver, tolerance=1e-3)
+    asked = solve(chain.rest_pose(), target, solver=solver, tolerance=1e-3, soft=soft)
     assert asked.reached
-    assert cost_of(asked.pose, soft) <= cost_of(without.pose, soft) * SAME
+    assert soft_cost(asked.pose, soft) <= soft_cost(without.pose, soft) * SAME
 
 
 @every_kind

@@ -505,7 +505,7 @@ def test_finished_every_solver_reaches_every_kind_of_target(solver, build):
         chain = random_chain(seed, 4)
         there, start = random_pose(chain, random), random_pose(chain, random)
         target = build(there.tip, random)
-        solution = solve(start, target, solver, tolerance=1e-4)
+        solution = solve(start, target, solver=solver, tolerance=1e-4)
         tip = solution.pose.tip
         assert solution.reached
         assert solution.error == pytest.approx(dist(target.closest(tip), tip), abs=2e-6)

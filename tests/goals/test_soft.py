@@ -10,12 +10,12 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Box, Direction, Line, Orientation, Plane, Point, Pole, Ring, Sphere, Transformed
-from ik_triangulation.goals.soft import Turn, cost_of
+from ik_triangulation.goals.soft import JointAxis, soft_cost
 from ik_triangulation.kinematics import Chain, EulerLimits, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.jacobian import change, jacobian
-from ik_triangulation.solvers.null_space import _axes, settle, settle_elsewhere
+from ik_triangulation.solvers.jacobian import apply_changes, jacobian
+from ik_triangulation.solvers.null_space import _axes, optimise, optimise_from_restarts
 
 from ..chains import (
     GENERAL,
@@ -58,7 +58,9 @@ def poses(make, seed, count=12, least=2):
 def turns_of(pose):
     joints, columns = jacobian(pose)
     turns = [
-        Turn(i, axis, pose.head(i), weight) for i, weight, rotation, _ in joints for axis in _axes(pose, i, rotation)
+        JointAxis(i, axis, pose.head(i), weight)
+        for i, weight, rotation, _ in joints
+        for axis in _axes(pose, i, rotation)
     ]
     return joints, columns, turns
 
@@ -101,15 +103,15 @@ def error_of(pose, target):
 
 def assert_rows_are_finite_differences(pose, soft, within=2e-3):
     joints, columns, turns = turns_of(pose)
-    rows = list(soft.rows(pose, turns))
+    rows = list(soft.residuals(pose, turns))
     for n, column in enumerate(columns):
         if min(-column.least, column.most) <= TRIAL:
             continue
         ends = []
         for way in (TRIAL, -TRIAL):
             there = pose.copy()
-            change(there, joints, [way * (k == n) for k in range(len(columns))])
-            ends.append([number for number, _ in soft.rows(there, ())])
+            apply_changes(there, joints, [way * (k == n) for k in range(len(columns))])
+            ends.append([number for number, _ in soft.residuals(there, ())])
         for row, (plus, minus) in enumerate(zip(*ends, strict=True)):
             assert rows[row][1][n] == pytest.approx((plus - minus) / (2.0 * TRIAL), abs=within)
 
@@ -134,8 +136,8 @@ def slope(pose, soft, n, joints, columns):
     ends = []
     for way in (TRIAL, -TRIAL):
         there = pose.copy()
-        change(there, joints, [way * (k == n) for k in range(len(columns))])
-        ends.append(cost_of(there, [soft]))
+        apply_changes(there, joints, [way * (k == n) for k in range(len(columns))])
+        ends.append(soft_cost(there, [soft]))
     return (ends[0] - ends[1]) / (2.0 * TRIAL)
 
 
@@ -148,7 +150,7 @@ def test_the_cost_falls_as_the_rows_say_wherever_the_tip_points(make, kind):
         axis = random_direction(random)
         soft = Orientation(away, 0.8) if kind == "orientation" else Direction(away @ axis, axis, 0.8)
         joints, columns, turns = turns_of(pose)
-        rows = list(soft.rows(pose, turns))
+        rows = list(soft.residuals(pose, turns))
         for n, column in enumerate(columns):
             if min(-column.least, column.most) > TRIAL:
                 gradient = sum(number * row[n] for number, row in rows)
@@ -166,7 +168,7 @@ def test_the_row_of_a_pole_is_the_finite_difference_where_the_tip_stays(make):
         _, sizes, ways = np.linalg.svd(tip) if columns else (None, (), ())
         still = ways[int(np.sum(np.array(sizes) > 1e-4 * pose.chain.reach)) :]
         soft = Pole(pose.head(0) + random_direction(random) * pose.chain.reach, random.uniform(-1.0, 1.0), 0.9)
-        rows = list(soft.rows(pose, turns))
+        rows = list(soft.residuals(pose, turns))
         for way in still:
             room = [(min(-c.least, c.most), abs(step)) for c, step in zip(columns, way, strict=True)]
             if not rows or any(bound < TRIAL * step for bound, step in room):
@@ -174,8 +176,8 @@ def test_the_row_of_a_pole_is_the_finite_difference_where_the_tip_stays(make):
             ends = []
             for sign in (0.5 * TRIAL, -0.5 * TRIAL):
                 there = pose.copy()
-                change(there, joints, [sign * step for step in way])
-                ends.append(next(soft.rows(there, ()))[0])
+                apply_changes(there, joints, [sign * step for step in way])
+                ends.append(next(soft.residuals(there, ()))[0])
             if abs(ends[0] - ends[1]) > 1.0:  # half way round, where the angle changes its sign
                 continue
             assert np.dot(rows[0][1], way) == pytest.approx((ends[0] - ends[1]) / TRIAL, abs=2e-2)
@@ -216,13 +218,13 @@ def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make):
         soft = some_soft(random, pose)
         target = Point(pose.tip + random_direction(random) * 1e-4 * pose.chain.reach)
         enough = 1e-3 * pose.chain.reach
-        before = cost_of(pose, soft)
-        settle(pose, target, soft, enough)
-        settled = cost_of(pose, soft)
+        before = soft_cost(pose, soft)
+        optimise(pose, target, soft, enough)
+        settled = soft_cost(pose, soft)
         assert settled <= before * SAME
         assert error_of(pose, target) <= enough
-        settle_elsewhere(pose, target, soft, enough, Random(1))
-        assert cost_of(pose, soft) <= settled * SAME
+        optimise_from_restarts(pose, target, soft, enough, Random(1))
+        assert soft_cost(pose, soft) <= settled * SAME
         assert error_of(pose, target) <= enough
         assert_inside(pose)
         assert all(abs(rotation.magnitude - 1.0) < 1e-6 for rotation in pose.rotations)
@@ -233,10 +235,10 @@ def test_a_tip_out_of_tolerance_is_not_moved_farther_away(make):
     for random, pose in poses(make, 7, count=8):
         soft = some_soft(random, pose)
         target = Point(pose.tip + random_direction(random) * 0.3 * pose.chain.reach)
-        before, cost = error_of(pose, target), cost_of(pose, soft)
-        settle(pose, target, soft, 1e-3 * pose.chain.reach)
+        before, cost = error_of(pose, target), soft_cost(pose, soft)
+        optimise(pose, target, soft, 1e-3 * pose.chain.reach)
         assert error_of(pose, target) <= before
-        assert cost_of(pose, soft) <= cost * SAME
+        assert soft_cost(pose, soft) <= cost * SAME
 
 
 @every_kind
@@ -259,7 +261,7 @@ def test_every_solver_leaves_them_to_be_met_and_reaches(solver):
     for _ in range(2):
         goal = allowed(chain, random)
         soft = [Orientation(goal.tip_rotation)]
-        solution = solve(chain.rest_pose(), Point(goal.tip), solver, tolerance=1e-3, soft=soft)
+        solution = solve(chain.rest_pose(), Point(goal.tip), solver=solver, tolerance=1e-3, soft=soft)
         assert solution.reached
         assert soft[0].missing(solution.pose) < radians(0.1)
 
@@ -393,9 +395,9 @@ def test_a_direction_is_met_whatever_its_length_and_ignores_roll():
         solution = solve(start, Point(goal.tip), tolerance=1e-3 * chain.reach, soft=[wish])
         assert solution.reached
         assert wish.missing(solution.pose) < radians(0.1)
-        pose, before = solution.pose, cost_of(solution.pose, [wish])
+        pose, before = solution.pose, soft_cost(solution.pose, [wish])
         pose.turn(2, about((pose.tip_rotation @ BONE).normalized(), random.uniform(-3.0, 3.0)))
-        assert cost_of(pose, [wish]) == pytest.approx(before, abs=1e-6)
+        assert soft_cost(pose, [wish]) == pytest.approx(before, abs=1e-6)
 
 
 def test_another_axis_of_the_tip_can_be_pointed():
@@ -489,7 +491,7 @@ def test_a_pole_that_says_nothing_changes_nothing(where):
         pole = pose.tip * 2.0
     if where == "pole at the root":
         pole = pose.head(0)
-    assert list(Pole(pole).rows(pose, turns_of(pose)[2])) == []
+    assert list(Pole(pole).residuals(pose, turns_of(pose)[2])) == []
     solution = solve(pose, Point(pose.tip), tolerance=1e-3, soft=[Pole(pole)])
     assert bits(solution.pose.rotations) == bits(pose.rotations)
 

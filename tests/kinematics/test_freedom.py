@@ -12,7 +12,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import FreedomError, IKError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, other_euler, to_euler
-from ik_triangulation.kinematics.ranges import fit
+from ik_triangulation.kinematics.ranges import clamp_to_range
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist, wrap
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_range, random_rotation
@@ -141,7 +141,7 @@ def test_a_hinge_axis_is_a_direction_of_any_length(length):
 @given(angle=st.floats(-50.0, 50.0))
 @settings(derandomize=True, max_examples=100, deadline=None)
 def test_fitting_an_angle_ends_inside_the_range_and_moves_it_no_more_than_needed(lower, upper, angle):
-    fitted = fit(angle, lower, upper)
+    fitted = clamp_to_range(angle, lower, upper)
     assert lower - 1e-12 <= fitted <= upper + 1e-12
     assert abs(wrap(fitted - angle)) <= outside(angle, lower, upper) + 1e-12
 

@@ -13,7 +13,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
-from ik_triangulation.solvers import solve
+from ik_triangulation.solvers import SolverSettings, solve
 from scripts.reproduce.planar import planar_chain
 from scripts.reproduce.planar_map import map_planar
 
@@ -22,6 +22,10 @@ from ..chains import random_base, straight
 EQUAL = (1.0,) * 5
 ORIGIN, X, Y, Z = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
 SIZE = 100  # a map of so many pixels a side is within half a percent of one of 300
+
+
+def settings(solver, iterations, finish=False):
+    return SolverSettings(solver=solver, iterations=iterations, finish=finish)
 
 
 def test_sweeps_cover_less_of_the_disc_with_more_than_three_links():
@@ -61,7 +65,7 @@ def test_a_map_is_upright_and_measures_in_shares_of_the_reach():
 
 def test_the_scalar_solver_makes_the_same_map():
     fast = map_planar(EQUAL, "CCD", 30, iterations=5)
-    slow = map_pose(planar_chain(EQUAL).rest_pose(), ORIGIN, X, Y, "CCD", 30, iterations=5)
+    slow = map_pose(planar_chain(EQUAL).rest_pose(), ORIGIN, X, Y, settings("CCD", 5), size=30)
     assert (fast.inside == slow.inside).all()
     assert (fast.metrics.iterations == slow.metrics.iterations).mean() >= 0.995
     assert fast.coverage == pytest.approx(slow.coverage, abs=0.2)
@@ -71,7 +75,7 @@ def test_the_scalar_solver_makes_the_same_map():
 
 def test_a_method_the_fast_engine_lacks_is_mapped_by_the_scalar_solver():
     found = map_planar(EQUAL, "GAUSS_NEWTON", 12)
-    same = map_pose(planar_chain(EQUAL).rest_pose(), ORIGIN, X, Y, "GAUSS_NEWTON", 12)
+    same = map_pose(planar_chain(EQUAL).rest_pose(), ORIGIN, X, Y, settings("GAUSS_NEWTON", 10), size=12)
     assert (found.metrics.iterations == same.metrics.iterations).all()
     assert found.coverage > 90.0
 
@@ -86,14 +90,14 @@ def test_a_chain_with_limits_is_mapped_in_its_bend_plane():
     start.put(1, about(X, 0.6))
     plane = map_plane(start)
     origin, along, across = plane
-    bare = map_pose(start, *plane, "CCD", 10, 0.01, 6)
-    finished = map_pose(start, *plane, "CCD", 10, 0.01, 6, finish=True)
+    bare = map_pose(start, *plane, settings("CCD", 6), size=10)
+    finished = map_pose(start, *plane, settings("CCD", 6, finish=True), size=10)
     assert bare.coverage < finished.coverage < 100.0
     assert (finished.metrics.error <= bare.metrics.error + 1e-6).all()
     for row, column in ((1, 4), (4, 8), (7, 2)):
         x, y = (column + 0.5) / 5.0 - 1.0, 1.0 - (row + 0.5) / 5.0
         target = origin + (along * x + across * y) * 6.5
-        solution = solve(start, Point(target), "CCD", 0.065, 6, finish=False)
+        solution = solve(start, Point(target), solver="CCD", tolerance=0.065, iterations=6, finish=False)
         assert bare.metrics.iterations[row, column] == solution.iterations
         assert bare.metrics.error[row, column] == pytest.approx(solution.error / 6.5, abs=1e-6)
         assert bare.metrics.total_angle[row, column] == pytest.approx(solution.cost.total_angle, abs=1e-6)

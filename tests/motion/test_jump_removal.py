@@ -60,7 +60,7 @@ def first_pass(pose, places, solver="TRIANGULATION", soft=(), bases=()):
         if bases:
             pose = Pose(pose.chain, bases[number], pose.rotations)
         wishes = soft[number] if soft else ()
-        solution = solve(pose, Point(place), solver, tolerance, soft=wishes, follow=True)
+        solution = solve(pose, Point(place), solver=solver, tolerance=tolerance, soft=wishes, follow=True)
         pose = solution.pose
         moments.append(Moment(pose, Point(place), tolerance, solution.reached, wishes))
     return moments

@@ -13,9 +13,9 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.batch import Moments, rotations
+from ik_triangulation.motion.batch import BatchKinematics, rotations
 from ik_triangulation.motion.bezier import Curves, flowing, straight
-from ik_triangulation.motion.reduction import FullBake, Track, reduce
+from ik_triangulation.motion.reduction import FullBake, JointChannels, reduce
 from ik_triangulation.solvers import solve
 from ik_triangulation.work import finished
 
@@ -58,7 +58,9 @@ def followed(chain, path):
     poses = []
     pose = chain.rest_pose()
     for place in path:
-        pose = solve(pose, Point(place), "TRIANGULATION", 1e-4, 100, True, 0).pose
+        pose = solve(
+            pose, Point(place), solver="TRIANGULATION", tolerance=1e-4, iterations=100, finish=True, seed=0
+        ).pose
         poses.append(pose)
     return poses
 
@@ -79,7 +81,7 @@ def baked(poses, mode, lines=straight, world=None, first=1.0, step=1.0):
     """The full bake of poses, all joints keyed on all channels."""
     columns = [channels([pose.rotations[i] for pose in poses], mode) for i in range(len(poses[0]))]
     width = columns[0].shape[1]
-    tracks = [Track(i, mode, slice(i * width, (i + 1) * width), range(width)) for i in range(len(columns))]
+    tracks = [JointChannels(i, mode, slice(i * width, (i + 1) * width), range(width)) for i in range(len(columns))]
     times = first + step * np.arange(len(poses))
     return FullBake(lines(times, np.hstack(columns)), tracks, poses, [world or Matrix.Identity(4)] * len(poses))
 
@@ -182,7 +184,7 @@ def test_the_end_effectors_of_many_moments_are_those_of_their_poses(kind):
             other.rotations[i] = pose.rotations[i]
     wanted = np.array([Pose(other.chain, other.base, other.rotations).tip for other in others])
     which = np.array([3, 11, 4])
-    found = Moments(poses).tips({i: values[which] for i, values in turned.items()}, which)
+    found = BatchKinematics(poses).tips({i: values[which] for i, values in turned.items()}, which)
     assert np.abs(found - wanted[which]).max() < 1e-5
 
 
@@ -209,8 +211,8 @@ def test_the_tip_stays_within_the_tolerance_at_frames_and_halves(mode, tolerance
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
     farthest = np.linalg.norm(apart, axis=1).max()
     assert farthest <= (tolerance + 1e-6) * chain.reach
-    assert reduction.strayed == pytest.approx(farthest, abs=1e-6 * chain.reach)
-    assert reduction.strayed > 0.5 * tolerance * chain.reach, "more keys than needed"
+    assert reduction.tip_deviation == pytest.approx(farthest, abs=1e-6 * chain.reach)
+    assert reduction.tip_deviation > 0.5 * tolerance * chain.reach, "more keys than needed"
 
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "YXZ", "ZXY"])
@@ -235,7 +237,7 @@ def test_the_tolerance_is_one_of_world_space():
     same = finished(reduce(baked(poses, "QUATERNION"), 0.003))
     large = finished(reduce(baked(poses, "QUATERNION", world=Matrix.Diagonal((50.0, 50.0, 50.0, 1.0))), 0.003 * 50.0))
     assert same.kept == large.kept
-    assert large.strayed == pytest.approx(50.0 * same.strayed)
+    assert large.tip_deviation == pytest.approx(50.0 * same.strayed)
 
 
 def test_limbs_on_scaled_bones_are_reduced_too():
@@ -263,7 +265,7 @@ def test_a_motion_that_stands_still_keeps_its_ends():
     poses = followed(arm(FREE), [Vector((0.2, 0.3, 0.1))] * 30)
     reduction = finished(reduce(baked(poses[1:], "QUATERNION"), 1e-3))
     assert reduction.kept == [0, 28]
-    assert reduction.strayed < 1e-6
+    assert reduction.tip_deviation < 1e-6
 
 
 @pytest.mark.parametrize("lines", [straight, flowing])
@@ -273,7 +275,7 @@ def test_where_every_key_is_needed_the_full_bake_is_left(lines):
     full = baked([random_pose(chain, random) for _ in range(12)], "QUATERNION", lines)
     reduction = finished(reduce(full, 1e-6))
     assert reduction.kept == list(range(12))
-    assert reduction.strayed == 0.0
+    assert reduction.tip_deviation == 0.0
     times = halves(full.curves)
     assert reduction.curves.at(times) == pytest.approx(full.curves.at(times))
 
@@ -287,8 +289,8 @@ def test_frames_between_those_of_a_coarse_bake_count_as_well():
     assert len(reduction.kept) < 0.8 * len(poses)
     times = halves(full.curves)
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
-    assert reduction.strayed == pytest.approx(np.linalg.norm(apart, axis=1).max(), abs=1e-6)
-    assert reduction.strayed <= HALF_A_PERCENT * chain.reach
+    assert reduction.tip_deviation == pytest.approx(np.linalg.norm(apart, axis=1).max(), abs=1e-6)
+    assert reduction.tip_deviation <= HALF_A_PERCENT * chain.reach
 
 
 def test_channels_without_keys_stay_as_they_are():
@@ -297,7 +299,7 @@ def test_channels_without_keys_stay_as_they_are():
     poses = followed(chain, hand_path(7, 60))
     values = np.hstack([channels([pose.rotations[i] for pose in poses], "XYZ") for i in range(3)])
     values[:, 4] = 0.5 * np.sin(2.0 * pi * np.arange(60) / 3.0)
-    tracks = [Track(i, "XYZ", slice(3 * i, 3 * i + 3), (0, 2) if i == 1 else (0, 1, 2)) for i in range(3)]
+    tracks = [JointChannels(i, "XYZ", slice(3 * i, 3 * i + 3), (0, 2) if i == 1 else (0, 1, 2)) for i in range(3)]
     full = FullBake(straight(np.arange(60.0), values), tracks, poses, [Matrix.Identity(4)] * 60)
     reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20

@@ -30,7 +30,9 @@ def pixels(size, radius=1.0):
 def one_by_one(start, targets, solver, tolerance, iterations):
     """What solve() makes of each target in the plane of x and y."""
     points = (Point(Vector((target.real, target.imag, 0.0))) for target in targets)
-    return [solve(start, point, solver, tolerance, iterations, finish=False) for point in points]
+    return [
+        solve(start, point, solver=solver, tolerance=tolerance, iterations=iterations, finish=False) for point in points
+    ]
 
 
 def agree(lengths, start, solver, size, iterations):

@@ -8,10 +8,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.solvers import SOLVERS, Solver, solve
-from ik_triangulation.solvers.compare import COSTS, compare, compare_all, table
+from ik_triangulation.solvers.compare import COSTS, compare_all, compare_solvers, table
 
 from ..chains import GENERAL, PAPER, bits, hinged, random_direction, random_pose, straight
 
@@ -32,12 +32,12 @@ def refusing(monkeypatch):
 
 def test_each_row_is_what_the_solver_does_alone():
     before = bits(START.rotations)
-    *rows, two_bone = compare(START, TARGET, tolerance=0.01, iterations=30, finish=False)
+    *rows, two_bone = compare_solvers(START, TARGET, tolerance=0.01, iterations=30, finish=False)
     assert {row.solver for row in rows} == set(GENERAL)
     assert two_bone.solver == "TWO_BONE"
     assert two_bone.refusal
     for row in rows:
-        solution = solve(START, TARGET, row.solver, 0.01, 30, finish=False)
+        solution = solve(START, TARGET, solver=row.solver, tolerance=0.01, iterations=30, finish=False)
         cost = solution.cost
         assert row[:-2] == (
             row.solver, 1, solution.reached, solution.error, solution.iterations,
@@ -54,7 +54,7 @@ def test_the_cheapest_comes_first_and_what_did_not_reach_after(by):
     for seed in range(5):
         pose = random_pose(hinged(seed, 5), random)
         target = Point(pose.head(0) + random_direction(random) * 0.6 * pose.chain.reach)
-        rows = compare(pose, target, GENERAL, tolerance=1e-3, iterations=10, finish=False, by=by)
+        rows = compare_solvers(pose, target, GENERAL, tolerance=1e-3, iterations=10, finish=False, by=by)
         assert [(row.reached, getattr(row, by)) for row in rows] == sorted(
             ((row.reached, getattr(row, by)) for row in rows), key=lambda pair: (-pair[0], pair[1])
         )
@@ -62,7 +62,7 @@ def test_the_cheapest_comes_first_and_what_did_not_reach_after(by):
 
 def test_a_solver_that_cannot_do_the_chain_is_last_with_its_reason(refusing):
     far = Point(Vector((100.0, 0.0, 0.0)))
-    rows = compare(START, far, [refusing, "CCD"])
+    rows = compare_solvers(START, far, [refusing, "CCD"])
     assert [row.solver for row in rows] == ["CCD", refusing]
     assert rows[1].refusal == "This method needs two bones. Choose two."
     assert rows[0].reached == 0
@@ -72,8 +72,9 @@ def test_a_solver_that_cannot_do_the_chain_is_last_with_its_reason(refusing):
 def test_several_tasks_add_up():
     random = Random(2)
     tasks = [(START, Point(random_direction(random) * random.uniform(10.0, 50.0))) for _ in range(6)]
-    summed = {row.solver: row for row in compare_all(iter(tasks), GENERAL, tolerance=0.01)}
-    singles = [{row.solver: row for row in compare(*task, GENERAL, tolerance=0.01)} for task in tasks]
+    goals = [(pose, Goal(target, tolerance=0.01)) for pose, target in tasks]
+    summed = {row.solver: row for row in compare_all(iter(goals), GENERAL)}
+    singles = [{row.solver: row for row in compare_solvers(*task, GENERAL, tolerance=0.01)} for task in tasks]
     for solver, row in summed.items():
         rows = [single[solver] for single in singles]
         assert row.tasks == 6
@@ -86,7 +87,7 @@ def test_several_tasks_add_up():
 
 
 def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
-    rows = compare(START, TARGET, GENERAL)
+    rows = compare_solvers(START, TARGET, GENERAL)
     heading, *lines = table(rows).splitlines()
     assert heading.split() == ["solver", "reached", "error", "iterations", "turns", "angle", "travel", "ms"]
     assert len(lines) == len(rows)
@@ -99,12 +100,12 @@ def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
 
 def test_joints_that_cannot_move_cost_nothing():
     locked = straight((1.0, 1.0), [Locked(), Locked()]).rest_pose()
-    for row in compare(locked, Point(Vector((1.0, 0.0, 0.0)))):
+    for row in compare_solvers(locked, Point(Vector((1.0, 0.0, 0.0)))):
         assert (row.reached, row.turns, row.total_angle, row.travel) == (0, 0, 0.0, 0.0)
 
 
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(SettingError, match="Cost 'beauty' is unknown"):
-        compare(START, TARGET, by="beauty")
+        compare_solvers(START, TARGET, by="beauty")
     with pytest.raises(SettingError, match="Solver 'NONE' is unknown"):
-        compare(START, TARGET, ["NONE"])
+        compare_solvers(START, TARGET, ["NONE"])

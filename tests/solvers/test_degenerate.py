@@ -48,7 +48,7 @@ def test_straight_and_folded_chains_with_targets_on_their_own_points(solver, fin
     for bends in product((0.0, pi / 2.0, pi), repeat=2):
         pose = Pose(chain, Matrix.Identity(4), [Quaternion(), *(about(X, bend) for bend in bends)])
         for target in (pose.head(0), pose.head(1), pose.tip, Y * 1.5, -Y, Y * 3.0, Y * 9.0):
-            check(solve(pose, Point(target), solver, iterations=3, finish=finished))
+            check(solve(pose, Point(target), solver=solver, iterations=3, finish=finished))
 
 
 @every_solver
@@ -59,7 +59,7 @@ def test_targets_at_special_angles(solver, angles, kind):
     chain = straight((1.0, 1.0), [KINDS[kind]] * 2)
     start, there = (Pose(chain, Matrix.Identity(4), [about(X, a) for a in pair]) for pair in (angles[:2], angles[2:]))
     there.project()
-    solution = solve(start, Point(there.tip), solver)
+    solution = solve(start, Point(there.tip), solver=solver)
     check(solution)
     assert solution.reached
 
@@ -77,7 +77,7 @@ places = st.tuples(NUMBERS, NUMBERS, NUMBERS)
 def test_any_numbers_for_a_target_give_a_sound_pose_or_a_typed_error(solver, finished, place, kind):
     pose = straight((1.0, 0.5, 0.7), [KINDS[kind]] * 3).rest_pose()
     try:
-        solution = solve(pose, Point(place), solver, iterations=3, finish=finished)
+        solution = solve(pose, Point(place), solver=solver, iterations=3, finish=finished)
     except IKError:
         assert not all(map(isfinite, place))
     else:
@@ -93,7 +93,7 @@ def test_any_numbers_for_a_target_give_a_sound_pose_or_a_typed_error(solver, fin
 def test_links_without_length_and_of_very_different_lengths(solver, lengths):
     chain = straight(tuple(lengths))
     for target in (Vector(), Y * 0.5, X * 1e-12, Vector((0.3, -0.0, 0.4))):
-        check(solve(chain.rest_pose(), Point(target), solver, iterations=3))
+        check(solve(chain.rest_pose(), Point(target), solver=solver, iterations=3))
 
 
 WRONG_SOFT = {
@@ -153,5 +153,5 @@ def test_a_stiffness_that_is_no_share_is_refused_by_name(stiffness):
 @pytest.mark.parametrize("stiffness", [0.0, 0.3, 0.9, 0.99])
 def test_stiff_joints_reach_as_well(solver, stiffness):
     joints = [Joint(f"{i}", Y * min(i, 1), Quaternion(), Free(), stiffness) for i in range(4)]
-    solution = solve(Chain(joints, Y).rest_pose(), Point((1.0, 1.0, 1.0)), solver)
+    solution = solve(Chain(joints, Y).rest_pose(), Point((1.0, 1.0, 1.0)), solver=solver)
     assert solution.reached

@@ -10,7 +10,7 @@ import pytest
 from ik_triangulation.goals import Point
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.rosenbrock import Rosenbrock
-from ik_triangulation.solvers.simplex import SIZE, Simplex
+from ik_triangulation.solvers.simplex import FIRST_STEP, Simplex
 
 from ..chains import bits, hinged, limited, mixed, random_chain, random_direction, random_pose
 
@@ -64,7 +64,7 @@ def test_the_first_simplex_stands_away_from_near_bounds():
     simplex.least, simplex.most = np.array([-9.0, -9.0, -0.1]), np.array([9.0, 0.1, 0.2])
     simplex.distance = lambda place: float(np.abs(place).sum())
     simplex.start()
-    assert simplex.places.tolist() == [[0.0] * 3, [SIZE, 0.0, 0.0], [0.0, -SIZE, 0.0], [0.0, 0.0, 0.2]]
+    assert simplex.places.tolist() == [[0.0] * 3, [FIRST_STEP, 0.0, 0.0], [0.0, -FIRST_STEP, 0.0], [0.0, 0.0, 0.2]]
 
 
 def test_directions_turn_along_the_way_gone_and_stay_orthonormal():
@@ -107,7 +107,7 @@ def test_each_solve_begins_anew(search):
     random, chain = Random(3), random_chain(2, 4)
     start, target = random_pose(chain, random), Point(random_direction(random) * 2.0)
     name = search.__name__.upper()
-    first, second = (solve(start, target, name, iterations=5, finish=False) for _ in range(2))
+    first, second = (solve(start, target, solver=name, iterations=5, finish=False) for _ in range(2))
     assert bits(first.pose.rotations) == bits(second.pose.rotations)
 
 
@@ -121,5 +121,5 @@ def test_most_targets_within_the_limits_are_reached_without_any_help(search, mak
         there, start = random_pose(chain, random), random_pose(chain, random)
         there.project()
         target, name = Point(there.tip), search.__name__.upper()
-        reached += solve(start, target, name, 1e-3 * chain.reach, 300, finish=False).reached
+        reached += solve(start, target, solver=name, tolerance=1e-3 * chain.reach, iterations=300, finish=False).reached
     assert reached >= share * count

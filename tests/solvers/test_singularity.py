@@ -12,7 +12,7 @@ from ik_triangulation.kinematics import Chain, Free, Hinge, Joint
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.jacobian import jacobian
-from ik_triangulation.solvers.singularity import unlock
+from ik_triangulation.solvers.singularity import escape
 
 from ..chains import bits, hinged, limited, random_chain, random_direction, random_pose, straight
 
@@ -30,7 +30,7 @@ BREAKERS = [
 
 def unlocked(pose, y):
     """Whether the pose left a deadlock with the aim at (0, y, 0)."""
-    return unlock(pose, Vector((0.0, y, 0.0)), jacobian(pose)[1])
+    return escape(pose, Vector((0.0, y, 0.0)), jacobian(pose)[1])
 
 
 @pytest.mark.parametrize("solver", BREAKERS)
@@ -39,7 +39,9 @@ def unlocked(pose, y):
 def test_a_straight_chain_reaches_what_lies_on_its_own_line(solver, links, share):
     chain = straight((1.0,) * links)
     target = Point((0.0, share * chain.reach, 0.0))
-    solution = solve(chain.rest_pose(), target, solver, 1e-2 * chain.reach, iterations=1000, finish=False)
+    solution = solve(
+        chain.rest_pose(), target, solver=solver, tolerance=1e-2 * chain.reach, iterations=1000, finish=False
+    )
     assert solution.reached
 
 
@@ -91,7 +93,7 @@ def test_a_pose_that_small_turns_bring_nearer_is_left_to_them(make):
         columns = jacobian(pose)[1]
         along = max(abs(c.along((aim - pose.tip).normalized())) for c in columns)
         if along > 0.1 * pose.chain.reach:
-            assert not unlock(pose, aim, columns)
+            assert not escape(pose, aim, columns)
             assert pose.turns == []
 
 
