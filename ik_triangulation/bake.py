@@ -22,6 +22,7 @@ from .blender.checks import check_limb, check_range, check_separate
 from .blender.clock import Clock, evaluated_time
 from .blender.dependencies import Bound, in_order
 from .blender.destination import Destination, Made
+from .blender.drivers import broken_drivers
 from .blender.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from .blender.limb import Limb
 from .blender.markers import mark
@@ -29,6 +30,7 @@ from .blender.memory import recall, remember
 from .blender.nla import check_nla
 from .blender.sampling import Sample, in_parts, sample
 from .blender.stepping import bound_to, reading, way_through
+from .ends import led_to_last, seams
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
 from .report import FrameResult, Report
@@ -55,7 +57,7 @@ def solve_pose(
         check_nla(limb.armature, scene, frame, frame)
     bones = Bones(limb.armature, limb.bones, limb.solved)
     now = sample(limb, view_layer.depsgraph, frame)
-    warnings += moved_inside(outside(limb, bones, now), now.frame)
+    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(limb, bones, now), now.frame)]
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = commit.pose(limb, solved, key, scene, view_layer, undo)
@@ -175,14 +177,15 @@ def _baking_one(
     """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
     limb, bound, started = plan.limb, plan.bound, perf_counter()
     bones, found = Bones(limb.armature, limb.bones, limb.solved), plan.warnings
-    moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds)
+    moments: Iterable[Sample] = in_parts(limb, scene, plan.frames, seconds, broken=found)
     if bound:
-        moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound), 1)
+        moments = yield from telling(reading(limb, scene, view_layer, plan.frames, bound, broken=found), 1)
         found.append(f"The scene was stepped frame by frame: {bound.why}.")
     solved: list[Solved] = []
     for result in follow(limb, bones, moments):
         solved.append(result)
         yield 1
+    solved = led_to_last(limb, bones, solved, scene, bound)
     solved, find_jumps = yield from telling(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
     if not keep:  # what a re-bake begins with is the last bake
@@ -199,8 +202,8 @@ def _baking_one(
         found += commit.disagreements(limb, some, scene, view_layer, bound)
         yield 0
     view_layer.update()
-    took = perf_counter() - started
-    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), find_jumps)
+    took, beyond = perf_counter() - started, seams(limb, solved, scene)
+    report = report_of(limb, solved, took, written, list(dict.fromkeys(found)), lambda: [*find_jumps(), *beyond])
     plan.report = replace(report, warnings=[*report.warnings, *_missed(report.frames)])
 
 

@@ -14,13 +14,17 @@ from .blender.sampling import Rig, Sample
 from .errors import RigError
 from .goal import Aim
 from .goals import Goal, Target
+from .goals.soft import soft_cost
 from .kinematics import Chain, Locked, Pose
+from .kinematics.rotation import rotation_angle
 from .motion.jump_removal import Path
-from .motion.jumps import Jump, Moment
+from .motion.jumps import Jump
 from .solvers import Solution, SolverSettings, solve_goal
+from .solvers.null_space import MET
 from .work import Work
 
 Jumps = Callable[[], list[Jump]]
+_ON_LIMIT = 1e-5  # [rad] that rounding may put a pose outside its limits
 
 
 class Solved(NamedTuple):
@@ -52,28 +56,43 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
             start = at_frame(now, bones)
             begin = _begin(limb, start, pose)
             began = start if began is None else turned_like(began, start)
-            tolerance = _tolerance(limb, now)
         elif limb.start_from == "PREVIOUS":
             begin = pose
         goal = aim.at(now, began or start)
-        # Where there are soft constraints the first frame may look for a pose far away.
-        follow = not (first and goal.soft)
-        solution = solve_goal(begin, goal._replace(tolerance=tolerance), solver_settings(limb), follow=follow)
+        solution = already_right(limb, begin, goal) if first and limb.start_from != "REST" else None
+        if solution is None:
+            # Where there are soft constraints the first frame may look for a pose far away.
+            solution = solve_goal(begin, goal, solver_settings(limb), follow=not (first and goal.soft))
         pose = solution.pose
         yield Solved(now, goal, solution, pose if limb.influence == 1.0 else between(start, pose, limb.influence))
+
+
+def already_right(limb: Limb, pose: Pose, goal: Goal) -> Solution | None:
+    """The pose as a solution, if it is within tolerance and its limits and all else it shall be; None if it is not."""
+    solution = solve_goal(pose, goal, SolverSettings(solver=limb.solver, iterations=0, finish=False))
+    moved = max(map(rotation_angle, solution.pose.rotations, pose.rotations))
+    right = solution.reached and moved <= _ON_LIMIT and soft_cost(solution.pose, goal.soft) <= MET
+    return solution if right else None
+
+
+def _stays(bones: Bones, solved: Solved) -> bool:
+    """Whether a frame reaches in the pose that was sampled: nothing has to be done to it."""
+    pairs = zip(at_frame(solved.now, bones).rotations, solved.solution.pose.rotations, strict=True)
+    return solved.solution.reached and max(rotation_angle(*pair) for pair in pairs) <= _ON_LIMIT
 
 
 def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
     """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
 
     The latter is a call that finds it, as that takes time too. The bare method, without Finish, is left as it is, and
-    so are frames of which some have other joints.
+    so are frames of which some have other joints. The first and the last frame stay where they are as sampled.
     """
     if not same_joints(solved):
         return list(solved), list
 
     def path_of() -> Path:
-        return Path([_moment(limb, each) for each in solved])
+        ends = (0, len(solved) - 1)
+        return Path(solved, [k for k in ends if _stays(bones, solved[k])])
 
     if not (limb.finish and (limb.smooth or limb.smoothing)):
         return list(solved), lambda: path_of().jumps()
@@ -164,16 +183,6 @@ def solver_settings(limb: Limb) -> SolverSettings:
     return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed)
 
 
-def _tolerance(limb: Limb, now: Sample) -> float:
-    """The tolerance in armature space: world space may stretch that, and it holds in the direction of the most."""
-    return limb.tolerance / now.rig.stretch
-
-
-def _moment(limb: Limb, solved: Solved) -> Moment:
-    now, goal, solution, _ = solved
-    return Moment(solution.pose, goal.target, _tolerance(limb, now), solution.reached, goal.soft)
-
-
 def _replaced(
     limb: Limb, bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]
 ) -> Solved:
@@ -185,7 +194,7 @@ def _replaced(
         if rotation != pose.rotations[i]:
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
-    solution = solution._replace(pose=pose, error=error, reached=error <= _tolerance(limb, now))
+    solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
     shown = pose if limb.influence == 1.0 else between(at_frame(now, bones), pose, limb.influence)
     return Solved(now, goal, solution, shown)
 

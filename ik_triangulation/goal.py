@@ -27,11 +27,13 @@ class Aim:
     def at(self, now: Sample, start: Pose) -> Goal:
         """The goal for what a frame's sample says; `start` is the pose that the first frame has."""
         limb, frame, into = self._limb, now.target, now.rig.into
+        # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
+        tolerance = limb.tolerance / now.rig.stretch
         if limb.use_offset:
             frame = frame.copy()
             frame.translation = frame @ Vector(limb.offset_location)
         if not self._shape and not self._wishes:
-            return Goal(Point(into @ frame.translation))
+            return Goal(Point(into @ frame.translation), tolerance=tolerance)
         frame = into @ frame
         target = Transformed(self._shape, frame) if self._shape else Point(frame.to_translation())
-        return Goal(target, tuple(wishes(limb, now, frame, start)))
+        return Goal(target, tuple(wishes(limb, now, frame, start)), tolerance)

@@ -5,7 +5,7 @@ Everything is read before the first setting is written: if one bone is refused, 
 """
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from typing import NamedTuple
 
 import bpy
@@ -14,6 +14,7 @@ from bpy.types import FCurve, Object, PoseBone
 from mathutils import Quaternion
 
 from .blender.armature import find_bone
+from .blender.checks import LONGEST_RANGE
 from .blender.freedom import freedom_of, limits_of, stiffness_of, store
 from .blender.keyframes import curves_of
 from .blender.rotation import channel, limit_order, rotation_from, rotation_of
@@ -22,6 +23,8 @@ from .kinematics import Freedom, Hinge
 from .kinematics.mirror import mirror_between, mirrored
 from .kinematics.rotation import rotation_angle
 from .motion.learning import OFF_AXIS, SHARE, Learned, learn_freedom
+
+_LARGEST = 1e6  # [rad] of a channel value: single precision tells no rotations beyond it
 
 
 class JointNow(NamedTuple):
@@ -101,7 +104,8 @@ def learn(
     """Make what the keys of each bone have it do its own values; what was found, by bone.
 
     The active action is read at every whole frame from the bone's first rotation key to its last. `off_axis` [rad],
-    `share` [%] and `margin` [rad] are those of learn_freedom(). Raises AnimationError for a bone without keys.
+    `share` [%] and `margin` [rad] are those of learn_freedom(). Raises AnimationError for a bone without keys, and for
+    more frames than can be baked.
     """
     found = {bone.name: _learn(bone, off_axis, share, margin) for bone in _found(armature, bones)}
     for name, learned in found.items():
@@ -134,19 +138,30 @@ def _learn(bone: PoseBone, off_axis: float, share: float, margin: float) -> Lear
     heard = [c for c in curves_of(bone.id_data) if c.data_path == path and not c.mute and not c.is_empty]
     if not heard:
         raise AnimationError(f"'{bone.name}' has no keys on its {mode} rotation to learn from. Key or deselect it.")
-    rows = _rows(heard, list(getattr(bone, name)))
-    if not np.isfinite(rows).all():
-        raise AnimationError(f"Keys of '{bone.name}' are no numbers. Delete them.")
+    first, last = _span(heard)
+    if not all(map(isfinite, (first, last))):
+        raise AnimationError(f"Keys of '{bone.name}' are at frames that are no numbers. Delete them.")
+    if last - first >= LONGEST_RANGE:
+        raise AnimationError(
+            f"The rotation keys of '{bone.name}' span {last - first + 1:.0f} frames, which is too many. "
+            f"Learn from {LONGEST_RANGE} at most: delete the keys far away."
+        )
+    rows = _rows(heard, list(getattr(bone, name)), range(ceil(first), floor(last) + 1) or [first])
+    if not (np.abs(rows) < _LARGEST).all():
+        raise AnimationError(f"Keys of '{bone.name}' are no numbers, or far too large. Delete them.")
     order = limit_order(bone)
     rotations = np.array([rotation_from(row, mode)[:] for row in rows.tolist()])
     return learn_freedom(rotations, order, off_axis, share, margin, rows if order == mode else None)
 
 
-def _rows(curves: Sequence[FCurve], values: Sequence[float]) -> np.ndarray:
-    """Channel values at the whole frames from first to last key, a row each; `values` of channels that have none."""
+def _span(curves: Sequence[FCurve]) -> tuple[float, float]:
+    """The frames of the first and of the last key."""
     ranges = [curve.range() for curve in curves]
-    first, last = min(start for start, _ in ranges), max(end for _, end in ranges)
-    frames = range(ceil(first), floor(last) + 1) or [first]
+    return min(start for start, _ in ranges), max(end for _, end in ranges)
+
+
+def _rows(curves: Sequence[FCurve], values: Sequence[float], frames: Sequence[float]) -> np.ndarray:
+    """Channel values at these frames, a row each; `values` of channels that have no curve."""
     rows = np.tile(np.array(values, float), (len(frames), 1))
     for curve in curves:
         rows[:, curve.array_index] = [curve.evaluate(frame) for frame in frames]

@@ -119,7 +119,7 @@ class Movement:
         goals = self._line(leave, self._place(visit, *found), steps)
         pose, tip = _along(visit.limb, leave.pose, steps, goals)[-1], solution.pose.tip
         spot = goal.target.closest(tip) if solution.reached else tip
-        led = _solve(visit.limb, now, pose, Goal(Point(spot), goal.soft), follow=True)
+        led = _solve(visit.limb, now, pose, goal._replace(target=Point(spot)), follow=True)
         return (now, goal, led) if led.reached else found
 
     def _way(self, leave: _Place, arrive: _Place, visit: Visit, first: int, last: int) -> Iterator[Solved]:
@@ -224,6 +224,4 @@ def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
 
 
 def _solve(limb: Limb, now: Sample, start: Pose, goal: Goal, follow: bool) -> Solution:
-    # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-    goal = goal._replace(tolerance=limb.tolerance / now.rig.stretch)
     return solve_goal(start, goal, solver_settings(limb), follow=follow)

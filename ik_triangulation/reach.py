@@ -136,7 +136,7 @@ def reaching(
     warnings += [f"The scene was stepped frame by frame: {bound.why}." for bound in bounds if bound]
     whole = last - frame_start + 1
     visits = yield from telling(
-        _visits(limbs, stops, bounds, frame_start, last, scene, view_layer, seconds), (0, whole)
+        _visits(limbs, stops, bounds, frame_start, last, scene, view_layer, seconds, warnings), (0, whole)
     )
     solved: list[Solved] = []
     for result in Movement(bones, visits, manner).frames(frame_start, return_frames):
@@ -193,14 +193,18 @@ def _visits(
     scene: Scene,
     view_layer: ViewLayer,
     seconds: float,
+    warnings: list[str],
 ) -> Work[list[Visit]]:
-    """The stops with what has to be known of each: from leaving the one before until being at the next."""
+    """The stops with what has to be known of each: from leaving the one before until being at the next.
+
+    Drivers that do not run are added to the `warnings`.
+    """
     begins = [first, *(stop.frame + stop.hold for stop in stops[:-1])]
     ends = [*(stop.frame for stop in stops[1:]), last]
     visits = []
     for limb, stop, bound, begin, end in zip(limbs, stops, bounds, begins, ends, strict=True):
         frames = range(begin, end + 1)
-        moments = yield from reading(limb, scene, view_layer, frames, bound, seconds)
+        moments = yield from reading(limb, scene, view_layer, frames, bound, seconds, broken=warnings)
         visits.append(Visit(limb, stop.frame, stop.frame + stop.hold, dict(zip(frames, moments, strict=True))))
     return visits
 

@@ -11,6 +11,7 @@ from ik_triangulation import live
 from ik_triangulation.bake import bake
 from ik_triangulation.blender import sampling
 from ik_triangulation.blender.limb import Limb
+from ik_triangulation.errors import TargetError
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.results import latest
 
@@ -220,13 +221,26 @@ def test_what_is_in_the_way_is_said_and_when_it_is_gone_it_goes_on():
     assert apart(rig, target) < 1e-4
 
 
-def test_what_cannot_be_solved_does_not_become_live():
-    rig, _ = standard()
+def test_without_a_target_nothing_becomes_live():
+    """F47"""
+    rig, target = standard()
     rig.pose.bones[TIP].ik_triangulation.target = None
-    with nothing_lost(), pytest.raises(RuntimeError, match="No target is set"):
+    with nothing_lost(), pytest.raises(RuntimeError, match=f"Choose a target for '{TIP}'"):
         bpy.ops.pose.ik_triangulation_live()
+    with nothing_lost(), pytest.raises(TargetError, match="No target is set. Choose an object to reach for."):
+        live.start(rig, TIP)
+    configure(rig, "Bone 1", target=target, chain_count=2)
+    with nothing_lost(), pytest.raises(RuntimeError, match="No target is set"):
+        bpy.ops.pose.ik_triangulation_live(tip=TIP)
     assert not live.is_live(rig, TIP)
     assert listening() == 0
+
+
+def test_a_live_limb_that_lost_its_target_can_be_stopped():
+    rig, _ = begin()
+    rig.pose.bones[TIP].ik_triangulation.target = None
+    bpy.ops.pose.ik_triangulation_live()
+    assert not live.is_live(rig, TIP)
 
 
 def test_any_limb_can_be_switched_by_name():

@@ -243,6 +243,13 @@ BAD = {
     "an axis of none": ({"joints": [ELBOW | {"axis": [0, 0, 0]}]}, "the axis of 'elbow' has no length"),
     "an inverted range": ({"joints": [ELBOW | {"range": [2, 1]}]}, "'elbow': Hinge is inverted"),
     "a range of text": ({"joints": [ELBOW | {"range": ["a", "b"]}]}, "the range of 'elbow' is no number"),
+    "a range of one": ({"joints": [ELBOW | {"range": [2]}]}, "the range of 'elbow' is no list of two angles"),
+    "a range of three": ({"joints": [ELBOW | {"range": [0, 1, 2]}]}, "the range of 'elbow' is no list of two angles"),
+    "a range that is a number": ({"joints": [ELBOW | {"range": 2}]}, "the range of 'elbow' is no list of two angles"),
+    "a range that is an object": (
+        {"joints": [ELBOW | {"range": {"lower": 0, "upper": 1}}]},
+        "the range of 'elbow' is no list of two angles",
+    ),
     "not a number": ('{"joints": [{"name": "a", "kind": "CONE", "swing": NaN}]}', "NaN is no number"),
     "a huge number": ('{"joints": [{"name": "a", "kind": "CONE", "swing": 1e400}]}', "the swing of 'a' is no number"),
     "too wide a cone": (

@@ -17,6 +17,8 @@ from .freedom import freedom_of, stiffness_of
 from .rotation import rotation_of
 
 UNIT = 3e-6  # deviation up to which scales are the same: the rounding of a product of single-precision matrices
+FLAT = 1e-6  # of a scale or of a volume: what is smaller beside the others is none in single precision
+SMALLEST, LARGEST = 1e-12, 1e12  # scales and lengths [Blender units] beyond which squares and cubes are lost
 _FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
 
 
@@ -108,8 +110,8 @@ class Bones:
         """The pose these channels make under the frame `base` (4x4, armature space) of the root's parent.
 
         Locked bones are part of the link they lie in, so the joints are fewer than the bones; a joint has its bone's
-        name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for a
-        scale of zero.
+        name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for scales that
+        leave no direction or no length, and for what is placed or scaled beyond all use.
         """
         scale = _uniform_scale(base)
         if scale is None and is_flat(base):
@@ -131,7 +133,24 @@ class Bones:
         if chain.plain and scale != 1.0:
             base = base @ Matrix.Scale(1.0 / scale, 4)
         rotations = {name: channel.rotation for name, channel in zip(self.names, channels, strict=True)}
-        return Pose(chain, base, [rotations[joint.name] for joint in chain.joints])
+        pose = Pose(chain, base, [rotations[joint.name] for joint in chain.joints])
+        if not chain.plain or not SMALLEST < chain.reach < LARGEST:
+            self._check_sizes(pose)
+        return pose
+
+    def _check_sizes(self, pose: Pose) -> None:
+        """Raise RigError where scales that come together leave no direction or no length, or far too much of it."""
+        flat = next((i for i in range(len(pose)) if is_flat(pose.frame(i))), None)
+        if flat is not None:
+            name = pose.chain.joints[flat].name
+            raise RigError(
+                f"Bone '{name}' is scaled flat by those above it; its direction is undefined. Scale them less."
+            )
+        if not SMALLEST < sum(pose.lengths) < LARGEST:
+            length, name = sum(pose.lengths), self.names[-1]
+            raise RigError(
+                f"The bones that end in '{name}' are {length:.3g} long in all. Give them a usual length and scale."
+            )
 
     def _chain(self, scale: float | None, channels: Sequence[Channels]) -> Chain:
         """The joints for these locations and scales, under a frame of this `scale`.
@@ -141,8 +160,10 @@ class Bones:
         """
         scales = [scale]  # of the frame that each bone stands in, and last of the tip's
         for name, channel, inheritance in zip(self.names, channels, self._inheritance, strict=True):
-            if any(abs(component) < 1e-9 for component in channel.scale):
+            if any(abs(component) < FLAT for component in channel.scale):
                 raise RigError(f"Bone '{name}' is scaled to zero; its direction is undefined. Give it a scale.")
+            if not all(abs(number) < LARGEST for number in (*channel.scale, *channel.location)):
+                raise RigError(f"Bone '{name}' is scaled or moved beyond {LARGEST:g}. Give it usual numbers.")
             scales.append(_next_scale(scales[-1], inheritance, channel.scale))
         offsets = [
             rest.to_translation() + locating @ channel.location
@@ -184,9 +205,12 @@ def _locating(bone: Bone, rest: Matrix) -> Matrix:
 
 
 def is_flat(frame: Matrix) -> bool:
-    """Whether a frame has no inverse: some scale of it is zero, or not a number."""
+    """Whether a frame has no inverse in single precision: some scale of it is zero, far too large or not a number."""
     columns = frame.to_3x3().col
-    return not abs(frame.to_3x3().determinant()) > 1e-9 * columns[0].length * columns[1].length * columns[2].length
+    if not all(SMALLEST < column.length < LARGEST for column in columns):
+        return True
+    x, y, z = (column.normalized() for column in columns)
+    return not abs(x.cross(y).dot(z)) > FLAT
 
 
 def _uniform_scale(frame: Matrix) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-from bpy.types import Constraint, DriverVariable, Modifier, Object, PoseBone, Scene
+from bpy.types import Constraint, DriverVariable, FCurve, Modifier, Object, PoseBone, Scene
 
 from ..errors import ChainError
 from .limb import Limb
@@ -33,8 +33,8 @@ class Node(NamedTuple):
 
 def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
     """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
-    movers = _movers(target, armature, chain)
-    return next((node.bone for node in movers if node.object == armature and node.bone in chain), None)
+    nodes = movers(target, armature, chain)
+    return next((node.bone for node in nodes if node.object == armature and node.bone in chain), None)
 
 
 def in_order(limbs: Sequence[Limb]) -> list[Limb]:
@@ -58,7 +58,7 @@ def _stands_on(limb: Limb, other: Limb) -> bool:
 
 def needs_scene(start: Node) -> Bound | None:
     """What moves `start` only as part of the user's scene; None if it can be evaluated apart from that."""
-    for node in _movers(start, start.object, ()):
+    for node in movers(start):
         ob = node.object
         if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
             return Bound(f"'{ob.name}' is moved by rigid body physics", True)
@@ -112,8 +112,8 @@ def _constraints_on(node: Node) -> Sequence[Constraint]:
     return holder.constraints if holder else ()
 
 
-def _movers(start: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
-    """`start` and all that moves it, directly or by way of others."""
+def movers(start: Node, armature: Object | None = None, chain: Collection[str] = ()) -> Iterator[Node]:
+    """`start` and all that moves it, directly or by way of others; a mesh that `armature` deforms moves with `chain`."""
     seen: set[tuple[int, str, str]] = set()
     waiting = [start]
     while waiting:
@@ -125,7 +125,7 @@ def _movers(start: Node, armature: Object, chain: Collection[str]) -> Iterator[N
             waiting.extend(_causes(node, armature, chain))
 
 
-def _causes(node: Node, armature: Object, chain: Collection[str]) -> Iterator[Node]:
+def _causes(node: Node, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
     """Everything that moves `node`."""
     ob, bone, path = node
     if path:
@@ -173,20 +173,25 @@ def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
             yield Node(constraint.pole_target, constraint.pole_subtarget)
 
 
-def _deforming(mesh: Object, armature: Object, chain: Collection[str]) -> Iterator[Node]:
+def _deforming(mesh: Object, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
     """A place on a mesh follows the bones of the armature that deforms it: which of them, only the weights know."""
     for modifier in mesh.modifiers:
         if modifier.type == "ARMATURE" and modifier.object == armature:
             yield from (Node(armature, name) for name in chain)
 
 
-def _driving(node: Node) -> Iterator[Node]:
-    """What the drivers on an object's or bone's own properties read, or those on the one property meant."""
+def drivers_on(node: Node) -> Iterator[FCurve]:
+    """The drivers on an object's or bone's own properties, or those on the one property meant."""
     animation = node.object.animation_data
     for curve in animation.drivers if animation else ():
         bone = _BONE_IN_PATH.match(curve.data_path)
-        if (curve.data_path != node.path) if node.path else (_unescaped(bone[1]) if bone else "") != node.bone:
-            continue
+        if (curve.data_path == node.path) if node.path else (_unescaped(bone[1]) if bone else "") == node.bone:
+            yield curve
+
+
+def _driving(node: Node) -> Iterator[Node]:
+    """What the drivers on a node read."""
+    for curve in drivers_on(node):
         for variable in curve.driver.variables:
             for source in variable.targets:
                 if isinstance(source.id, Object):

@@ -116,13 +116,20 @@ def _is_stuck(curve: FCurve) -> bool:
 
 def values_before(armature: Object, path: str, frame: float) -> dict[int, float]:
     """What the last keys before `frame` say about the channels of a property, by array index."""
-    values = {}
+    return {index: value for index, (_, value) in keys_beside(armature, path, frame, after=False).items()}
+
+
+def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[int, tuple[float, float]]:
+    """Time and value of the first keys `after` a frame, or of the last ones before it, by the property's array index."""
+    found = {}
     for curve in curves_of(armature):
         if curve.data_path == path:
-            earlier = [key.co.y for key in curve.keyframe_points if key.co.x < frame - _SAME_FRAME]
-            if earlier:
-                values[curve.array_index] = earlier[-1]
-    return values
+            keys = _get(curve)["co"]
+            beside = keys[keys[:, 0] > frame + _SAME_FRAME] if after else keys[keys[:, 0] < frame - _SAME_FRAME]
+            if len(beside):
+                time, value = beside[0 if after else -1].tolist()
+                found[curve.array_index] = time, value
+    return found
 
 
 def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:

@@ -21,6 +21,7 @@ from ..kinematics import Freedom
 from ..kinematics.rotation import orientation
 from .armature import Channels, base_of, channels_of, is_flat
 from .clock import evaluated_time
+from .drivers import broken_drivers
 from .freedom import freedom_of, locked_axes
 from .limb import Limb
 from .motion import plain_locations, stands_still
@@ -114,12 +115,20 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
 
 
 def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
-    """Place and rotation of the tip in the target's space, as evaluated. Raises TargetError for a flat target."""
+    """Place and rotation of the tip in the target's space, as evaluated.
+
+    Raises TargetError for a flat target, RigError for a tip that is scaled flat.
+    """
     target = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(target):
         raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
-    tip, goal = (orientation(frame.to_3x3()) for frame in (frame_of(limb.armature, limb.tip, depsgraph), target))
-    return target.inverted() @ tip_location(limb, depsgraph), goal.conjugated() @ tip
+    tip = frame_of(limb.armature, limb.tip, depsgraph)
+    if is_flat(tip):
+        raise RigError(
+            f"Bone '{limb.tip}' or one above it is scaled to zero, it has no rotation to keep. Give it a scale."
+        )
+    turned, goal = (orientation(frame.to_3x3()) for frame in (tip, target))
+    return target.inverted() @ tip_location(limb, depsgraph), goal.conjugated() @ turned
 
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
@@ -205,11 +214,17 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
 
 
 def in_parts(
-    limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, posed: bool = False
+    limb: Limb,
+    scene: Scene,
+    frames: Sequence[float],
+    seconds: float,
+    posed: bool = False,
+    broken: list[str] | None = None,
 ) -> Iterator[Sample]:
     """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out.
 
-    Where making that scene and its first frame take longer, as many are read as there can be in as long again.
+    Where making that scene and its first frame take longer, as many are read as there can be in as long again. Drivers
+    that do not run at one of the frames are added to `broken`, as broken_drivers() tells them.
     """
     done = 0
     while done < len(frames):
@@ -222,6 +237,8 @@ def in_parts(
                 part.append(now)
                 if read > until:
                     break
+            if broken is not None:
+                broken += broken_drivers(limb, staged.view_layers[0].depsgraph)
         yield from part
         done += len(part)
 

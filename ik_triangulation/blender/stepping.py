@@ -14,6 +14,7 @@ from mathutils import Matrix
 from ..work import Work
 from .armature import base_of
 from .dependencies import Bound, Node, needs_scene
+from .drivers import broken_drivers
 from .limb import Limb
 from .sampling import (
     Sample,
@@ -93,14 +94,15 @@ def reading(
     bound: Bound | None,
     seconds: float = inf,
     posed: bool = False,
+    broken: list[str] | None = None,
 ) -> Work[list[Sample]]:
-    """The rig and its target at each of the frames, `posed` as samples() takes it. Raises what that does.
+    """The rig and its target at each of the frames, `posed` as samples() takes it, `broken` as in_parts() does. Raises what that does.
 
     Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's scene as it was.
     """
     seen = []
     if not bound:
-        for now in in_parts(limb, scene, frames, seconds, posed):
+        for now in in_parts(limb, scene, frames, seconds, posed, broken):
             seen.append(now)
             yield
         return seen
@@ -111,6 +113,8 @@ def reading(
             if frame in wanted:
                 seen.append(sample(limb, depsgraph, frame))
             yield
+        if broken is not None:
+            broken += broken_drivers(limb, view_layer.depsgraph)
     return sorted(seen, key=lambda now: now.frame)
 
 

@@ -20,6 +20,7 @@ from ..solvers.compare import COSTS, table
 from ..work import run_through
 from .files import open_file, write_json
 from .limbs import bones_of, limb_of, range_of, scene_of
+from .newer import check_newer
 from .words import add_bones, add_goal, add_json, add_solver
 
 
@@ -59,6 +60,7 @@ def add_commands(commands: Any) -> None:
 def run_compare(arguments: Namespace) -> bool:
     """Print a table of the solvers; whether one of them reached everything."""
     open_file(arguments.file)
+    check_newer(arguments)
     scene = scene_of(arguments.scene)
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
@@ -79,6 +81,7 @@ def run_compare(arguments: Namespace) -> bool:
 def run_map(arguments: Namespace) -> bool:
     """Write a metric map; always true, as a map has no tolerance to be out of."""
     open_file(arguments.file)
+    check_newer(arguments)
     scene = scene_of(arguments.scene)
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)

@@ -20,6 +20,7 @@ from ..summary import summary, summary_of_all
 from ..work import run_through
 from .files import destination_of, open_file, save_file, write_json
 from .limbs import all_limbs, bones_of, limb_of, range_of, scene_of, stops_of
+from .newer import check_newer
 from .words import (
     add_bones,
     add_goal,
@@ -70,6 +71,7 @@ def _add_common(command: ArgumentParser) -> None:
 def run_solve(arguments: Namespace) -> bool:
     """Pose a limb; whether it reached."""
     source = open_file(arguments.file)
+    check_newer(arguments)
     destination = destination_of(arguments, source)
     scene = scene_of(arguments.scene)
     if arguments.frame is not None:
@@ -83,6 +85,7 @@ def run_solve(arguments: Namespace) -> bool:
 def run_bake(arguments: Namespace) -> bool:
     """Key a limb over a range; whether it reached at every frame."""
     source = open_file(arguments.file)
+    check_newer(arguments)
     destination = destination_of(arguments, source)
     scene = scene_of(arguments.scene)
     _set_up(arguments, scene)
@@ -95,6 +98,7 @@ def run_bake(arguments: Namespace) -> bool:
 def run_reach(arguments: Namespace) -> bool:
     """Key a reach; whether the tip was at its targets when it should be."""
     source = open_file(arguments.file)
+    check_newer(arguments)
     destination = destination_of(arguments, source)
     scene = scene_of(arguments.scene)
     stops = stops_of(arguments, scene)

@@ -132,6 +132,9 @@ def add_saving(command: ArgumentParser) -> None:
     where.add_argument("--output", type=Path, metavar="FILE", help="save to this .blend file")
     where.add_argument("--overwrite", action="store_true", help="save to the file that was read")
     where.add_argument("--discard", action="store_true", help="save nothing, only report")
+    result.add_argument(
+        "--overwrite-newer", action="store_true", help="let --overwrite replace even a file that a newer Blender saved"
+    )
 
 
 def add_json(command: ArgumentParser) -> None:

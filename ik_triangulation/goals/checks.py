@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ..errors import SettingError, TargetError
 
+MOST_WEIGHT = 1e6
 _LARGEST = 1e18  # coordinates and radii whose squares single precision still holds
 
 
@@ -55,6 +56,6 @@ def check_finite(name: str, numbers: Iterable[float]) -> None:
 
 
 def check_weight(name: str, weight: float) -> None:
-    """Raise SettingError unless `weight` is finite and not negative."""
-    if not (isfinite(weight) and weight >= 0.0):
-        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 up.")
+    """Raise SettingError for a weight below 0, or so large that no other residual counts in double precision."""
+    if not 0.0 <= weight <= MOST_WEIGHT:
+        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 to {MOST_WEIGHT:g}.")

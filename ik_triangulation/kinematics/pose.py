@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mathutils import Matrix, Quaternion, Vector
 
+from ..errors import ChainError
 from .cost import Cost, cost_of
 from .rotation import orientation, orthogonal
 from .workspace import reaches
@@ -89,6 +90,18 @@ class Pose:
         self.head(i)
         return self._sockets[i]
 
+    def back(self, i: int) -> Matrix:
+        """The inverse of socket(i). Raises ChainError if a bone above the joint is scaled so that it is singular."""
+        if self._known <= i:
+            self._extend(i)
+        try:
+            return self._sockets[i].inverted()
+        except ValueError:
+            name = self.chain.joints[i].name
+            raise ChainError(
+                f"Bone '{name}' is turned in a frame that is scaled flat. Give those above a scale."
+            ) from None
+
     @property
     def heads(self) -> Sequence[Vector]:
         """Position of every joint."""
@@ -158,9 +171,7 @@ class Pose:
         freedom = self.chain.joints[i].freedom
         if not freedom.moves:
             return
-        if self._known <= i:
-            self._extend(i)
-        back = self._sockets[i].inverted()
+        back = self.back(i)
         rotation = self.rotations[i]
         turned = freedom.swung(rotation, back @ start, back @ end)
         if turned is not rotation:
@@ -187,13 +198,11 @@ class Pose:
 
     def into(self, i: int, rotation: Quaternion) -> Quaternion:
         """Express a rotation of armature space in the frame in which the rotation of joint `i` acts."""
-        self.head(i)
-        socket = self._sockets[i]
         axis = Vector((rotation.x, rotation.y, rotation.z))
-        local = socket.inverted() @ axis
+        local = self.back(i) @ axis
         if local.length:
             local *= axis.length / local.length
-        if not self.chain.plain and socket.is_negative:
+        if not self.chain.plain and self._sockets[i].is_negative:
             local.negate()  # a mirrored frame reverses every rotation
         return Quaternion((rotation.w, *local))
 

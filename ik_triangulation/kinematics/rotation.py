@@ -30,7 +30,9 @@ def rotation_between(start: Vector, end: Vector) -> Quaternion:
 
 
 def orthogonal(vector: Vector, direction: Vector) -> Vector | None:
-    """Unit vector in the plane of both and orthogonal to `direction`; None if they are parallel."""
+    """Unit vector in the plane of both and orthogonal to `direction`; None if they are parallel or have no length."""
+    if not direction.length_squared:
+        return None
     part = vector - direction * (vector.dot(direction) / direction.length_squared)
     size, left = vector.length, part.length
     if left <= _NEARLY_PARALLEL * size:

@@ -11,7 +11,7 @@ squares of the sums of squared turns that add up to least, since one large turn 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import pi, tau
 from random import Random
@@ -25,7 +25,7 @@ from ..solvers.finish import perturb
 from ..solvers.iterate import iterate
 from ..solvers.null_space import optimise
 from ..work import Work
-from .jumps import FAR, REACH, WISHES, Jump, Moment, Rotations, fast, jumps, leap, reason, turn, turned, turns
+from .jumps import FAR, REACH, WISHES, Jump, PathFrame, Rotations, fast, jumps, leap, reason, turn, turned, turns
 
 MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew; more of them where that does not do
 MANY = 0.33  # share of the frames that are to be solved anew, beyond which all are
@@ -47,12 +47,13 @@ class Path:
     """A path on its way to a better one: `rotations` are those of each frame, at first those that a solver found.
 
     Whatever is done to it, every frame stays within tolerance if it was, else as near as it was, and inside its limits;
-    rotations that need not change stay the same objects.
+    rotations that need not change stay the same objects. Those of the frames whose indices are `held` stay.
     """
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
-        self.rotations: list[Rotations] = [moment.pose.rotations for moment in moments]
-        self._moments = moments
+    def __init__(self, frames: Sequence[PathFrame], held: Collection[int] = ()) -> None:
+        self.rotations: list[Rotations] = [frame.solution.pose.rotations for frame in frames]
+        self._held = held
+        self._frames = frames
         self._turns = turns(self.rotations)
         self._leaps: dict[int, float] = {}
         self._mended = False
@@ -68,7 +69,7 @@ class Path:
         # Where there are many it is less work to follow the whole path once.
         yield from self._mend(hasty, len(self.rotations) if covered > MANY * len(self.rotations) else MARGINS[0])
         yield from self._each_margin(self._mend)
-        left = [k for k in self._jumping() if reason(self._moments, k, smoothed=True) not in {FAR, REACH, WISHES}]
+        left = [k for k in self._jumping() if reason(self._frames, k, smoothed=True) not in {FAR, REACH, WISHES}]
         if left:
             yield from self._search(left, Random(seed))
             yield from self._each_margin(self._mend)
@@ -87,9 +88,9 @@ class Path:
 
     def jumps(self) -> list[Jump]:
         """The turns that stand out from those of the frames around them, each with its reason."""
-        chain = self._moments[0].pose.chain
+        chain = self._frames[0].solution.pose.chain
         return [
-            Jump(turned(chain, self.rotations, k), reason(self._moments, k, self._mended)) for k in jumps(self._turns)
+            Jump(turned(chain, self.rotations, k), reason(self._frames, k, self._mended)) for k in jumps(self._turns)
         ]
 
     def _jumping(self) -> list[int]:
@@ -102,7 +103,7 @@ class Path:
 
     def _leap(self, k: int) -> float:
         if k not in self._leaps:
-            self._leaps[k] = leap(self._moments, k)
+            self._leaps[k] = leap(self._frames, k)
         return self._leaps[k]
 
     def _windows(self, jumping: Sequence[int], margin: int) -> Iterator[tuple[int, int, int, int]]:
@@ -132,7 +133,7 @@ class Path:
             onward = {k: self.rotations[k] for k in range(a + 1, first)}
             onward |= yield from self._track(self.rotations[first - 1], range(first, b + 1))
             candidates = [onward]
-            if b < last:
+            if b < last or last in self._held:
                 back = {k: self.rotations[k] for k in range(final, b)}
                 back |= yield from self._track(self.rotations[final], range(final - 1, a, -1))
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
@@ -193,38 +194,38 @@ class Path:
 
     def _pull(self, k: int, rotations: Rotations, steps: int = STEPS) -> Rotations | None:
         """The pose with these rotations brought to the target of frame `k`; None if it does not get near enough."""
-        moment = self._moments[k]
+        goal, solution = self._frames[k].goal, self._frames[k].solution
         pose = self._posed(k, rotations)
         allowed = self._allowed(k)
-        if not moment.reached and not pose.chain.limited:
-            iterate(triangulation.step, pose, moment.target, PRECISE * moment.tolerance, 1)
-        error, _ = iterate(gauss_newton.step, pose, moment.target, PRECISE * moment.tolerance, steps)
+        if not solution.reached and not pose.chain.limited:
+            iterate(triangulation.step, pose, goal.target, PRECISE * goal.tolerance, 1)
+        error, _ = iterate(gauss_newton.step, pose, goal.target, PRECISE * goal.tolerance, steps)
         if not pose.chain.limited:  # what is left is little, and one pass takes it all
-            error, _ = iterate(triangulation.step, pose, moment.target, LENGTH_ROUNDING * pose.chain.reach, 1)
-        if moment.soft and error <= allowed:
-            optimise(pose, moment.target, moment.soft, moment.tolerance)
-            error = (moment.target.closest(pose.tip) - pose.tip).length
+            error, _ = iterate(triangulation.step, pose, goal.target, LENGTH_ROUNDING * pose.chain.reach, 1)
+        if goal.soft and error <= allowed:
+            optimise(pose, goal.target, goal.soft, goal.tolerance)
+            error = (goal.target.closest(pose.tip) - pose.tip).length
         return pose.rotations if error <= allowed else None
 
     def _blend(self, k: int, before: Rotations, after: Rotations, share: float) -> Rotations:
         """Rotations between two poses of frame `k`."""
-        joints = self._moments[k].pose.chain.joints
+        joints = self._frames[k].solution.pose.chain.joints
         return [_between(joint.freedom, p, q, share) for joint, p, q in zip(joints, before, after, strict=True)]
 
     def _posed(self, k: int, rotations: Rotations) -> Pose:
         """The chain as it is at frame `k` with these rotations, but for joints that a solve does not turn."""
-        own = self._moments[k].pose
+        own = self._frames[k].solution.pose
         pose = Pose(own.chain, own.base, turned_like(own, rotations))
         pose.project()
         return pose
 
     def _allowed(self, k: int) -> float:
         """The error that frame `k` may have."""
-        moment = self._moments[k]
-        if moment.reached:
-            return moment.tolerance
-        pose = moment.pose
-        return (moment.target.closest(pose.tip) - pose.tip).length + CLOSE * pose.chain.reach
+        goal, solution = self._frames[k].goal, self._frames[k].solution
+        if solution.reached:
+            return goal.tolerance
+        pose = solution.pose
+        return (goal.target.closest(pose.tip) - pose.tip).length + CLOSE * pose.chain.reach
 
     def _track(
         self, rotations: Rotations, frames: Iterable[int], most: float = pi, others: Sequence[Track] = ()
@@ -252,10 +253,13 @@ class Path:
         return found
 
     def _choose(self, tracks: Sequence[Track], a: int, b: int) -> Work[None]:
-        """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one."""
-        free = b == len(self.rotations) - 1
+        """Take the cheapest way from frame `a`, which stays, to `b`, which stays unless it is the last one.
+
+        An `a` of -1 lets the first frame go as well; frames that are held stay all the same.
+        """
+        stay = {*self._held, *([b] if b < len(self.rotations) - 1 else [])}
         frames = [
-            [self.rotations[k], *(track[k] for track in tracks if k in track and (free or k < b))]
+            [self.rotations[k], *(track[k] for track in tracks if k in track and k not in stay)]
             for k in range(a + 1, b + 1)
         ]
         if a >= 0:

@@ -7,14 +7,14 @@ Source: none; a jump is what an animator sees as a pop, a turn that stands out f
 from collections.abc import Sequence
 from math import acos, radians
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mathutils import Quaternion
 
-from ..goals import Target
-from ..goals.soft import SoftGoal
+from ..goals import Goal
 from ..kinematics import Chain, Pose
 from ..kinematics.rotation import rotation_angle
+from ..solvers import Solution
 
 FEW = radians(3.0)  # a joint that turns less in one frame does not jump, however still the others are
 STILL = radians(0.1)  # below that it does not move
@@ -30,21 +30,21 @@ FAR = "no pose found as near to the target, which is out of reach, avoids it"
 LIMITS = "no solution found within the limits avoids it"
 WISHES = "no solution found nearby that is as it shall be avoids it"
 LEFT = "the path was not smoothed"
+SEAM = "the keys outside the range show another pose"
 
 Rotations = Sequence[Quaternion]
 
 
-class Moment(NamedTuple):
-    """One frame of a path: the `pose` that a solver found for the `target`, armature space.
+class PathFrame(Protocol):
+    """One frame of a path: its goal and the solution that a solver found for it."""
 
-    `tolerance` [Blender units] is how near it shall be, `reached` whether it is, `soft` what it shall be like besides.
-    """
+    @property
+    def goal(self) -> Goal:
+        """The target and soft goals of the frame, armature space."""
 
-    pose: Pose
-    target: Target
-    tolerance: float
-    reached: bool = True
-    soft: Sequence[SoftGoal] = ()
+    @property
+    def solution(self) -> Solution:
+        """The result of the solver."""
 
 
 class JointStep(NamedTuple):
@@ -96,35 +96,35 @@ def _stands_out(along: Sequence[float], k: int) -> bool:
     return len(around) >= NEIGHBOURS and along[k] > TIMES * median(around)
 
 
-def leap(moments: Sequence[Moment], k: int) -> float:
+def leap(frames: Sequence[PathFrame], k: int) -> float:
     """How far the target jumps at frame `k`, of the reach; 0 where its way is not long beside those around it.
 
     It is measured from where the frame before left the tip, so that a rig that jumps away from its target counts too.
     """
     first = max(1, k - AROUND)
-    ways = [_way(*moments[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(moments)))]
+    ways = [_way(*frames[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(frames)))]
     way = ways.pop(k - first)
     return way if way > LEAP and way > TIMES * median(ways or [0.0]) else 0.0
 
 
-def _way(before: Moment, now: Moment) -> float:
+def _way(before: PathFrame, now: PathFrame) -> float:
     """How far the tip has to go, of the reach, when no joint has turned yet but what carries the chain has moved."""
-    own = now.pose
-    still = own.base is before.pose.base and own.chain is before.pose.chain
-    carried = (before.pose if still else Pose(own.chain, own.base, before.pose.rotations)).tip
-    return float((now.target.closest(carried) - carried).length) / own.chain.reach
+    own = now.solution.pose
+    still = own.base is before.solution.pose.base and own.chain is before.solution.pose.chain
+    carried = (before.solution.pose if still else Pose(own.chain, own.base, before.solution.pose.rotations)).tip
+    return float((now.goal.target.closest(carried) - carried).length) / own.chain.reach
 
 
-def reason(moments: Sequence[Moment], k: int, smoothed: bool) -> str:
+def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
     """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
-    if leap(moments, k):
+    if leap(frames, k):
         return TARGET
-    reached = [moment.reached for moment in moments[max(0, k - NEAR) : k + NEAR]]
+    reached = [frame.solution.reached for frame in frames[max(0, k - NEAR) : k + NEAR]]
     if not all(reached):  # a straight chain bends at once
         return REACH if any(reached) else FAR
     if not smoothed:
         return LEFT
-    return WISHES if moments[k].soft else LIMITS
+    return WISHES if frames[k].goal.soft else LIMITS
 
 
 def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:

@@ -6,7 +6,7 @@ from bpy.props import StringProperty
 from bpy.types import Context
 
 from .. import live
-from ..blender.context import active_armature, active_bone, why_not_posed
+from ..blender.context import active_armature, active_bone, why_not, why_not_posed
 from ..errors import ChainError
 from .base import IKOperator
 
@@ -23,7 +23,14 @@ class POSE_OT_ik_triangulation_live(IKOperator):
         name="Tip", description="Bone at the end of the limb; the active one if empty", options={"SKIP_SAVE"}
     )
 
-    why_not = staticmethod(why_not_posed)
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        # Which limb is meant a poll does not know: one with a target is started, and one that is live stopped.
+        reason = why_not_posed(context)
+        if reason is None:
+            can = live.under_way() or any(b.ik_triangulation.target for b in active_armature(context).pose.bones)
+            reason = None if can else why_not(context)
+        return reason
 
     def act(self, context: Context) -> set[str]:
         armature, active = active_armature(context), active_bone(context)

@@ -44,7 +44,9 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         row = self.layout.column(align=True) if is_narrow(context) else self.layout.row(align=True)
         row.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
         on = live.is_live(armature, bone.name)
-        row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+        switch = row.row()
+        switch.enabled = on or bone.ik_triangulation.target is not None
+        switch.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
         problem = live.problem(armature, bone.name)
         if problem:
             paragraph(self.layout.column(), problem, context, "ERROR")

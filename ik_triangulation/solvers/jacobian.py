@@ -67,7 +67,7 @@ def jacobian(
         if not coordinates:
             continue
         socket = pose.socket(i)
-        lever = socket.inverted() @ (tip - pose.head(i))
+        lever = pose.back(i) @ (tip - pose.head(i))
         values = []
         for axis, value, lower, upper in coordinates:
             x, y, z = (socket @ axis.cross(lever) * weight)[:]

@@ -370,6 +370,64 @@ def two_branches_selected(rig, target, folder):
     select(rig, "branch", "Bone 2")
 
 
+def carried(target):
+    """What carries the target now; its own place is keyed."""
+    target.parent = empty("Carrier", (0.0, 0.0, 0.0))
+    return target.parent
+
+
+def refused_driver(rig, target, folder):
+    """No file's scripts are run that Blender was not told to trust."""
+    carried(target).driver_add("location", 1).driver.expression = "__import__('os').getpid()"
+
+
+def broken_expression(rig, target, folder):
+    carried(target).driver_add("rotation_euler", 2).driver.expression = "1 +"
+
+
+def driver_of_what_is_gone(rig, target, folder):
+    """It moves the rig's own object."""
+    gone = empty("Gone")
+    drive(rig, gone, "location[0]")
+    bpy.data.objects.remove(gone)
+
+
+def driver_of_a_missing_bone(rig, target, folder):
+    other = chain_rig(2, name="Other")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = rig
+    drive(carried(target), other, bone="gone")
+
+
+def driver_broken_at_one_frame(rig, target, folder):
+    carried(target).driver_add("location", 0).driver.expression = "1 / (frame - 4)"
+
+
+def next_to_zero_scale(rig, target, folder):
+    rig.pose.bones["Bone 1"].scale = (1e-8, 1e-8, 1e-8)
+
+
+def flattened_together(rig, target, folder):
+    """Each scale alone would do."""
+    for bone in rig.pose.bones:
+        bone.scale = (1.0, 1e-5, 1.0)
+
+
+def no_length(rig, target, folder):
+    """A limb of one bone, each of those above it scaled down by as much."""
+    for bone in rig.pose.bones:
+        bone.scale = (1e-5, 1e-5, 1e-5)
+    rig.pose.bones["Bone 2"].ik_triangulation.chain_count = 1
+
+
+def beyond_all_numbers(rig, target, folder):
+    rig.pose.bones["Bone 1"].scale = (1e30, 1e30, 1e30)
+
+
+def a_weight_beyond_all_others(rig, target, folder):
+    rig.pose.bones["Bone 2"].ik_triangulation.rest_weight = 1e30
+
+
 FOLLOWS = r"Target '.*' follows chain bone 'Bone \d'; it would move while being reached. Unparent it or choose another"
 FAULTS = [
     Fault("F3 no target", unset, "No target is set", poll="Choose a target for 'Bone 2'"),
@@ -420,6 +478,16 @@ FAULTS = [
     Fault("F30 chain too long", chain_too_long, "Chain length 4 is more than the 3 bones from 'Bone 2'"),
     Fault("F30 no bones selected", no_bones_selected, "No bones are selected"),
     Fault("F30 two branches", two_branches_selected, "is not a descendant of '"),
+    Fault("F39 driver refused", refused_driver, r"location\[1\] of 'Carrier' was refused.*Auto Run", warns=True),
+    Fault("F40 wrong expression", broken_expression, r"rotation_euler\[2\] of 'Carrier' is broken: '1 \+'", warns=True),
+    Fault("F40 target gone", driver_of_what_is_gone, r"location\[0\] of 'Rig' is broken: its variable", warns=True),
+    Fault("F40 bone gone", driver_of_a_missing_bone, r"location\[0\] of 'Carrier' is broken: its var", warns=True),
+    Fault("F40 at one frame", driver_broken_at_one_frame, r"location\[0\] of 'Carrier' is broken: '1 /", warns=True),
+    Fault("F42 scale next to zero", next_to_zero_scale, "Bone 'Bone 1' is scaled to zero; its direction is undefined"),
+    Fault("F42 scales flat together", flattened_together, "Bone 'Bone 2' is scaled flat by those above it"),
+    Fault("F42 beyond all numbers", beyond_all_numbers, "Bone 'Bone 1' is scaled or moved beyond 1e\\+12"),
+    Fault("F43 no length", no_length, "The bones that end in 'Bone 2' are .* long in all"),
+    Fault("F44 weight beyond all others", a_weight_beyond_all_others, "Near weight 1.* is none.*0 to 1e\\+06"),
 ]
 every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 

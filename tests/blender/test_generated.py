@@ -109,6 +109,12 @@ def test_keys_are_only_where_the_target_has_some():
     assert kinds(rig, "interpolation") == {"BEZIER"}
 
 
+def test_keys_of_the_target_at_the_ends_of_the_range_count():
+    rig, target = moving(frames=(1, 9, 20, 33))
+    bake(limb(rig, target, only_target_keys=True), 9, 20)
+    assert {tuple(key_frames(curve)) for curve in curves_of(rig)} == {(9.0, 20.0)}
+
+
 def test_keys_are_only_where_the_targets_bone_has_some():
     rig, _ = moving()
     other = chain_rig(2, name="Other")

@@ -4,16 +4,17 @@
 from itertools import pairwise, product
 from math import acos, atan2, cos, degrees, pi, radians, sin
 from random import Random
+from typing import NamedTuple
 
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.goals import Point, Pole
+from ik_triangulation.goals import Goal, Point, Pole, Target
 from ik_triangulation.kinematics import Free, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.motion.jump_removal import Path, cheapest
-from ik_triangulation.motion.jumps import LEFT, LIMITS, REACH, TARGET, WISHES, Moment, jumps, largest_turn, turns
-from ik_triangulation.solvers import solve
+from ik_triangulation.motion.jumps import LEFT, LIMITS, REACH, TARGET, WISHES, jumps, largest_turn, turn, turns
+from ik_triangulation.solvers import Solution, solve
 from ik_triangulation.work import finished
 
 from ..chains import hinged, limited, random_chain, straight
@@ -21,6 +22,24 @@ from ..chains import hinged, limited, random_chain, straight
 TOLERANCE = 1e-4  # of the reach
 X = Vector((1.0, 0.0, 0.0))
 SEGMENT = 25  # frames from one key of a random motion to the next
+
+
+class Moment(NamedTuple):
+    """A frame of a path, made up."""
+
+    pose: Pose
+    target: Target
+    tolerance: float
+    reached: bool = True
+    soft: tuple = ()
+
+    @property
+    def goal(self):
+        return Goal(self.target, tuple(self.soft), self.tolerance)
+
+    @property
+    def solution(self):
+        return Solution(self.pose, (self.target.closest(self.pose.tip) - self.pose.tip).length, 0, self.reached)
 
 
 def free(seed, links, ratio):
@@ -66,8 +85,8 @@ def first_pass(pose, places, solver="TRIANGULATION", soft=(), bases=()):
     return moments
 
 
-def mended(moments, seed=0):
-    path = Path(moments)
+def mended(moments, seed=0, held=()):
+    path = Path(moments, held)
     finished(path.without_jumps(seed))
     return path
 
@@ -235,6 +254,64 @@ def test_what_was_not_mended_says_so():
 
 
 # What is left alone
+
+
+def wandering(make, seed, frames=30):
+    """A first pass from a pose that reaches along a way that the chain may have to change its posture for."""
+    random = Random(seed)
+    chain = make(seed, random.choice([3, 4, 5]), 4.0)
+    poses = [posed(chain, [joint.freedom.random(random) for joint in chain.joints]) for _ in range(3)]
+    places = []
+    for k in range(frames):
+        number, rest = divmod(2 * k / (frames - 1), 1.0) if k < frames - 1 else (1.0, 1.0)
+        share = (1.0 - cos(pi * rest)) / 2.0
+        places.append(poses[int(number)].tip.lerp(poses[int(number) + 1].tip, share))
+    return first_pass(poses[0], places)
+
+
+def test_a_first_frame_that_is_held_stays_and_no_more_jumps_for_it():
+    """F45: of 100 limbs with limits; without that a tenth of the first frames would be moved."""
+    moved, jumping = 0, {False: 0, True: 0}
+    largest = {False: 0.0, True: 0.0}
+    for make, seed in product([limited, hinged], range(50)):
+        moments = wandering(make, seed)
+        for held in (False, True):
+            path = mended(moments, held=(0,) if held else ())
+            jumping[held] += len(path.jumps())
+            largest[held] += max(turns(path.rotations))
+            if held:
+                assert path.rotations[0] is moments[0].pose.rotations
+            else:
+                moved += turn(path.rotations[0], moments[0].pose.rotations) > radians(10.0)
+    assert moved >= 5
+    assert jumping[True] <= 1.1 * jumping[False]
+    assert largest[True] <= 1.1 * largest[False]
+
+
+def test_a_path_is_led_into_a_last_frame_that_is_held():
+    """The elbow stretches on its way and bends to the other side."""
+    angles = [0.01 * k for k in range(60)]
+    chain, tolerance = elbow(), TOLERANCE * 2.0
+    places = [in_plane(angle, 1.6 + 0.4 * sin(pi * k / 59.0)) for k, angle in enumerate(angles)]
+    moments = [Moment(bent(chain, 1, place), Point(place), tolerance) for place in places]
+    moments[-1] = moments[-1]._replace(pose=bent(chain, -1, places[-1]))
+    assert [jump.turned.at for jump in Path(moments).jumps()] == [59]
+    path = mended(moments, held=(0, 59))
+    check(moments, path)
+    assert path.rotations[0] is moments[0].pose.rotations
+    assert path.rotations[-1] is moments[-1].pose.rotations
+    assert max(turns(path.rotations)) < 0.5 * turn(moments[-2].pose.rotations, moments[-1].pose.rotations)
+    free = mended(moments)
+    assert turn(free.rotations[-1], moments[-1].pose.rotations) > radians(30.0)
+
+
+def test_a_last_frame_that_is_held_and_cannot_be_led_to_is_named():
+    chain, places = forced()
+    moments = [Moment(bent(chain, 1, place), Point(place), TOLERANCE * 2.0) for place in places[:20]]
+    moments[-1] = moments[-1]._replace(pose=bent(chain, -1, places[19]))
+    path = mended(moments, held=(0, 19))
+    assert path.rotations[-1] is moments[-1].pose.rotations
+    assert [jump.reason for jump in path.jumps()] == [LIMITS]
 
 
 def test_a_path_without_jumps_stays_as_it_is():

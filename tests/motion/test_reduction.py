@@ -237,7 +237,7 @@ def test_the_tolerance_is_one_of_world_space():
     same = finished(reduce(baked(poses, "QUATERNION"), 0.003))
     large = finished(reduce(baked(poses, "QUATERNION", world=Matrix.Diagonal((50.0, 50.0, 50.0, 1.0))), 0.003 * 50.0))
     assert same.kept == large.kept
-    assert large.tip_deviation == pytest.approx(50.0 * same.strayed)
+    assert large.tip_deviation == pytest.approx(50.0 * same.tip_deviation)
 
 
 def test_limbs_on_scaled_bones_are_reduced_too():

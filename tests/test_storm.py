@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators called in any order with any values on degenerate rigs: done, or refused in words, and never a traceback.
+
+The environment variable STORM_CALLS makes the storm longer, and STORM_SEED another one.
+"""
+
+import os
+
+import pytest
+
+from .storm import storm
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+CALLS = int(os.environ.get("STORM_CALLS", "300"))
+SEED = int(os.environ.get("STORM_SEED", "0"))
+
+
+def test_operators_in_any_order_with_any_values_leave_no_traceback(capfd):
+    assert not list(storm(SEED, CALLS))
+    assert "Traceback" not in capfd.readouterr().err
