@@ -35,7 +35,7 @@ def led_to_last(limb: Limb, bones: Bones, solved: Sequence[Solved], scene: Scene
     if not _is_animated_to(limb, last.now.frame, scene):
         return result
     # The samples of a bake have the rotations of the first frame unless something else moves the rig.
-    now = last.now if bound else list(in_parts(limb, scene, [last.now.frame], inf))[0]
+    (now,) = [last.now] if bound else in_parts(limb, scene, [last.now.frame], inf)
     solution = already_right(limb, at_frame(now, bones), last.goal)
     if solution and len(solution.pose) == len(last.solution.pose):
         result[-1] = Solved(now, last.goal, solution, solution.pose)
@@ -79,10 +79,11 @@ def _speeds(solved: Sequence[Solved]) -> Iterator[float]:
 def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: Scene) -> Iterator[JointStep]:
     """How fast each joint turns [rad per frame] between a frame at an end and the keys beyond it."""
     clock, end = Clock(scene, limb.armature), solved[at]
+    bones = {bone.name: bone for bone in limb.pose_bones}
     for joint, rotation in zip(end.pose.chain.joints, end.pose.rotations, strict=True):
         if isinstance(joint.freedom, Locked):
             continue
-        bone = limb.armature.pose.bones[joint.name]
+        bone = bones[joint.name]
         keys = keys_beside(limb.armature, _path(bone), clock.time(end.now.frame), after)
         if keys:
             gap = min(abs(clock.frame(time) - end.now.frame) for time, _ in keys.values())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joint settings of many bones at once: from other sources, copied, mirrored, learned; all bones are set or none."""
 
-from math import degrees, pi, radians, sin
+from math import degrees, inf, nan, pi, radians, sin
 from random import Random
 
 import bpy
@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation import joints
 from ik_triangulation.blender.freedom import freedom_of, limits_of, stiffness_of
-from ik_triangulation.errors import ChainError
+from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.panels.joints import VIEW3D_PT_ik_triangulation_joint
@@ -403,6 +403,29 @@ def test_channels_without_keys_have_their_present_value_and_muted_ones_are_not_h
     joints.learn(rig, ["Bone 0"], share=100.0)
     assert freedom_of(bone).lower == pytest.approx((-0.5, 0.5, 0.0), abs=1e-5)
     assert freedom_of(bone).upper == pytest.approx((1.5, 0.5, 0.0), abs=1e-5)
+
+
+def test_no_more_frames_are_learned_from_than_can_be_baked():
+    """F46: one key far away took minutes and all memory."""
+    rig = chain_rig(3)
+    for frame in (1, 20_000_000):
+        rig.pose.bones["Bone 1"].keyframe_insert("rotation_quaternion", frame=1)
+        curves_of(rig)[0].keyframe_points.insert(frame, 0.5)
+    message = "The rotation keys of 'Bone 1' span 20000000 frames, which is too many. Learn from 100000 at most: delete"
+    with nothing_lost(), pytest.raises(AnimationError, match=message):
+        joints.learn(rig, ["Bone 1"])
+    select(rig, "Bone 1")
+    with nothing_lost(), pytest.raises(RuntimeError, match=f"IK Triangulation: {message}"):
+        bpy.ops.pose.ik_triangulation_joint_learn()
+
+
+@pytest.mark.parametrize("value", [nan, inf, 1e30])
+def test_keys_that_are_no_rotations_are_not_learned_from(value):
+    rig = chain_rig(3, mode="XYZ")
+    rig.pose.bones["Bone 1"].keyframe_insert("rotation_euler", frame=1)
+    curves_of(rig)[1].keyframe_points[0].co.y = value
+    with nothing_lost(), pytest.raises(AnimationError, match="Keys of 'Bone 1' are no numbers, or far too large"):
+        joints.learn(rig, ["Bone 1"])
 
 
 def test_keys_between_whole_frames_are_learned_from():

@@ -227,7 +227,7 @@ def test_without_a_target_nothing_becomes_live():
     rig.pose.bones[TIP].ik_triangulation.target = None
     with nothing_lost(), pytest.raises(RuntimeError, match=f"Choose a target for '{TIP}'"):
         bpy.ops.pose.ik_triangulation_live()
-    with nothing_lost(), pytest.raises(TargetError, match="No target is set. Choose an object to reach for."):
+    with nothing_lost(), pytest.raises(TargetError, match=r"No target is set\. Choose an object to reach for\."):
         live.start(rig, TIP)
     configure(rig, "Bone 1", target=target, chain_count=2)
     with nothing_lost(), pytest.raises(RuntimeError, match="No target is set"):

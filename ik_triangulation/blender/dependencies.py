@@ -113,7 +113,7 @@ def _constraints_on(node: Node) -> Sequence[Constraint]:
 
 
 def movers(start: Node, armature: Object | None = None, chain: Collection[str] = ()) -> Iterator[Node]:
-    """`start` and all that moves it, directly or by way of others; a mesh that `armature` deforms moves with `chain`."""
+    """`start` and all that moves it, by way of others as well; a mesh that `armature` deforms moves with `chain`."""
     seen: set[tuple[int, str, str]] = set()
     waiting = [start]
     while waiting:

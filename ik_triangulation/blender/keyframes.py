@@ -120,7 +120,7 @@ def values_before(armature: Object, path: str, frame: float) -> dict[int, float]
 
 
 def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[int, tuple[float, float]]:
-    """Time and value of the first keys `after` a frame, or of the last ones before it, by the property's array index."""
+    """Time and value of the first keys `after` a frame, or the last ones before it, by the property's array index."""
     found = {}
     for curve in curves_of(armature):
         if curve.data_path == path:

@@ -96,9 +96,10 @@ def reading(
     posed: bool = False,
     broken: list[str] | None = None,
 ) -> Work[list[Sample]]:
-    """The rig and its target at each of the frames, `posed` as samples() takes it, `broken` as in_parts() does. Raises what that does.
+    """The rig and its target at each of the frames, `posed` as samples() takes it, `broken` as in_parts() does.
 
-    Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's scene as it was.
+    Raises what these do. Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's
+    scene as it was.
     """
     seen = []
     if not bound:

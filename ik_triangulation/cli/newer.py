@@ -10,11 +10,12 @@ from ..errors import IKError
 
 
 def check_newer(arguments: Namespace) -> None:
-    """Warn if a newer Blender wrote the open file. Raises IKError if it is to be overwritten and that was not asked for.
+    """Warn if a newer Blender saved the open file. Raises IKError if it would be overwritten without --overwrite-newer.
 
     To be called as soon as the file is open, before anything is worked out.
     """
-    wrote, here = tuple(bpy.data.version), tuple(bpy.app.version_file)
+    wrote: tuple[int, ...] = tuple(bpy.data.version)
+    here: tuple[int, ...] = tuple(bpy.app.version_file)
     if wrote <= here:
         return
     name, own = ("{}.{}".format(*version) for version in (wrote, here))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where along a path of poses the joints jump, and why.
+"""Detection of jumps of the joints along a path of poses, with their reasons.
 
-Source: none; a jump is what an animator sees as a pop, a turn that stands out from those of the frames around it.
+Source: none. A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from ..kinematics import Chain, Pose
 from ..kinematics.rotation import rotation_angle
 from ..solvers import Solution
 
-FEW = radians(3.0)  # a joint that turns less in one frame does not jump, however still the others are
-STILL = radians(0.1)  # below that it does not move
-TIMES = 3.0  # how many times the median of the frames around it a jump is at least
-AROUND = 6  # frames on either side that it is compared with
-NEIGHBOURS = 3  # of them at least, or nothing can be said
-NEAR = 3  # frames within which coming into reach explains a jump
-LEAP = 0.02  # of the reach: a target that moves less in one frame does not jump
+FEW = radians(3.0)  # smaller rotations in one frame are no jumps
+STILL = radians(0.1)  # smaller rotations count as none
+TIMES = 3.0  # ratio of a jump to the median of the frames around it
+AROUND = 6  # frames on either side for that median
+NEIGHBOURS = 3  # minimum number of them
+NEAR = 3  # frames within which a change of being in reach explains a jump
+LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
 
 TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
@@ -48,7 +48,7 @@ class PathFrame(Protocol):
 
 
 class JointStep(NamedTuple):
-    """The most that a joint turns to the frame of index `at` from the one before: its name and the angle [rad]."""
+    """Largest rotation of a joint to the frame of index `at` from the one before: its name and the angle [rad]."""
 
     at: int
     joint: str
@@ -56,36 +56,36 @@ class JointStep(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """A turn that stands out from those of the frames around it, and the reason why it is there."""
+    """A rotation that stands out from those of the frames around it, and the reason for it."""
 
     turned: JointStep
     reason: str
 
 
 def turn(before: Rotations, after: Rotations) -> float:
-    """Largest turn [rad] of a joint from one pose to the next, to 1e-3 rad: single precision tells no less."""
+    """Largest rotation [rad] of a joint between two poses, to the 1e-3 rad that single precision resolves."""
     return 2.0 * acos(min(1.0, min(map(abs, map(Quaternion.dot, before, after)))))
 
 
 def turns(path: Sequence[Rotations]) -> list[float]:
-    """Largest turn [rad] of a joint to each frame from the one before; 0 for the first."""
+    """Largest rotation [rad] of a joint to each frame from the one before; 0 for the first."""
     return [0.0, *map(turn, path, path[1:])]
 
 
 def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
-    """The largest turn of a joint in one frame; None for a single pose."""
+    """The largest rotation of a joint from one frame to the next; None for a single pose."""
     path = [pose.rotations for pose in poses]
     along = turns(path)[1:]
     return turned(poses[0].chain, path, 1 + along.index(max(along))) if along else None
 
 
 def jumps(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose turn stands out from those around it."""
+    """Indices of the frames whose rotation stands out from those around it."""
     return [k for k, angle in enumerate(along) if angle > FEW and _stands_out(along, k)]
 
 
 def fast(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose turn stands out from those of all frames at which anything moves."""
+    """Indices of the frames whose rotation stands out from those of all frames with motion."""
     moving = [angle for angle in along if angle > STILL]
     most = max(FEW, TIMES * median(moving)) if moving else FEW
     return [k for k, angle in enumerate(along) if angle > most]
@@ -97,18 +97,18 @@ def _stands_out(along: Sequence[float], k: int) -> bool:
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:
-    """How far the target jumps at frame `k`, of the reach; 0 where its way is not long beside those around it.
+    """Length of a jump of the target at frame `k`, of the reach; 0 if it does not stand out from those around it.
 
-    It is measured from where the frame before left the tip, so that a rig that jumps away from its target counts too.
+    It is measured from the tip with the rotations of the frame before, so that jumps of the rig count as well.
     """
     first = max(1, k - AROUND)
-    ways = [_way(*frames[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(frames)))]
-    way = ways.pop(k - first)
-    return way if way > LEAP and way > TIMES * median(ways or [0.0]) else 0.0
+    moves = [_motion(*frames[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(frames)))]
+    move = moves.pop(k - first)
+    return move if move > LEAP and move > TIMES * median(moves or [0.0]) else 0.0
 
 
-def _way(before: PathFrame, now: PathFrame) -> float:
-    """How far the tip has to go, of the reach, when no joint has turned yet but what carries the chain has moved."""
+def _motion(before: PathFrame, now: PathFrame) -> float:
+    """Distance to the target from the tip as the rig carries it, before any joint rotates; of the reach."""
     own = now.solution.pose
     still = own.base is before.solution.pose.base and own.chain is before.solution.pose.chain
     carried = (before.solution.pose if still else Pose(own.chain, own.base, before.solution.pose.rotations)).tip
@@ -116,11 +116,11 @@ def _way(before: PathFrame, now: PathFrame) -> float:
 
 
 def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
-    """Why a joint jumps at frame `k` of a path that was `smoothed`, or was not."""
+    """The reason for a jump at frame `k` of a path that was `smoothed`, or was not."""
     if leap(frames, k):
         return TARGET
     reached = [frame.solution.reached for frame in frames[max(0, k - NEAR) : k + NEAR]]
-    if not all(reached):  # a straight chain bends at once
+    if not all(reached):  # a straight chain bends abruptly
         return REACH if any(reached) else FAR
     if not smoothed:
         return LEFT
@@ -128,7 +128,7 @@ def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
 
 
 def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
-    """The joint that turns most to frame `k` of a path."""
+    """The joint with the largest rotation to frame `k` of a path."""
     angles = list(map(rotation_angle, path[k - 1], path[k]))
     largest = max(angles)
     return JointStep(k, chain.joints[angles.index(largest)].name, largest)

@@ -18,6 +18,7 @@ from .registry import SOLVERS
 from .settings import SolverSettings
 
 _LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over
+_LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft goals, whose residuals are divided by its square
 _NO_UNIT = 1e-3  # deviation of the length of a quaternion from 1 beyond which it is no unit quaternion
 
 
@@ -61,7 +62,8 @@ def solve(
     little: one step is taken even if the start is within tolerance, so that the tip does not lag behind, and soft goals
     are optimised from there only, so that the pose does not jump. The same arguments give the same result. Raises
     SettingError for an unknown solver, or a tolerance or number of iterations that is not valid, and ChainError for a
-    start whose rotations are no unit quaternions or whose position is not finite.
+    start whose rotations are no unit quaternions or whose position is not finite, for soft goals of a chain without
+    length, and for a chain that is scaled flat.
     """
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish, seed=seed)
     return solve_goal(start, Goal(target, tuple(soft), tolerance), settings, follow=follow)
@@ -75,6 +77,8 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
     units = follow or all(abs(rotation.magnitude - 1.0) < _NO_UNIT for rotation in start.rotations)
     if not (units and isfinite(sum(start.tip[:]))):
         raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
+    if soft and not sum(start.lengths) > _LEAST_LENGTH:
+        raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()
     projected = pose.project()
     step = SOLVERS[settings.solver].begin()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ends of a bake: what is right already stays, as do keys outside the range, and where these jump it is told (F45)."""
+"""The ends of a bake (F45): what is right already stays, as do keys outside the range, and seams that jump are told."""
 
 from math import cos, radians, sin
 from random import Random
@@ -11,8 +11,8 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.bake import bake, solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers import SOLVERS
 from ik_triangulation.motion.jumps import SEAM
+from ik_triangulation.solvers import SOLVERS
 
 from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_location, random_rotation, rotate, rows
 

@@ -12,8 +12,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.goals import Goal, Point, Pole, Target
 from ik_triangulation.kinematics import Free, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.motion.jump_removal import Path, cheapest
+from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.jumps import LEFT, LIMITS, REACH, TARGET, WISHES, jumps, largest_turn, turn, turns
+from ik_triangulation.motion.viterbi import cheapest
 from ik_triangulation.solvers import Solution, solve
 from ik_triangulation.work import finished
 

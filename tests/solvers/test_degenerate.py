@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Places and numbers where formulas break give a finite, sound pose; what is no number gives a typed error."""
 
+from contextlib import suppress
 from itertools import product
 from math import inf, isfinite, nan, pi
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError
-from ik_triangulation.goals import Direction, Orientation, Point, Pole
-from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
+from ik_triangulation.goals import Avoid, Ball, Direction, Effort, Near, Orientation, Point, Pole
+from ik_triangulation.goals.checks import MOST_WEIGHT
+from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Inheritance, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve
 
@@ -94,6 +96,38 @@ def test_links_without_length_and_of_very_different_lengths(solver, lengths):
     chain = straight(tuple(lengths))
     for target in (Vector(), Y * 0.5, X * 1e-12, Vector((0.3, -0.0, 0.4))):
         check(solve(chain.rest_pose(), Point(target), solver=solver, iterations=3))
+
+
+SOFT = {
+    "direction": lambda: Direction(X),
+    "pole": lambda: Pole(X),
+    "effort": lambda: Effort(-Y),
+    "near": lambda: Near([Quaternion()] * 2),
+    "obstacle": lambda: Avoid([Ball(Vector(), 1.0)]),
+    "at most": lambda: Effort(-Y, MOST_WEIGHT),
+}
+
+
+@every_solver
+@pytest.mark.parametrize("soft", SOFT)
+def test_of_a_chain_without_length_nothing_but_reaching_can_be_asked(solver, soft):
+    for length in (0.0, 1e-30, 1e-15):
+        with pytest.raises(ChainError, match="A chain without length has nothing to point or to bend"):
+            solve(straight((length, length)).rest_pose(), Point(X), solver=solver, soft=[SOFT[soft]()])
+    check(solve(straight((1e-6, 1.0)).rest_pose(), Point(X), solver=solver, soft=[SOFT[soft]()]))
+
+
+FLAT = [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (1e-8, 1.0, 1.0), (1e-20,) * 3, (1e30, 1.0, 1.0)]
+
+
+@every_solver
+@pytest.mark.parametrize("scale", FLAT)
+def test_a_chain_that_is_scaled_flat_gives_a_pose_or_a_typed_error(solver, scale):
+    inheritance = Inheritance("FULL", True, Matrix.Identity(3))
+    joints = (Joint(f"joint {i}", Y * bool(i), Quaternion(), Free(), 0.0, Vector(scale), inheritance) for i in range(3))
+    start = Pose(Chain(tuple(joints), Y), Matrix.Identity(4), [Quaternion()] * 3)
+    with suppress(ChainError):
+        assert isfinite(solve(start, Point(Vector((0.3, 0.4, 1.0))), solver=solver).error)
 
 
 WRONG_SOFT = {
