@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Low effort, nearness to a pose and obstacles: what reaching leaves open is used for them, and nothing else."""
 
-from itertools import pairwise
 from math import atan2, inf, nan, pi
 from random import Random
 
@@ -11,21 +10,17 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Avoid, Ball, Block, Effort, Near, Point
-from ik_triangulation.goals.obstacles import deepest
-from ik_triangulation.goals.soft import JointAxis, soft_cost
+from ik_triangulation.goals.soft import soft_cost
 from ik_triangulation.kinematics import Chain, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.jacobian import apply_changes, jacobian
-from ik_triangulation.solvers.null_space import _axes, optimise, optimise_from_restarts
+from ik_triangulation.solvers.null_space import optimise, optimise_from_restarts
 
 from ..chains import (
     GENERAL,
     bits,
     forward,
-    hinged,
     limited,
-    mixed,
     random_base,
     random_chain,
     random_direction,
@@ -33,49 +28,16 @@ from ..chains import (
     random_rotation,
     straight,
 )
+from .comfortable import (
+    DOWN,
+    X,
+    allowed,
+    assert_the_cost_falls_as_the_rows_say,
+    every_kind,
+    poses,
+)
 
-TRIAL = 1e-2  # [rad] of finite differences: what single precision can tell apart
 SAME = 1.0 + 1e-6  # times as much, which is what a pose that was taken back may differ by
-DOWN, X = Vector((0.0, 0.0, -1.0)), Vector((1.0, 0.0, 0.0))
-
-every_kind = pytest.mark.parametrize("make", [random_chain, hinged, limited, mixed])
-
-
-def allowed(chain, random, base=None):
-    """A pose inside the limits."""
-    rotations = [joint.freedom.random(random) if joint.freedom.moves else Quaternion() for joint in chain.joints]
-    pose = Pose(chain, base or Matrix.Identity(4), rotations)
-    pose.project()
-    return pose
-
-
-def poses(make, seed, count=10, least=1):
-    random = Random(seed)
-    for number in range(count):
-        yield random, allowed(make(number, random.randint(least, 6), 3.0), random, random_base(random))
-
-
-def changed(pose, joints, changes):
-    there = pose.copy()
-    apply_changes(there, joints, changes)
-    return there
-
-
-def assert_the_cost_falls_as_the_rows_say(pose, soft, within=4e-3):
-    """The gradient of the cost is the product of numbers and derivatives."""
-    joints, columns = jacobian(pose)
-    turns = [JointAxis(i, axis, pose.head(i), w) for i, w, rotation, _ in joints for axis in _axes(pose, i, rotation)]
-    rows = list(soft.residuals(pose, turns))
-    assert soft_cost(pose, [soft]) == pytest.approx(0.5 * sum(number * number for number, _ in rows))
-    compared = 0
-    for n, column in enumerate(columns):
-        if min(-column.least, column.most) > TRIAL:
-            ends = (changed(pose, joints, [way * (k == n) for k in range(len(columns))]) for way in (TRIAL, -TRIAL))
-            plus, minus = (soft_cost(end, [soft]) for end in ends)
-            gradient = sum(number * row[n] for number, row in rows)
-            assert gradient == pytest.approx((plus - minus) / (2.0 * TRIAL), abs=within)
-            compared += 1
-    return compared
 
 
 def some_soft(random, pose):
@@ -100,16 +62,6 @@ def assert_inside(pose):
 
 def error_of(pose, target):
     return (target.closest(pose.tip) - pose.tip).length
-
-
-def depth_of(pose, obstacle, count=200):
-    """How deep the links are inside, looked at in many places."""
-    ends = [*(pose.head(i) for i in range(len(pose))), pose.tip]
-    places = (a.lerp(b, n / count) for a, b in pairwise(ends) for n in range(count + 1))
-    return max(obstacle.depth(place)[0] for place in places)
-
-
-# Derivatives
 
 
 @every_kind
@@ -149,42 +101,6 @@ def test_a_mirrored_chain_comes_as_near_as_one_that_is_not():
             solution = solve(Pose(chain, Matrix.Identity(4), start), there, tolerance=1e-4, soft=[near])
             assert solution.reached
             assert soft_cost(solution.pose, [near]) < 1e-3
-
-
-def clear_of_kinks(pose, obstacle, margin):
-    """Whether each link stays in or out, and what is deepest goes the same way out nearby."""
-    for i in range(len(pose)):
-        place = deepest(obstacle, pose.head(i), pose.end(i) - pose.head(i))
-        depth, out = obstacle.depth(place)
-        if abs(depth) < margin:
-            return False
-        for way in (X, Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))):
-            if any(obstacle.depth(place + way * side)[1].dot(out) < 0.7 for side in (margin, -margin)):
-                return False
-    return True
-
-
-@every_kind
-@pytest.mark.parametrize("kind", ["ball", "block"])
-def test_depth_falls_as_the_rows_of_avoid_say(make, kind):
-    compared = 0
-    for random, pose in poses(make, 5, count=500):
-        reach = pose.chain.reach
-        centre = pose.head(0) + random_direction(random) * 0.6 * reach
-        if kind == "ball":
-            obstacle = Ball(centre, random.uniform(0.3, 0.6) * reach)
-        else:
-            sides = Matrix.Diagonal((*(random.uniform(0.3, 0.6) * reach for _ in "xyz"), 1.0))
-            turned = random_rotation(random).to_matrix().to_4x4()
-            obstacle = Block(Matrix.Translation(centre) @ turned @ sides, random.choice((0.0, 0.1 * reach)))
-        if clear_of_kinks(pose, obstacle, 2.5 * TRIAL * reach) and depth_of(pose, obstacle) > 0.0:
-            compared += assert_the_cost_falls_as_the_rows_say(pose, Avoid([obstacle], 0.8), 3e-3)
-        if compared > 40:
-            break
-    assert compared > 15
-
-
-# What the numbers mean
 
 
 def test_effort_is_the_height_of_the_centre_of_gravity():
@@ -248,116 +164,6 @@ def test_rotations_of_any_length_and_sign_mean_the_same():
     wanted = [random_rotation(random) for _ in range(2)]
     costs = [soft_cost(pose, [Near([q * size for q in wanted])]) for size in (1.0, -1.0, 3.0, 1e-3)]
     assert costs == pytest.approx([costs[0]] * 4, rel=1e-4)
-
-
-# Obstacles
-
-
-def surface_of(block, count=60):
-    """Places all over the box without its margin, in numpy."""
-    line = np.linspace(-1.0, 1.0, count)
-    a, b = (part.ravel() for part in np.meshgrid(line, line))
-    faces = [np.insert(np.stack((a, b), 1), n, side, axis=1) for n in range(3) for side in (-1.0, 1.0)]
-    frame = np.array(block.frame)
-    return np.concatenate(faces) @ frame[:3, :3].T + frame[:3, 3]
-
-
-def test_the_depth_in_a_block_is_the_distance_from_its_surface_with_the_margin_round_it():
-    random = Random(10)
-    inside = 0
-    for _ in range(6):
-        sides = [random.choice((-1.0, 1.0)) * random.uniform(0.2, 2.0) for _ in "xyz"]
-        turned = random_rotation(random).to_matrix().to_4x4()
-        frame = Matrix.Translation(random_direction(random)) @ turned @ Matrix.Diagonal((*sides, 1.0))
-        block = Block(frame, random.choice((0.0, 0.3)))
-        surface = surface_of(block)
-        spacing = 4.0 / 59
-        for _ in range(40):
-            own = Vector([random.uniform(-1.8, 1.8) for _ in "xyz"])
-            place = frame @ own
-            distance = float(np.linalg.norm(surface - np.array(place), axis=1).min())
-            signed = distance if max(map(abs, own)) <= 1.0 else -distance
-            depth, out = block.depth(place)
-            inside += signed > 0.0
-            # The sampled surface is never nearer than the true one, and by half a mesh's diagonal at most farther.
-            near = min(abs(depth - block.margin) + 0.71 * spacing, np.hypot(depth - block.margin, 0.71 * spacing))
-            assert abs(depth - block.margin) - 1e-5 <= abs(signed) <= near + 1e-5
-            assert (depth - block.margin) * signed >= -1e-6
-            assert out.length == pytest.approx(1.0, abs=1e-5)
-            step = 1e-3
-            assert block.depth(place + out * step)[0] == pytest.approx(depth - step, abs=2e-5)
-    assert inside > 20
-
-
-def test_the_depth_in_a_ball_is_the_distance_from_its_surface():
-    ball = Ball(Vector((1.0, 2.0, 3.0)), 0.5)
-    assert ball.depth(Vector((1.0, 2.2, 3.0))) == (pytest.approx(0.3), Vector((0.0, 1.0, 0.0)))
-    assert ball.depth(Vector((3.0, 2.0, 3.0))) == (pytest.approx(-1.5), X)
-    depth, out = ball.depth(ball.centre)
-    assert (depth, out.length) == (0.5, 1.0)
-
-
-def test_a_place_in_the_middle_of_a_block_has_a_way_out():
-    depth, out = Block(Matrix.Diagonal((1.0, 0.5, 2.0, 1.0)), 0.1).depth(Vector())
-    assert (depth, abs(out.y)) == (pytest.approx(0.6), 1.0)
-
-
-def test_the_deepest_point_of_a_link_is_found():
-    random = Random(18)
-    for number in range(150):
-        size = random.uniform(0.2, 1.0)
-        turned = random_rotation(random).to_matrix().to_4x4()
-        sides = Matrix.Diagonal((*(random.uniform(0.05, 1.0) for _ in "xyz"), 1.0))
-        block = Block(Matrix.Translation(random_direction(random)) @ turned @ sides, random.choice((0.0, 0.2)))
-        obstacle = block if number % 2 else Ball(random_direction(random), size)
-        head = random_direction(random) * random.uniform(0.0, 2.0)
-        link = random_direction(random) * random.uniform(0.1, 3.0)
-        most = max(obstacle.depth(head + link * (n / 500))[0] for n in range(501))
-        found, _ = obstacle.depth(deepest(obstacle, head, link))
-        if most > 0.0:
-            assert found == pytest.approx(most, abs=2e-3 * link.length)
-        else:
-            assert found <= 1e-5
-
-
-@pytest.mark.parametrize("kind", ["ball", "block"])
-def test_an_arm_that_reaches_behind_an_obstacle_gets_out_of_it(kind):
-    random = Random(11)
-    out, cases = 0, 40
-    for _ in range(cases):
-        chain = straight((1.0, 0.9, 0.8, 0.5))
-        away = random_direction(random)
-        centre, size = away * 1.1, random.uniform(0.25, 0.45)
-        target = Point(away * random.uniform(1.9, 2.3))
-        turned = random_rotation(random).to_matrix().to_4x4()
-        frame = Matrix.Translation(centre) @ turned @ Matrix.Diagonal((0.7 * size, size, 0.4 * size, 1.0))
-        obstacle = Ball(centre, size) if kind == "ball" else Block(frame)
-        start = chain.rest_pose()
-        start.swing(0, Vector((0.0, 1.0, 0.0)), away)  # right through it
-        avoid = Avoid([obstacle])
-        solution = solve(start, target, tolerance=1e-3, soft=[avoid])
-        assert solution.reached
-        assert soft_cost(solution.pose, [avoid]) < soft_cost(start, [avoid])
-        out += depth_of(solution.pose, obstacle) < 3e-3
-    assert out == cases
-
-
-def test_what_is_out_of_the_obstacles_is_left_bit_by_bit():
-    random = Random(12)
-    for _ in range(10):
-        pose = allowed(random_chain(random.randrange(99), 4), random)
-        avoid = Avoid([Ball(Vector((50.0, 0.0, 0.0)), 1.0), Block(Matrix.Translation((0.0, 90.0, 0.0)))])
-        assert list(avoid.residuals(pose, ())) == []
-        solution = solve(pose, Point(pose.tip), soft=[avoid])
-        assert bits(solution.pose.rotations) == bits(pose.rotations)
-
-
-def test_no_obstacles_are_nothing_to_avoid():
-    pose = straight((1.0, 1.0)).rest_pose()
-    assert soft_cost(pose, [Avoid([])]) == 0.0
-
-
-# What holds whatever is asked for
 
 
 @every_kind
@@ -454,8 +260,6 @@ def test_locked_and_limited_joints_that_cannot_do_better_stay():
     assert solution.reached
     assert_inside(solution.pose)
 
-
-# Bad input
 
 NOWHERE = Matrix.Translation((nan, 0.0, 0.0))
 BAD = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every kind of target names its nearest place, checked by brute force; and every solver reaches it."""
 
-from math import dist, hypot, inf, isfinite, isinf, nan, pi
+from math import dist, hypot, inf, isfinite, isinf, nan
 from random import Random
 from re import escape
 
@@ -24,62 +24,23 @@ from ik_triangulation.goals import (
     Segment,
     Sphere,
     Target,
-    Transformed,
 )
 from ik_triangulation.solvers import solve
 
-from ..chains import GENERAL, random_base, random_chain, random_direction, random_pose, random_rotation
-
-FAR = 10.0  # how far of what is endless is looked through
-X, Y, Z = (Vector([float(i == j) for j in range(3)]) for i in range(3))
-
-
-def random_across(random, axis):
-    return random_direction(random).cross(axis).normalized()
-
-
-def plane_through(place, random):
-    normal = random_direction(random)
-    return Plane(place + random_across(random, normal), normal * random.uniform(0.1, 10.0))
-
-
-def line_through(place, random):
-    direction = random_direction(random)
-    return Line(place + direction * random.uniform(-2.0, 2.0), direction * random.uniform(0.1, 10.0))
-
-
-def ray_through(place, random):
-    direction = random_direction(random)
-    return Ray(place - direction * random.uniform(0.0, 2.0), direction * random.uniform(0.1, 10.0))
-
-
-def segment_through(place, random):
-    direction = random_direction(random)
-    return Segment(place - direction * random.uniform(0.0, 2.0), place + direction * random.uniform(0.1, 2.0))
-
-
-def sphere_through(place, random):
-    radius = random.uniform(0.1, 2.0)
-    return Sphere(place + random_direction(random) * radius, radius)
-
-
-def cylinder_through(place, random):
-    axis, radius = random_direction(random), random.uniform(0.1, 2.0)
-    location = place + random_across(random, axis) * radius + axis * random.uniform(-2.0, 2.0)
-    return Cylinder(location, axis * random.uniform(0.1, 10.0), radius)
-
-
-def ring_through(place, random):
-    normal, radius = random_direction(random), random.uniform(0.1, 2.0)
-    return Ring(place + random_across(random, normal) * radius, normal * random.uniform(0.1, 10.0), radius)
-
-
-def box_through(place, random):
-    """A side of the box goes through the place; the box may be mirrored."""
-    sizes = [random.choice((-1.0, 1.0)) * random.uniform(0.1, 2.0) for _ in "xyz"]
-    side = Matrix.Translation((1.0, random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0)))
-    rotation = random_rotation(random).to_matrix().to_4x4()
-    return Box(Matrix.Translation(place) @ rotation @ Matrix.Diagonal((*sizes, 1.0)) @ side)
+from ..chains import GENERAL, random_base, random_chain, random_direction, random_pose
+from .targets import (
+    FAR,
+    SHAPES,
+    X,
+    Y,
+    Z,
+    cylinder_through,
+    every_shape,
+    looked_for,
+    moved,
+    places,
+    sphere_through,
+)
 
 
 def field_through(place, random):
@@ -94,84 +55,7 @@ def pole_in_a_stretched_space(place, random):
     return moved(cylinder_through, place, random, (3.0, 1.0, 0.5))
 
 
-def moved(build, place, random, scale):
-    """A target in a space of that scale which goes through the place in this one."""
-    into = random_base(random) @ Matrix.Diagonal((*scale, 1.0)) @ random_rotation(random).to_matrix().to_4x4()
-    return Transformed(build(into.inverted() @ place, random), into)
-
-
-SHAPES = {
-    Point: lambda place, random: Point(place),
-    Plane: plane_through,
-    Line: line_through,
-    Ray: ray_through,
-    Segment: segment_through,
-    Sphere: sphere_through,
-    Cylinder: cylinder_through,
-    Ring: ring_through,
-    Box: box_through,
-}
-every_shape = pytest.mark.parametrize("build", SHAPES.values(), ids=[kind.__name__ for kind in SHAPES])
 EVERYTHING = [*SHAPES.values(), field_through, round_seen_from_elsewhere, pole_in_a_stretched_space]
-
-
-def frame_about(axis):
-    """A unit vector along `axis` and two orthogonal to it, in double precision."""
-    along = np.array(axis, dtype=float)
-    along /= np.linalg.norm(along)
-    across = np.cross(along, np.eye(3)[np.argmin(abs(along))])
-    across /= np.linalg.norm(across)
-    return along, across, np.cross(along, across)
-
-
-def circle(axis, turns):
-    """Twice round, so that every direction has neighbours on both sides."""
-    _, u, v = frame_about(axis)
-    return np.cos(4.0 * pi * turns) * u + np.sin(4.0 * pi * turns) * v
-
-
-def places(target, share):
-    """Places of the target, one for each row of `share`: three numbers from 0 to 1 that say where on it."""
-    a, b, c = (share[:, [i]] for i in range(3))
-    both_ways = FAR * (2.0 * a - 1.0)
-    match target:
-        case Point():
-            return np.array(target.location) + 0.0 * share
-        case Plane():
-            _, u, v = frame_about(target.normal)
-            return np.array(target.location) + both_ways * u + FAR * (2.0 * b - 1.0) * v
-        case Line():
-            return np.array(target.location) + both_ways * frame_about(target.direction)[0]
-        case Ray():
-            return np.array(target.location) + FAR * a * frame_about(target.direction)[0]
-        case Segment():
-            return np.array(target.start) * (1.0 - a) + np.array(target.end) * a
-        case Sphere():
-            height = np.cos(pi * a)
-            return np.array(target.centre) + target.radius * (height * Z + np.sin(pi * a) * circle(Z, b))
-        case Cylinder():
-            height = both_ways * frame_about(target.axis)[0]
-            return np.array(target.location) + height + target.radius * circle(target.axis, b)
-        case Ring():
-            return np.array(target.centre) + target.radius * circle(target.normal, a)
-        case Box():
-            frame = np.array(target.frame.copy())
-            return frame[:3, 3] + (2.0 * np.hstack((a, b, c)) - 1.0) @ frame[:3, :3].T
-        case Transformed():
-            into = np.array(target.into.copy())
-            return into[:3, 3] + places(target.target, share) @ into[:3, :3].T
-
-
-def looked_for(target, point, farthest=False):
-    """Least (or greatest) distance from `point` to the target: of places all over it, then round the best ones."""
-    draw = np.random.default_rng(1)
-    share, width = draw.uniform(0.0, 1.0, (1000, 3)), 0.5
-    for _ in range(16):
-        distances = np.linalg.norm(places(target, share) - np.array(point), axis=1)
-        best = share[np.argsort(-distances if farthest else distances)[:30]]
-        share = np.clip(best[:, None] + width * draw.uniform(-1.0, 1.0, (30, 20, 3)), 0.0, 1.0).reshape(-1, 3)
-        share, width = np.vstack((best, share)), 0.5 * width
-    return distances.max() if farthest else distances.min()
 
 
 def cases(build, seed, count=10):
@@ -352,63 +236,6 @@ def test_a_field_that_leads_nowhere_is_refused(bad):
         Field(lambda _: (0.0, bad, 0.0)).closest(X)
 
 
-@every_shape
-@pytest.mark.parametrize("mirror", [1.0, -1.0])
-def test_through_a_uniform_scale_the_nearest_place_is_exact(build, mirror):
-    random = Random(7)
-    for _ in range(10):
-        size = random.uniform(0.2, 5.0)
-        target = moved(build, random_direction(random), random, (mirror * size, size, size))
-        point = random_direction(random) * random.uniform(0.0, 4.0)
-        nearest = target.closest(point)
-        least = looked_for(target, point)
-        assert dist(nearest, point) == pytest.approx(least, abs=2e-4 * size)
-        assert looked_for(target, nearest) < 2e-3 * size
-        assert target.least_distance(point) == pytest.approx(least, abs=2e-4 * size)
-        greatest = target.greatest_distance(point)
-        if isfinite(greatest):
-            assert greatest == pytest.approx(looked_for(target, point, farthest=True), abs=1e-3 * size)
-
-
-@every_shape
-def test_through_any_scale_what_is_nearest_is_on_the_target_and_its_distances_are_bounds(build):
-    random = Random(8)
-    for _ in range(10):
-        target = moved(build, random_direction(random), random, (3.0, 1.0, random.uniform(1.0, 3.0)))
-        point = random_direction(random) * random.uniform(0.0, 4.0)
-        nearest = target.closest(point)
-        assert looked_for(target, nearest) < 3e-3
-        assert dist(nearest, point) <= dist(target.into @ target.target.closest(target.out @ point), point) + 1e-5
-        assert target.least_distance(point) <= looked_for(target, point) + 1e-4
-        assert target.greatest_distance(point) >= looked_for(target, point, farthest=True) - 1e-4
-
-
-@pytest.mark.parametrize("build", [SHAPES[kind] for kind in (Point, Plane, Line, Ray, Segment, Box)])
-def test_through_a_scale_of_three_to_one_what_is_nearest_is_so_within_a_hundredth(build):
-    random = Random(9)
-    for _ in range(10):
-        target = moved(build, random_direction(random), random, (3.0, 1.0, random.uniform(1.0, 3.0)))
-        point = random_direction(random) * random.uniform(0.0, 4.0)
-        assert dist(target.closest(point), point) <= 1.01 * looked_for(target, point) + 1e-4
-
-
-def test_a_field_in_a_stretched_space_is_asked_once_and_where_the_point_is():
-    asked = []
-    target = Transformed(Field(lambda point: asked.append(tuple(point)) or Y), Matrix.Diagonal((2.0, 4.0, 1.0, 1.0)))
-    assert tuple(target.closest(Vector((2.0, 8.0, 0.0)))) == (2.0, 12.0, 0.0)
-    assert asked == [(1.0, 2.0, 0.0)]
-
-
-def test_a_sheared_box_can_be_aimed_at_from_the_space_in_which_it_is_none():
-    stretch = Matrix.Diagonal((2.0, 1.0, 1.0, 1.0))
-    frame = Matrix.Rotation(0.5, 4, "Z")
-    with pytest.raises(TargetError, match="right angles"):
-        Box(stretch @ frame)
-    target = Transformed(Box(frame), stretch)
-    corner = stretch @ frame @ Vector((1.0, 1.0, 1.0))
-    assert dist(target.closest(corner), corner) < 1e-6
-
-
 ZERO = (0.0, 0.0, 0.0)
 NAMES = {
     "Plane": ("location", "normal"),
@@ -486,15 +313,6 @@ def test_rounding_is_not_taken_for_shear():
     for _ in range(100):
         frame = random_base(random, 100.0) @ random_base(random) @ random_base(random)
         Box(frame @ Matrix.Diagonal([10.0 ** random.uniform(-3.0, 3.0) for _ in "xyz"] + [1.0]))
-
-
-@pytest.mark.parametrize(
-    "into",
-    [Matrix.Diagonal((1.0, 0.0, 1.0, 1.0)), Matrix.Diagonal((nan, 1.0, 1.0, 1.0)), Matrix.Translation((inf, 0, 0))],
-)
-def test_a_space_that_has_lost_an_extent_is_refused(into):
-    with pytest.raises(TargetError, match=r"^Target's space cannot be inverted\. Give its object scale values other"):
-        Transformed(Point(X), into)
 
 
 @pytest.mark.parametrize("solver", GENERAL)
