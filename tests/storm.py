@@ -69,7 +69,8 @@ class Storm:
         operator = getattr(bpy.ops.pose, name.partition(".")[2])
         properties = operator.get_rna_type().properties
         given = {p.identifier: self.value(p) for p in properties if p.identifier != "rna_type"}
-        given = {key: value for key, value in given.items() if value is not None and self.random.random() < 0.6}
+        kept = {key for key in given if key in SMALL or self.random.random() < 0.6}
+        given = {key: value for key, value in given.items() if value is not None and key in kept}
         try:
             operator(**given)
         except RuntimeError as error:

@@ -245,6 +245,13 @@ def test_the_grid_fills_the_ball_of_the_reach(resolution):
 # Legends
 
 
+def test_values_next_to_nothing_are_written_as_well():
+    picture = np.zeros((80, 400, 4), np.uint8)
+    assert labels("error", 0.0, 1e-7) == ("0%", "1e-05%")
+    plain, tiny = (with_strip(picture, "error", "HUE", 0.0, greatest) for greatest in (0.0, 1e-7))
+    assert (plain != tiny).any()
+
+
 def test_the_ends_of_the_colours_are_told_in_the_units_of_the_metric():
     assert labels("iterations", 1.0, 20.0) == ("1", "20")
     assert labels("error", 0.0, 0.123456) == ("0%", "12.3%")
