@@ -11,9 +11,6 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 from mathutils import Vector
 
-from .analysis.compare import Row
-from .analysis.compare import comparing as compare_tasks
-from .analysis.maps import MetricMap, map_plane, map_pose
 from .blender.armature import Bones, base_of, bones_in_line, channels_of
 from .blender.checks import check_armature, check_limb
 from .blender.limb import Limb
@@ -21,9 +18,12 @@ from .blender.sampling import sample
 from .blender.stepping import bound_to, reading
 from .blender.units import scale_of
 from .errors import SettingError
-from .follow import follow, tasks
+from .follow import follow, solver_settings, tasks
+from .goals import Goal
 from .kinematics import Pose
-from .solvers import SOLVERS
+from .maps.metric_map import MetricMap, map_plane, map_pose
+from .solvers import SOLVERS, SolverSettings
+from .solvers.compare import SolverResult, comparing_tasks
 from .work import Job, run_through, telling
 
 
@@ -35,7 +35,7 @@ def compare(
     from_rest: bool = False,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> list[Row]:
+) -> list[SolverResult]:
     """A row for each solver, the cheapest by the cost `by` first: each from the pose shown to the limb's target.
 
     With `from_rest` each begins with the joints at rest instead. At the present frame, or at each of `frames`, summed
@@ -54,7 +54,7 @@ def comparing(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
-) -> Job[list[Row]]:
+) -> Job[list[SolverResult]]:
     """What compare() does, solve by solve: yields those done and those in all; reads for `seconds` at a time."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if frames is not None and not frames:
@@ -70,8 +70,9 @@ def comparing(
         read = reading(limb, scene, view_layer, frames, bound, seconds, posed=True)
         moments = yield from telling(read, (0, len(frames) * len(solvers)))
         pairs = list(tasks(limb, bones, moments, from_rest))
-    settings = limb.tolerance / scale_of(limb.armature), limb.iterations, limb.finish, by, limb.seed
-    return (yield from compare_tasks(pairs, solvers, *settings))
+    tolerance = limb.tolerance / scale_of(limb.armature)
+    goals = [(start, Goal(target, tolerance=tolerance)) for start, target in pairs]
+    return (yield from comparing_tasks(goals, solvers, solver_settings(limb), by=by))
 
 
 def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: ViewLayer | None = None) -> list[Vector]:
@@ -105,7 +106,8 @@ def map_chain(
     and may raise to stop. Raises an IKError that says what is in the way.
     """
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
-    return map_pose(start, *map_plane(start), solver, size, tolerance, iterations, finish, progress)
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
+    return map_pose(start, *map_plane(start), settings, size=size, tolerance=tolerance, progress=progress)
 
 
 def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:

@@ -35,9 +35,9 @@ from .blender.stepping import bound_to, reading, way_through
 from .ends import led_to_last, seams
 from .errors import AnimationError
 from .follow import Jumps, Solved, follow, outside, smoothed
+from .goals.orientation import missing_angle
 from .measure import NOT_MEASURED, Measured, Watch, measure, measure_now
 from .report import FrameResult, Report, Shown
-from .solvers.soft import missing_angle
 from .work import Job, Progress, run_through, telling
 
 Span = tuple[int, int, float]  # first frame, last frame, step

@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from bpy.types import FCurve, Object, Scene, ViewLayer
 
-from .analysis.bezier import Curves, flowing, straight
-from .analysis.reduction import FullBake, Reduction, Track, reduce
 from .blender.clock import Clock
 from .blender.destination import Destination
 from .blender.freedom import keyed
@@ -25,6 +23,8 @@ from .blender.limb import Limb
 from .blender.rotation import channel, run_of, set_rotation, values_for
 from .follow import Solved, chains_of, same_joints
 from .kinematics import Locked
+from .motion.bezier import Curves, flowing, straight
+from .motion.reduction import FullBake, JointChannels, Reduction, reduce
 from .work import Work, finished
 
 REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
@@ -163,7 +163,7 @@ def _reduced(
     for run in runs:
         columns = slice(begin, begin + run.values.shape[1])
         mode = limb.armature.pose.bones[run.bone].rotation_mode
-        tracks.append(Track(names.index(run.bone), mode, columns, run.indices))
+        tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
         begin = columns.stop
     values = np.hstack([run.values for run in runs]).astype(np.float64)
     full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)

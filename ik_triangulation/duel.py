@@ -9,12 +9,12 @@ from bpy.props import StringProperty as Text
 from bpy.types import Context, Object, PropertyGroup, WindowManager
 
 from .analyse import preview
-from .analysis.compare import Row
 from .blender.context import limb_of
 from .blender.units import scale_of
 from .errors import IKError
 from .overlay import clear_ghosts, show_ghost
 from .solvers import SOLVERS
+from .solvers.compare import SolverResult
 
 MEASURES = ("total_angle", "error", "turns", "travel", "iterations", "seconds")
 _GHOST = "Duel"
@@ -36,7 +36,7 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
 
 
 class IKT_PG_duel_row(PropertyGroup):
-    """A solver, by its key as `name`, and what it made of all frames; as in analysis.compare.Row."""
+    """A solver, by its key as `name`, and what it made of all frames; as in solvers.compare.Row."""
 
     tasks: IntProperty(name="Frames", description="Number of frames solved")
     reached: IntProperty(name="Reached", description="Number of frames reached")
@@ -69,7 +69,7 @@ class IKT_PG_duel(PropertyGroup):
     chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
 
 
-def show(rows: Sequence[Row], armature: Object, tip: str, context: Context) -> None:
+def show(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
     """Make these the rows in the panel, and show the pose of the first."""
     duel = context.window_manager.ik_triangulation_duel
     duel.armature, duel.tip = armature.name, tip

@@ -20,7 +20,7 @@ from .blender.sampling import in_parts
 from .follow import Solved, already_right, at_frame
 from .kinematics import Locked
 from .kinematics.rotation import rotation_angle
-from .solvers.jumps import AROUND, FEW, SEAM, TIMES, Jump, Turned, turns
+from .motion.jumps import AROUND, FEW, SEAM, TIMES, JointStep, Jump, turns
 
 
 def led_to_last(limb: Limb, bones: Bones, solved: Sequence[Solved], scene: Scene, bound: Bound | None) -> list[Solved]:
@@ -36,7 +36,7 @@ def led_to_last(limb: Limb, bones: Bones, solved: Sequence[Solved], scene: Scene
         return result
     # The samples of a bake have the rotations of the first frame unless something else moves the rig.
     (now,) = [last.now] if bound else in_parts(limb, scene, [last.now.frame], inf)
-    solution = already_right(limb, now, at_frame(now, bones), last.goal)
+    solution = already_right(limb, at_frame(now, bones), last.goal)
     if solution and len(solution.pose) == len(last.solution.pose):
         result[-1] = Solved(now, last.goal, solution, solution.pose)
     return result
@@ -76,7 +76,7 @@ def _speeds(solved: Sequence[Solved]) -> Iterator[float]:
         yield angle / (now.now.frame - before.now.frame)
 
 
-def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: Scene) -> Iterator[Turned]:
+def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: Scene) -> Iterator[JointStep]:
     """How fast each joint turns [rad per frame] between a frame at an end and the keys beyond it."""
     clock, end = Clock(scene, limb.armature), solved[at]
     bones = {bone.name: bone for bone in limb.pose_bones}
@@ -88,7 +88,7 @@ def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: S
         if keys:
             gap = min(abs(clock.frame(time) - end.now.frame) for time, _ in keys.values())
             turn = rotation_angle(_rotation(bone, {index: value for index, (_, value) in keys.items()}), rotation)
-            yield Turned(at, joint.name, turn / max(gap, 1.0))
+            yield JointStep(at, joint.name, turn / max(gap, 1.0))
 
 
 def _rotation(bone: PoseBone, values: dict[int, float]) -> Quaternion:

@@ -12,16 +12,16 @@ from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Rig, Sample
 from .errors import RigError
-from .goal import Aim, Goal
+from .goal import Aim
+from .goals import Goal, Target
+from .goals.soft import soft_cost
 from .kinematics import Chain, Locked, Pose
 from .kinematics.rotation import rotation_angle
-from .solvers import Solution, solve
-from .solvers.jumps import Jump, Moment
-from .solvers.meeting import meet
-from .solvers.path import Path
-from .solvers.settle import MET
-from .solvers.soft import cost_of
-from .targets import Target
+from .motion.jump_removal import Path
+from .motion.jumps import Jump
+from .motion.meeting import meet
+from .solvers import Solution, SolverSettings, solve_goal
+from .solvers.null_space import MET
 from .work import Work
 
 Jumps = Callable[[], list[Jump]]
@@ -57,24 +57,22 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
             start = at_frame(now, bones)
             begin = _begin(limb, start, pose)
             began = start if began is None else turned_like(began, start)
-            tolerance = tolerance_of(now)
         elif limb.start_from == "PREVIOUS":
             begin = pose
         goal = aim.at(now, began or start)
-        solution = already_right(limb, now, begin, goal) if first and limb.start_from != "REST" else None
+        solution = already_right(limb, begin, goal) if first and limb.start_from != "REST" else None
         if solution is None:
             # Where there are soft constraints the first frame may look for a pose far away.
-            how = limb.iterations, limb.finish, limb.seed, goal.soft, not (first and goal.soft)
-            solution = solve(begin, goal.target, limb.solver, tolerance, *how)
+            solution = solve_goal(begin, goal, solver_settings(limb), follow=not (first and goal.soft))
         pose = solution.pose
         yield Solved(now, goal, solution, shown_pose(now, start, pose))
 
 
-def already_right(limb: Limb, now: Sample, pose: Pose, goal: Goal) -> Solution | None:
+def already_right(limb: Limb, pose: Pose, goal: Goal) -> Solution | None:
     """The pose as a solution, if it is within tolerance and its limits and all else it shall be; None if it is not."""
-    solution = solve(pose, goal.target, limb.solver, tolerance_of(now), min(limb.iterations, 0), finish=False)
+    solution = solve_goal(pose, goal, SolverSettings(solver=limb.solver, iterations=0, finish=False))
     moved = max(map(rotation_angle, solution.pose.rotations, pose.rotations))
-    right = solution.reached and moved <= _ON_LIMIT and cost_of(solution.pose, goal.soft) <= MET
+    right = solution.reached and moved <= _ON_LIMIT and soft_cost(solution.pose, goal.soft) <= MET
     return solution if right else None
 
 
@@ -93,15 +91,17 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     if not same_joints(solved):
         return list(solved), list
 
-    moments = [_moment(each) for each in solved]
-    if limb.finish and any(each.soft for each in moments):
-        moments = yield from meet(moments, limb.seed)
-    same = all(moment.pose is each.solution.pose for moment, each in zip(moments, solved, strict=True))
+    found = {}
+    if limb.finish and any(each.goal.soft for each in solved):
+        found = yield from meet(solved, limb.seed)
+    frames = list(solved)
+    for k, pose in found.items():
+        frames[k] = solved[k]._replace(solution=solved[k].solution._replace(pose=pose))
     ends = [k for k in (0, len(solved) - 1) if _stays(bones, solved[k])]
-    if same and not (limb.finish and (limb.smooth or limb.smoothing)):
-        return list(solved), lambda: Path(moments, ends).jumps()
+    if not found and not (limb.finish and (limb.smooth or limb.smoothing)):
+        return list(solved), lambda: Path(frames, ends).jumps()
     yield
-    path = Path(moments, ends)
+    path = Path(frames, ends)
     yield
     if limb.smooth:
         yield from path.without_jumps(limb.seed)
@@ -182,14 +182,9 @@ def turned_like(before: Pose, start: Pose) -> Pose:
     return Pose(start.chain, start.base, rotations)
 
 
-def tolerance_of(now: Sample) -> float:
-    """The tolerance in armature space: world space may stretch that, and it holds in the direction of the most."""
-    return now.limb.tolerance / now.rig.stretch
-
-
-def _moment(solved: Solved) -> Moment:
-    now, goal, solution, _ = solved
-    return Moment(solution.pose, goal.target, tolerance_of(now), solution.reached, goal.soft, now.limb.angle_tolerance)
+def solver_settings(limb: Limb) -> SolverSettings:
+    """The solver settings of a limb as a record."""
+    return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed)
 
 
 def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]) -> Solved:
@@ -201,7 +196,7 @@ def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations:
         if rotation != pose.rotations[i]:
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
-    solution = solution._replace(pose=pose, error=error, reached=error <= tolerance_of(now))
+    solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
     return Solved(now, goal, solution, shown_pose(now, at_frame(now, bones), pose))
 
 

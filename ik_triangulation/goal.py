@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from mathutils import Vector
 
 from .blender.limb import Limb
 from .blender.looks import Looks
 from .blender.sampling import Sample
+from .goals import Goal, Point, Target, Transformed
 from .kinematics import Pose
 from .shape import shape
-from .solvers.soft import Soft
-from .targets import Point, Target, Transformed
 from .wishes import has_wishes, wishes
-
-
-class Goal(NamedTuple):
-    """What to reach and what to be like, armature space."""
-
-    target: Target
-    soft: tuple[Soft, ...] = ()
 
 
 class Aim:
@@ -36,6 +26,8 @@ class Aim:
         Raises TargetError for a target that does not have the shape asked for, SettingError for one that is unknown.
         """
         limb, frame, into = now.limb, now.target, now.rig.into
+        # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
+        tolerance, angle = limb.tolerance / now.rig.stretch, limb.angle_tolerance
         if self._read is None or self._read[0] is not limb or self._read[1] != now.looks:
             self._read = limb, now.looks
             self._shape: Target | None = shape(limb, now.looks)
@@ -44,7 +36,7 @@ class Aim:
             frame = frame.copy()
             frame.translation = frame @ Vector(limb.offset_location)
         if not self._shape and not self._wishes:
-            return Goal(Point(into @ frame.translation))
+            return Goal(Point(into @ frame.translation), (), tolerance, angle)
         frame = into @ frame
         target = Transformed(self._shape, frame) if self._shape else Point(frame.to_translation())
-        return Goal(target, tuple(wishes(now, frame, start)))
+        return Goal(target, tuple(wishes(now, frame, start)), tolerance, angle)

@@ -13,7 +13,6 @@ import numpy as np
 from bpy.types import FCurve, Object, PoseBone
 from mathutils import Quaternion
 
-from .analysis.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 from .blender.armature import find_bone
 from .blender.checks import LONGEST_RANGE
 from .blender.freedom import freedom_of, limits_of, stiffness_of, store
@@ -23,6 +22,7 @@ from .errors import AnimationError, ChainError, FreedomError
 from .kinematics import Freedom, Hinge
 from .kinematics.mirror import mirror_between, mirrored
 from .kinematics.rotation import rotation_angle
+from .motion.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 
 _LARGEST = 1e6  # [rad] of a channel value: single precision tells no rotations beyond it
 

@@ -5,7 +5,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.types import PropertyGroup, Scene
 
-from .analysis.legend import LABELS
+from .maps.legend import LABELS
 from .settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
 
 METRICS = [

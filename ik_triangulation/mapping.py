@@ -11,12 +11,13 @@ from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from .analyse import pose_of
-from .analysis.legend import in_words, with_strip
-from .analysis.maps import METRICS, MetricMap, check_shown, map_plane, mapping_pose
-from .analysis.volumes import VolumeMap, mapping_volume
 from .blender.armature import bones_in_line
 from .blender.images import show
 from .blender.map_objects import PICTURE, place_cloud, place_picture
+from .maps.legend import in_words, with_strip
+from .maps.metric_map import METRICS, MetricMap, check_shown, map_plane, mapping_pose
+from .maps.volume import VolumeMap, mapping_volume
+from .solvers import SolverSettings
 from .work import Job, Progress, run_through
 
 _VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space
@@ -73,7 +74,8 @@ def mapping_in_scene(
     world = armature.matrix_world.to_3x3()
     if (world @ along).cross(world @ across).dot(_VIEWER) < 0.0:
         across = -across
-    made = yield from mapping_pose(start, root, along, across, solver, size, tolerance, iterations, finish)
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
+    made = yield from mapping_pose(start, root, along, across, settings, size=size, tolerance=tolerance)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
     image = show(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
@@ -125,7 +127,8 @@ def volume_mapping_in_scene(
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
-    made = yield from mapping_volume(start, solver, resolution, tolerance, iterations, True, seed)
+    settings = SolverSettings(solver=solver, iterations=iterations, seed=seed)
+    made = yield from mapping_volume(start, settings, resolution=resolution, tolerance=tolerance)
     ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
     more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
     words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the places are reached"

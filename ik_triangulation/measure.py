@@ -21,9 +21,9 @@ from .blender.sampling import go_to, stage
 from .blender.stepping import stepping, way_through
 from .blender.switches import Switch, find_switch
 from .follow import Solved
+from .goals.orientation import missing_angle
 from .kinematics.rotation import orientation, rotation_angle
 from .report import NotFollowing, Remedy, Shown
-from .solvers.soft import missing_angle
 from .work import Work
 
 AGREES = 1e-4  # of the reach: what the evaluated and the predicted tip may differ by without a warning

@@ -22,13 +22,13 @@ from mathutils import Vector
 from .blender.armature import Bones
 from .blender.limb import Limb
 from .blender.sampling import Sample
-from .follow import Solved, at_frame, shown_pose, tolerance_of, turned_like
-from .goal import Aim, Goal
+from .follow import Solved, at_frame, shown_pose, solver_settings, turned_like
+from .goal import Aim
+from .goals import Goal, Point
 from .kinematics import Locked, Pose
-from .kinematics.timing import Profile, window
-from .kinematics.way import way
-from .solvers import Solution, solve
-from .targets import Point
+from .kinematics.joint_path import joint_path
+from .motion.timing import Profile, window
+from .solvers import Solution, solve, solve_goal
 
 ON_THE_LINE = 0.01  # of the tolerance: nearer than at a target, or the slow frames at both ends would tremble
 
@@ -108,7 +108,7 @@ class Movement:
         now = visit.samples[frame]
         goal = self._goal(visit, frame)
         start = turned_like(pose, at_frame(now, self._bones))
-        return now, goal, _solve(visit.limb, now, start, goal, follow or not goal.soft)
+        return now, goal, _solve(visit.limb, start, goal, follow or not goal.soft)
 
     def _reached_straight(
         self, visit: Visit, leave: _Place, first: int, found: tuple[Sample, Goal, Solution]
@@ -119,7 +119,7 @@ class Movement:
         goals = self._line(leave, self._place(visit, *found), steps)
         pose, tip = _along(visit.limb, leave.pose, steps, goals)[-1], solution.pose.tip
         spot = goal.target.closest(tip) if solution.reached else tip
-        led = _solve(visit.limb, now, pose, Goal(Point(spot), goal.soft), follow=True)
+        led = _solve(visit.limb, pose, goal._replace(target=Point(spot)), follow=True)
         return (now, goal, led) if led.reached else found
 
     def _way(self, leave: _Place, arrive: _Place, visit: Visit, first: int, last: int) -> Iterator[Solved]:
@@ -202,7 +202,7 @@ def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) ->
     for i, share in enumerate(shares):
         freedom = pose.chain.joints[i].freedom
         if not isinstance(freedom, Locked):
-            pose.put(i, freedom.nearest(way(freedom, before.rotations[i], after.rotations[i])(share)))
+            pose.put(i, freedom.nearest(joint_path(freedom, before.rotations[i], after.rotations[i])(share)))
     return pose
 
 
@@ -217,10 +217,9 @@ def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
 
 def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
     """The pose with its tip moved onto the line, without restarts: these would make a frame unlike its neighbours."""
-    enough = ON_THE_LINE * tolerance_of(step.now)
-    return solve(pose, goal.target, limb.solver, enough, limb.iterations, finish=False)
+    enough = ON_THE_LINE * step.now.limb.tolerance / step.now.rig.stretch
+    return solve(pose, goal.target, solver=limb.solver, tolerance=enough, iterations=limb.iterations, finish=False)
 
 
-def _solve(limb: Limb, now: Sample, start: Pose, goal: Goal, follow: bool) -> Solution:
-    settings = limb.solver, tolerance_of(now), limb.iterations, limb.finish, limb.seed
-    return solve(start, goal.target, *settings, goal.soft, follow)
+def _solve(limb: Limb, start: Pose, goal: Goal, follow: bool) -> Solution:
+    return solve_goal(start, goal, solver_settings(limb), follow=follow)

@@ -27,8 +27,8 @@ from .blender.nla import check_nla
 from .blender.stepping import bound_to, reading
 from .errors import SettingError, TargetError
 from .follow import Solved, outside
-from .kinematics.timing import profile
 from .measure import Watch, measure
+from .motion.timing import profile
 from .movement import Manner, Movement, Visit
 from .report import Report
 from .work import Job, Progress, Work, run_through, telling

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mathutils import Quaternion, Vector
 
 from .kinematics import Cost, Pose
-from .solvers.jumps import Jump, Turned, largest_turn
+from .motion.jumps import JointStep, Jump, largest_turn
 
 
 class Shown(NamedTuple):
@@ -188,7 +188,7 @@ class Report:
         return self.due or self.frames
 
     @property
-    def largest_turn(self) -> Turned | None:
+    def largest_turn(self) -> JointStep | None:
         """The largest turn of a joint from one frame to the next; None for a single frame."""
         return largest_turn([result.pose for result in self.frames])
 
@@ -236,5 +236,5 @@ class Report:
             ],
         }
 
-    def _turned(self, turned: Turned) -> dict[str, Any]:
+    def _turned(self, turned: JointStep) -> dict[str, Any]:
         return {"frame": self.frames[turned.at].frame, "bone": turned.joint, "angle": turned.angle}

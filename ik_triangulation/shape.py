@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 from .blender.limb import Limb
 from .blender.looks import Looks
 from .errors import SettingError, TargetError
-from .targets import Box, Cylinder, Line, Plane, Ray, Ring, Segment, Sphere, Target
+from .goals import Box, Cylinder, Line, Plane, Ray, Ring, Segment, Sphere, Target
 
 _ORIGIN, _Y, _Z = Vector(), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
 

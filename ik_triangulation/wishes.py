@@ -12,12 +12,12 @@ from .blender.limb import Limb
 from .blender.looks import Looks, Volume
 from .blender.sampling import Sample
 from .errors import SettingError, TargetError
+from .goals import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
+from .goals.obstacles import Obstacle
+from .goals.soft import SoftGoal
 from .kinematics import Pose
 from .kinematics.rotation import orientation
 from .shape import along
-from .solvers import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
-from .solvers.obstacles import Obstacle
-from .solvers.soft import Soft
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
 _ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
@@ -31,7 +31,7 @@ def has_wishes(now: Sample) -> bool:
     return bool(orientation_of(limb, now.looks) != "NONE" or limb.pole_target or now.obstacles or weights)
 
 
-def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[Soft]:
+def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
     """The soft constraints of a frame, armature space.
 
     `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError for

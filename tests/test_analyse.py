@@ -10,18 +10,18 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation import analyse, map_properties
-from ik_triangulation.analysis import compare as compare_module
-from ik_triangulation.analysis.colours import SCALES
-from ik_triangulation.analysis.compare import COSTS
-from ik_triangulation.analysis.compare import compare as compare_pose
-from ik_triangulation.analysis.maps import METRICS, map_plane, map_pose
 from ik_triangulation.bake import solve_pose
 from ik_triangulation.blender.images import show
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
-from ik_triangulation.solvers import SOLVERS, solve
-from ik_triangulation.targets import Point
+from ik_triangulation.goals import Point
+from ik_triangulation.maps.colours import SCALES
+from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
+from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
+from ik_triangulation.solvers import compare as compare_module
+from ik_triangulation.solvers.compare import COSTS
+from ik_triangulation.solvers.compare import compare_solvers as compare_pose
 from ik_triangulation.work import run_through
 
 from .chains import GENERAL
@@ -104,7 +104,7 @@ def test_several_frames_are_summed_up_and_nothing_changed():
         bpy.context.scene.frame_set(frame)
         start = analyse.pose_of(rig, limb.bones, bpy.context.view_layer)
         for solver in QUICK:
-            summed[solver] += solve(start, Point(path_at(target)), solver).cost.total_angle
+            summed[solver] += solve(start, Point(path_at(target)), solver=solver).cost.total_angle
     assert {row.solver: row.total_angle for row in rows} == pytest.approx(summed, rel=1e-3)
     assert {(row.tasks, row.reached) for row in rows} == {(4, 4)}
 
@@ -141,7 +141,7 @@ def test_the_cheapest_by_any_cost_comes_first(by):
 def test_the_seed_of_the_limb_is_taken(monkeypatch):
     rig, target = standard()
     seeds = []
-    monkeypatch.setattr(compare_module, "solve", lambda *words: seeds.append(words[-1]) or solve(*words))
+    monkeypatch.setattr(compare_module, "solve_goal", lambda *words: seeds.append(words[-1].seed) or solve_goal(*words))
     analyse.compare(limb_of(rig, target, seed=7), [1, 2], QUICK)
     assert seeds == [7] * 6
 
@@ -202,7 +202,9 @@ def test_a_chain_is_mapped_as_it_is_posed_and_nothing_changed():
     with nothing_lost():
         found = analyse.map_chain(rig, names, "CCD", 12, finish=False, progress=told.append)
     start = analyse.pose_of(rig, names, bpy.context.view_layer)
-    alone = map_pose(start, *map_plane(start), "CCD", 12, 0.01, 20, False)
+    alone = map_pose(
+        start, *map_plane(start), SolverSettings(solver="CCD", iterations=20, finish=False), size=12, tolerance=0.01
+    )
     for metric in METRICS:
         assert np.array_equal(found.metric(metric), alone.metric(metric))
     assert told == pytest.approx([(n + 1) / 12 for n in range(12)])

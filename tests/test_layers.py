@@ -9,22 +9,30 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 
-# What each part stands on directly; what that stands on is allowed with it.
-STANDS_ON = {
+# The rooms (folders) that each room stands on directly; whatever those stand on is allowed with them.
+ROOMS = {
+    "kinematics": ["errors", "work"],
+    "goals": ["kinematics"],
+    "solvers": ["goals"],
+    "motion": ["solvers"],
+    "settings": ["motion"],
+    "rig": ["settings"],
+    "presets": ["rig", "properties"],
+    "jobs": ["rig", "presets"],
+    "maps": ["jobs"],
+    "ui": ["maps"],
+    "cli": ["maps", "presets", "summary", "analyse"],
+}
+# Temporary: modules and folders that have not moved into their room yet. An entry goes when its module does.
+NOT_MOVED_YET = {
     "errors": [],
     "work": [],
     "safe_files": [],
-    "kinematics": ["errors", "work"],
-    "targets": ["kinematics"],
-    "solvers": ["targets"],
-    "analysis": ["solvers", "safe_files"],
-    "report": ["solvers"],
-    "settings": ["solvers"],
-    "blender": ["settings"],
-    "joints": ["analysis", "blender"],
-    "presets": ["blender", "safe_files"],
-    "map_properties": ["analysis", "settings"],
-    "shape": ["analysis", "blender"],
+    "report": ["motion"],
+    "blender": ["kinematics", "settings"],
+    "joints": ["motion", "blender"],
+    "map_properties": ["maps", "settings"],
+    "shape": ["motion", "blender"],
     "wishes": ["shape"],
     "goal": ["wishes"],
     "follow": ["goal"],
@@ -35,23 +43,23 @@ STANDS_ON = {
     "bake": ["commit", "ends", "measure"],
     "movement": ["follow"],
     "reach": ["bake", "movement"],
-    "analyse": ["follow"],
+    "analyse": ["follow", "maps"],
     "mapping": ["analyse"],
     "summary": ["bake", "reach"],
     "results": ["summary"],
     "task": ["bake"],
     "live": ["results"],
     "duel": ["analyse", "overlay"],
-    "limbs": ["analysis", "blender"],
+    "limbs": ["motion", "blender"],
     "operators": ["joints", "limbs", "live", "switching", "duel", "presets", "mapping", "map_properties", "task"],
-    "cli": ["summary", "analyse", "presets", "map_properties", "safe_files"],
     "overlay": ["goal"],
     "manual": ["map_properties"],
     "panels": ["operators", "manual"],
 }
+STANDS_ON = ROOMS | NOT_MOVED_YET
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "work", "safe_files", "report", "kinematics", "targets"}
-WITH_NUMPY = {"solvers", "analysis"}
+MATHEMATICS = {"errors", "work", "safe_files", "report", "kinematics", "goals"}
+WITH_NUMPY = {"solvers", "motion", "maps"}
 BLENDER = {
     "addon_utils",
     "bl_operators",
@@ -98,6 +106,10 @@ def imports(path: Path):
 
 def test_every_part_has_its_place():
     assert {part_of(path) for path in FILES} <= set(STANDS_ON) | ENTRANCES
+
+
+def test_the_temporary_table_names_only_what_is_there():
+    assert set(NOT_MOVED_YET) <= PARTS
 
 
 @every_file

@@ -10,18 +10,18 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation import analyse, mapping
-from ik_triangulation.analysis.colours import SCALES
-from ik_triangulation.analysis.legend import in_words, labels, with_strip
-from ik_triangulation.analysis.maps import METRICS
-from ik_triangulation.analysis.volumes import mapping_volume
 from ik_triangulation.bake import solve_pose
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
+from ik_triangulation.goals import Point
+from ik_triangulation.maps.colours import SCALES
+from ik_triangulation.maps.legend import in_words, labels, with_strip
+from ik_triangulation.maps.metric_map import METRICS
+from ik_triangulation.maps.volume import mapping_volume
 from ik_triangulation.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 from ik_triangulation.work import run_through
 
 from .rigs import chain_rig, configure, empty, nothing_lost, random_rotation
@@ -70,7 +70,7 @@ def test_a_pixel_stands_where_its_target_was():
             if not made.inside[row, column]:
                 continue
             target = rig.matrix_world.inverted() @ place_of(mapped.shown, image, row, column)
-            solution = solve(start, Point(target), "CCD", 0.01 * reach, 15, finish=False)
+            solution = solve(start, Point(target), solver="CCD", tolerance=0.01 * reach, iterations=15, finish=False)
             assert solution.error / reach == pytest.approx(made.metrics.error[row, column], abs=2e-4)
             checked += 1
     assert checked > 100

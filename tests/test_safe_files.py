@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from ik_triangulation.analysis.npy import write_npy
-from ik_triangulation.analysis.png import write_png
+from ik_triangulation.maps.npy import write_npy
+from ik_triangulation.maps.png import write_png
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Free
 from ik_triangulation.presets import write_preset

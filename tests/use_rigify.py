@@ -25,8 +25,8 @@ from ik_triangulation.bake import bake
 from ik_triangulation.blender.freedom import freedom_of
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.motion.jumps import turns
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
-from ik_triangulation.solvers.jumps import turns
 
 FRAMES = 40
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0))

@@ -12,7 +12,7 @@ from mathutils import Vector
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.euler import EULER_ORDERS, to_euler
-from ..kinematics.ranges import fit
+from ..kinematics.ranges import clamp_to_range
 from ..kinematics.rotation import wrap
 from .rotation import channel, limit_order, rotation_of
 
@@ -184,7 +184,7 @@ def _constrained_range(limit: Constraint, axis: str) -> tuple[float, float] | No
 
 def _farthest(lower: float, upper: float) -> float:
     """The greatest angle [rad] of a range from 0 on the circle."""
-    return pi if abs(wrap(fit(pi, lower, upper) - pi)) < _SAME else max(abs(wrap(lower)), abs(wrap(upper)))
+    return pi if abs(wrap(clamp_to_range(pi, lower, upper) - pi)) < _SAME else max(abs(wrap(lower)), abs(wrap(upper)))
 
 
 def _own_freedom(bone: PoseBone, settings) -> Freedom:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..analyse import compare, map_chain, pose_of
-from ..analysis.compare import COSTS, table
-from ..analysis.volumes import mapping_volume
 from ..blender.checks import check_frames
 from ..kinematics import Pose
 from ..map_properties import PlaneMapSettings, SpaceMapSettings
-from ..solvers import SOLVERS
+from ..maps.volume import mapping_volume
+from ..solvers import SOLVERS, SolverSettings
+from ..solvers.compare import COSTS, table
 from ..work import run_through
 from .envelope import Result
 from .flags import add_settings
@@ -96,8 +96,9 @@ def run_map(arguments: Namespace, run: Run) -> Result:
 
 
 def _volume(arguments: Namespace, start: Pose) -> Result:
-    how = arguments.solver, arguments.resolution, arguments.tolerance, arguments.iterations
-    made = run_through(mapping_volume(start, *how))
+    settings = SolverSettings(solver=arguments.solver, iterations=arguments.iterations)
+    how = {"resolution": arguments.resolution, "tolerance": arguments.tolerance}
+    made = run_through(mapping_volume(start, settings, **how))
     told = {"resolution": arguments.resolution, "targets": made.targets, "places": len(made.places)}
     return Result(
         parts={"volume": {**_asked(arguments), **told, "coverage": made.coverage}},

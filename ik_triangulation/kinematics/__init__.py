@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinematic core: a chain at rest, and poses of it. Needs mathutils, nothing else of Blender.
+"""Kinematics: joints with their limits, chains at rest, and poses. Needs mathutils, nothing else of Blender.
 
 Everything is in armature space, lengths in Blender units, angles in radians, quaternions wxyz.
 """

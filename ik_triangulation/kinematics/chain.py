@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rig at rest: what does not change while it is posed."""
+"""A chain of joints at rest, with the constants that its poses share."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,16 +11,18 @@ from ..errors import ChainError
 from .freedom import Free, Freedom
 from .joint import Joint
 from .pose import Pose
-from .reach import reaches
+from .workspace import reaches
+
+LENGTH_ROUNDING = 1e-6  # of the reach: distances that single precision cannot distinguish
 
 
 @dataclass(frozen=True)
 class Chain:
     """Joints from the root to the tip, and the end effector in the last joint's frame.
 
-    `tip` is its place [Blender units], `tip_rest` its orientation, which differs from the joint's where bones that
-    cannot move follow. Raises ChainError for no joints at all, for a place or orientation that is no finite number, and
-    for a stiffness outside 0..1.
+    `tip` is the position of the end effector [Blender units], `tip_rest` its orientation, which differs from the
+    joint's where immobile bones follow. Raises ChainError for no joints at all, for a position or orientation that is
+    not finite, and for a stiffness outside 0..1.
     """
 
     joints: tuple[Joint, ...]
@@ -43,7 +45,7 @@ class Chain:
 
     @cached_property
     def offsets(self) -> tuple[Vector, ...]:
-        """Link `i` in the frame of joint `i`: the head of the next joint, and last the end effector."""
+        """Link `i` in the frame of joint `i`: the head of the next joint; for the last one the end effector."""
         return (*(joint.offset for joint in self.joints[1:]), self.tip)
 
     @cached_property
@@ -58,46 +60,47 @@ class Chain:
 
     @cached_property
     def reaches(self) -> tuple[tuple[float, float], ...]:
-        """For each joint the least and greatest distance the end effector can stand from it, were all joints free.
+        """Workspace of the joints without limits: for each the least and greatest distance to the end effector.
 
-        One more pair, (0, 0), stands for the end effector itself.
+        A last pair, (0, 0), belongs to the end effector itself.
         """
         return reaches(self.lengths)
 
     @cached_property
     def spans(self) -> tuple[tuple[float, float], ...]:
-        """The same distances for the end of each link: those of the next joint."""
+        """The same distances from the end of each link, which is the head of the next joint."""
         return self.reaches[1:]
 
     @cached_property
     def reach(self) -> float:
-        """Sum of all lengths [Blender units]."""
+        """Length of the straight chain: the sum of all link lengths [Blender units]."""
         return sum(self.lengths)
 
     @cached_property
     def limited(self) -> tuple[tuple[int, Freedom], ...]:
-        """Index and freedom of the joints that may not stand in every rotation."""
+        """Index and freedom of the joints that are not unlimited ball joints."""
         return tuple((i, joint.freedom) for i, joint in enumerate(self.joints) if joint.freedom != Free())
 
     @cached_property
     def balls(self) -> tuple[tuple[int, float], ...]:
-        """Index and willingness of the ball joints that turn rigidly and without limits.
+        """Index and compliance of each unlimited ball joint; none for a chain with scaled bones.
 
-        That is the square of 1 - stiffness: how much a joint turns where another one would turn by 1.
+        The compliance is the square of 1 - stiffness: the rotation of the joint in proportion to that of a joint
+        without stiffness.
         """
         found = ((i, (1.0 - joint.stiffness) ** 2) for i, joint in enumerate(self.joints) if joint.freedom == Free())
-        return tuple((i, willing) for i, willing in found if willing > 0.0) if self.plain else ()
+        return tuple((i, compliance) for i, compliance in found if compliance > 0.0) if self.plain else ()
 
     @cached_property
     def others(self) -> tuple[int, ...]:
-        """Index of the joints that are no such ball joints."""
+        """Index of each joint that is not in `balls`."""
         return tuple(sorted(set(range(len(self.joints))) - {i for i, _ in self.balls}))
 
     @cached_property
     def plain(self) -> bool:
-        """Whether every joint moves rigidly with the one before it (no bone is scaled or hinged in Blender's sense)."""
+        """Whether every joint moves rigidly with the one before it; not so in rigs with scaled bones."""
         return all(joint.plain for joint in self.joints)
 
     def rest_pose(self) -> Pose:
-        """The chain at rest, its root's parent at the origin."""
+        """The pose at rest, with the parent of the root at the origin."""
         return Pose(self, Matrix.Identity(4), [Quaternion() for _ in self.joints])

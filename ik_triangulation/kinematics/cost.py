@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a solution cost, in the measures of the source papers."""
+"""Cost of a solution, in the measures of the source papers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from .rotation import rotation_angle
 if TYPE_CHECKING:
     from .pose import Pose
 
-SMALLEST_TURN = radians(5.0)  # single rotations up to this angle are not counted as turns
+SMALLEST_TURN = radians(5.0)  # rotations of a joint up to this angle are not counted as turns
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The three measures of Mukundan 2009: `turns`, single joint rotations above 5 degrees; `total_angle`, the sum of
-    all of them [rad]; `travel`, the sum of the chords the end effector moved with each [Blender units].
+    """The three measures of Mukundan 2009: `turns`, the number of joint rotations above 5 degrees; `total_angle`, the
+    sum of all rotation angles [rad]; `travel`, the sum of the distances the end effector moved with each [Blender
+    units].
     """
 
     turns: int
@@ -27,7 +28,7 @@ class Cost:
 
 
 def cost_of(pose: Pose) -> Cost:
-    """Replay the turns a pose has recorded and add up what they cost."""
+    """Replay the recorded rotations of a pose and add up their cost."""
     replay = type(pose)(pose.chain, pose.base, pose.start)
     turns, total, travel = 0, 0.0, 0.0
     before = replay.tip

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rotations whose Euler angles lie in a box, and the nearest of them to any other.
+"""Projection of a rotation onto those whose Euler angles lie in a box, in closed form.
 
 The cosine of half the angle between a rotation and that of three Euler angles is linear in the cosine and the sine of
-each half angle: eight numbers say it. The nearest rotation has at least one angle at a bound. With one angle held, the
-other two do best at the greatest singular value of a 2 x 2 matrix, and every other extremum is a saddle; so where those
-two stand outside their ranges, a second angle is at a bound too, and the third is the best one for both or the end of
-its range nearest to that. All of it is in closed form.
+each half angle, with eight coefficients. The nearest rotation has at least one angle at a bound. With one angle fixed,
+the optimum of the other two is given by the largest singular value of a 2 x 2 matrix, and every other extremum is a
+saddle. So where those two are outside their ranges, a second angle is at a bound too, and the third is the optimum for
+both, clamped to its range.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,12 @@ from math import atan2, cos, hypot, isinf, sin
 from mathutils import Quaternion
 
 from .euler import AXES, PARITY, Triple
-from .ranges import fit
+from .ranges import clamp_to_range
 from .rotation import wrap
 
-_SAME = 1e-9  # [rad] an angle is the one it was fitted from
-# With the first, second or third angle held: the other two, and where the eight numbers have its cosines and sines.
+_SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
+# With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
+# coefficients.
 _FACES = (
     (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
     (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
@@ -39,7 +40,7 @@ class EulerBox:
         ]
 
     def nearest(self, rotation: Quaternion) -> Triple:
-        """Angles of the rotation in the box that is nearest to `rotation`, which lies outside."""
+        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
         sign, ranges, ends = self._sign, self._ranges, self._ends
         w, a, b, c = rotation[0], *(sign * rotation[1 + axis] for axis in self._axes)
         agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
@@ -56,7 +57,7 @@ class EulerBox:
             second, third, _ = _FACES[held]
             difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
             y, z = total + difference, total - difference
-            fitted_y, fitted_z = fit(y, *ranges[second]), fit(z, *ranges[third])
+            fitted_y, fitted_z = clamp_to_range(y, *ranges[second]), clamp_to_range(z, *ranges[third])
             if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
                 nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
                 break
@@ -66,7 +67,7 @@ class EulerBox:
                     x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
                     if hypot(x, y) <= best:  # the most that any third angle can do
                         continue
-                    angle = fit(2.0 * atan2(y, x), *ranges[m])
+                    angle = clamp_to_range(2.0 * atan2(y, x), *ranges[m])
                     value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
                     if value > best:
                         best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A joint with a range about each of three axes."""
+"""A joint with a range for each of its three Euler angles."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mathutils import Quaternion
 from ..errors import FreedomError
 from .euler import EULER_ORDERS, euler_axes, from_euler, other_euler, to_euler
 from .euler_box import EulerBox
-from .freedom import ROUNDING, Coordinate, Freedom
-from .ranges import check_range, finite, fit
+from .freedom import ANGLE_ROUNDING, Coordinate, Freedom
+from .ranges import check_limits, clamp_to_range, finite
 from .rotation import rotation_angle, wrap
 
 
@@ -24,7 +24,7 @@ class EulerLimits(Freedom):
 
     An axis with equal limits is frozen there. A rotation is allowed if either of its two Euler triples is, so the
     middle axis of the order may go beyond +-90 degrees. Raises FreedomError for an unknown order, an inverted range or
-    a number that is none.
+    an angle that is NaN.
     """
 
     order: str
@@ -37,7 +37,7 @@ class EulerLimits(Freedom):
         object.__setattr__(self, "lower", tuple(float(angle) for angle in self.lower))
         object.__setattr__(self, "upper", tuple(float(angle) for angle in self.upper))
         for letter, lower, upper in zip("XYZ", self.lower, self.upper, strict=True):
-            check_range(f"Euler limit {letter}", lower, upper)
+            check_limits(f"Euler limit {letter}", lower, upper)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
@@ -78,18 +78,18 @@ class EulerLimits(Freedom):
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angles = self.angles(rotation)
         result = from_euler(angles, self.order)
-        return rotation if rotation_angle(result, rotation) < ROUNDING else result
+        return rotation if rotation_angle(result, rotation) < ANGLE_ROUNDING else result
 
     def angles(self, rotation: Quaternion) -> tuple[float, ...]:
         """Euler angles [rad] (x, y, z) inside the limits for the allowed rotation nearest to `rotation`."""
         triple = x, y, z = to_euler(rotation, self.order)
         (a, b, c), (d, e, f) = self.lower, self.upper
-        # Almost every rotation asked for is allowed as it is, and has its angles in the first half turn.
+        # Fast path: almost every rotation is allowed and has its angles in the first half turn.
         fx, fy, fz = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)
-        if abs(fx - x) + abs(fy - y) + abs(fz - z) < ROUNDING / 4.0:
+        if abs(fx - x) + abs(fy - y) + abs(fz - z) < ANGLE_ROUNDING / 4.0:
             return fx, fy, fz
         for angles in (triple, other_euler(triple, self.order)):
-            fitted = tuple(map(fit, angles, self.lower, self.upper))
-            if all(abs(wrap(b - a)) < ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
+            fitted = tuple(map(clamp_to_range, angles, self.lower, self.upper))
+            if all(abs(wrap(b - a)) < ANGLE_ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
                 return fitted
         return self._box.nearest(rotation)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which way a limb bends, told from its rest pose: what limits need that shall suit rigs of any roll.
+"""Flexion axis of a limb, from its rest pose, for limits that suit bones of any roll.
 
-The axis of an elbow is the one square to both its links, in the sense in which the limb is bent at rest.
+The axis of an elbow is orthogonal to both its links, with the sign of the bend at rest.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from math import atan2, pi
 from mathutils import Matrix, Vector
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
-_ALONG = 1e-3  # of a length: an axis that is no longer than this square to a bone lies along it
+_ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
 
 def flexion_axis(links: Sequence[Vector], joints: Iterable[int]) -> Vector | None:
-    """The axis about which these joints, together, are bent at rest; None for a straight limb.
+    """Mean axis about which these joints are bent at rest (unit vector); None for a straight limb.
 
-    `links` are the ways from joint to joint in armature space, the last one to the tip.
+    `links` are the vectors from joint to joint in armature space, the last one to the tip.
     """
     ways = [link.normalized() for link in links]
     bend = sum((ways[joint - 1].cross(ways[joint]) for joint in joints if joint > 0), Vector((0.0, 0.0, 0.0)))
@@ -30,7 +30,7 @@ def bend_about(axis: Vector, before: Vector, after: Vector) -> float:
 
 
 def turn_to(rest: Matrix, axis: Vector | None) -> float:
-    """The angle [rad] about a bone, its Y axis, that takes its X axis as near to `axis` as can be; 0 for None.
+    """The angle [rad] about a bone, its Y axis, that brings its X axis nearest to `axis`; 0 for None.
 
     `rest` is the bone's rest orientation (3x3) in armature space, where `axis` is as well.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a joint may do: one small class a kind, all with the same interface.
+"""Degrees of freedom and limits of a joint: one small class for each kind, all with the same interface.
 
 Rotations are those of a pose bone's matrix_basis: the identity is the rest pose, and hinge axes and limits are given in
-the joint's rest frame. A new kind is one class here.
+the joint's rest frame.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .euler_limits import EulerLimits
 
 _AXES = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
-_ON_LIMIT = 1e-4  # [rad] an angle this near to an end of its range stands on it
-ROUNDING = 1e-6  # [rad] a rotation kept in single precision may stand this far outside its limits without being moved
+_ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is at that limit
+ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
 
 class Coordinate(NamedTuple):
-    """One way in which a joint can turn: by an angle from `lower` to `upper` [rad], now at `value`.
+    """A degree of freedom: an angle from `lower` to `upper` [rad], now at `value`.
 
-    `axis` is the unit axis in the joint's rest frame about which a small change of the angle turns it.
+    `axis` is the unit axis in the joint's rest frame about which a small change of the angle rotates the joint.
     """
 
     axis: Vector
@@ -38,25 +38,25 @@ class Coordinate(NamedTuple):
 
 
 class Freedom:
-    """The interface of every kind of joint, and what a ball joint without limits does."""
+    """The interface of every kind of joint, implemented for a ball joint without limits."""
 
     @property
     def moves(self) -> bool:
-        """Whether the joint can turn at all."""
+        """Whether the joint has any degree of freedom."""
         return True
 
     @property
     def bend_axis(self) -> Vector:
-        """Axis in the rest frame about which the joint bends by preference: a hinge's own, else a bone's X axis."""
+        """Preferred axis of bending in the rest frame: that of a hinge, else the X axis of the bone."""
         return _AXES[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the coordinates are called, in the order of coordinates()."""
+        """Names of the degrees of freedom, in the order of coordinates()."""
         return "X", "Y", "Z"
 
     def on_limits(self, rotation: Quaternion) -> list[str]:
-        """The ends of ranges at which an allowed `rotation` stands, such as "X maximum"."""
+        """Names of the limits that an allowed `rotation` is at, such as "X maximum"."""
         ends = []
         for name, coordinate in zip(self.names, self.coordinates(rotation), strict=True):
             _, value, lower, upper = coordinate
@@ -65,23 +65,27 @@ class Freedom:
         return ends
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
-        """The allowed rotation nearest to `rotation`; one that is allowed comes back as it is, bit by bit."""
+        """Project `rotation` onto the allowed ones; an allowed one is returned unchanged, as the same object."""
         return rotation
 
+    def allows(self, rotation: Quaternion) -> bool:
+        """Whether `rotation` is inside the limits."""
+        return self.nearest(rotation) is rotation
+
     def in_euler(self, order: str) -> EulerLimits | None:
-        """The same limits said of Euler angles in Blender's `order`; None where they cannot be, or there are none."""
+        """The same limits as Euler angles in Blender's `order`; None if that is impossible or there are none."""
         return None
 
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
-        """The angles that say where the joint is at an allowed `rotation`, with their axes and bounds there.
+        """The degrees of freedom at an allowed `rotation`, with their values, axes and bounds.
 
-        Those that cannot change are left out.
-        Those of a joint without limits are the components of a turn on from `rotation`, and so 0.
+        Angles that cannot change are omitted. For a joint without limits they are the components of a rotation vector
+        relative to `rotation`, and so have the value 0.
         """
         return [Coordinate(axis, 0.0, -inf, inf) for axis in _AXES]
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
-        """The rotation that coordinates(`rotation`) have with other `values` [rad], each held to its bounds."""
+        """The rotation for other `values` [rad] of coordinates(`rotation`), each clamped to its bounds."""
         x, y, z = values
         half = sqrt(x * x + y * y + z * z) / 2.0
         share = sin(half) / half / 2.0 if half else 0.5
@@ -90,13 +94,14 @@ class Freedom:
         return turned
 
     def random(self, random: Random) -> Quaternion:
-        """Some allowed rotation, drawn with `random`."""
+        """Draw an allowed rotation."""
         return self.nearest(Quaternion([random.gauss(0.0, 1.0) for _ in range(4)]).normalized())
 
     def swung(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
-        """Turn on from `rotation` until the direction `start` stands as near to `end` as allowed; a unit quaternion.
+        """Rotate on from `rotation` until the direction `start` is as near to `end` as allowed; a unit quaternion.
 
-        `start` and `end` are directions in the joint's rest frame, of any length.
+        `start` and `end` are directions in the joint's rest frame, of any length. Returns `rotation` itself, the same
+        object, if no rotation of the joint brings them nearer.
         """
         turned = rotation_between(start, end) @ rotation
         turned.normalize()
@@ -115,7 +120,7 @@ class Free(Freedom):
 
 @dataclass(frozen=True)
 class Locked(Freedom):
-    """A joint that keeps the rotation it has, whatever that is."""
+    """A joint without degrees of freedom: it keeps its rotation."""
 
     @property
     def moves(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A joint with one axis."""
+"""A joint with one axis and a range of angles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
 from .euler_limits import EulerLimits
-from .freedom import ROUNDING, Coordinate, Freedom
-from .ranges import check_range, finite, fit
+from .freedom import ANGLE_ROUNDING, Coordinate, Freedom
+from .ranges import check_limits, clamp_to_range, finite
 from .rotation import about, rotation_angle, twist, wrap
 
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it
@@ -19,11 +19,11 @@ _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along 
 
 @dataclass(frozen=True)
 class Hinge(Freedom):
-    """A joint that turns about one axis, from `lower` to `upper` [rad] measured from rest.
+    """A joint that rotates about one axis, from `lower` to `upper` [rad] measured from rest.
 
     `axis` is a direction in the rest frame, made unit length. The range may leave out 0, cross +-pi and exceed a full
-    turn (which is no limit). Raises FreedomError for an axis without length, an inverted range or a number that is
-    none.
+    turn (which is no limit). Raises FreedomError for an axis without length, an inverted range or an angle that is
+    NaN.
     """
 
     axis: Vector
@@ -36,7 +36,7 @@ class Hinge(Freedom):
         if not isfinite(length) or length < 1e-12:
             raise FreedomError(f"Hinge axis {tuple(axis)} has no direction. Give it a length other than zero.")
         object.__setattr__(self, "axis", (axis / length).freeze())
-        check_range("Hinge", self.lower, self.upper)
+        check_limits("Hinge", self.lower, self.upper)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +61,11 @@ class Hinge(Freedom):
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         if not self.moves:
             return []
-        return [Coordinate(self.axis, fit(twist(rotation, self.axis), self.lower, self.upper), self.lower, self.upper)]
+        return [
+            Coordinate(
+                self.axis, clamp_to_range(twist(rotation, self.axis), self.lower, self.upper), self.lower, self.upper
+            )
+        ]
 
     def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
         return about(self.axis, min(max(values[0], self.lower), self.upper) if self.moves else self.lower)
@@ -71,16 +75,19 @@ class Hinge(Freedom):
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
         angle = twist(rotation, self.axis)
-        fitted = fit(angle, self.lower, self.upper)
-        if abs(wrap(fitted - angle)) < ROUNDING and rotation_angle(about(self.axis, angle), rotation) < ROUNDING:
+        clamped = clamp_to_range(angle, self.lower, self.upper)
+        if (
+            abs(wrap(clamped - angle)) < ANGLE_ROUNDING
+            and rotation_angle(about(self.axis, angle), rotation) < ANGLE_ROUNDING
+        ):
             return rotation
-        return about(self.axis, fitted)
+        return about(self.axis, clamped)
 
     def swung(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
-        # The best turn about a hinge is that of both directions' parts orthogonal to it.
+        # The optimal rotation about a hinge is that between the parts of both directions orthogonal to it.
         axis = self.axis
         across, onto = start - axis * start.dot(axis), end - axis * end.dot(axis)
         if across.length <= _ALONG * start.length or onto.length <= _ALONG * end.length:
-            return rotation  # one of them lies along the hinge: no turn changes anything
+            return rotation  # one of them is parallel to the hinge: no rotation changes it
         angle = atan2(across.cross(onto).dot(axis), across.dot(onto))
-        return about(axis, fit(twist(rotation, axis) + angle, self.lower, self.upper))
+        return about(axis, clamp_to_range(twist(rotation, axis) + angle, self.lower, self.upper))

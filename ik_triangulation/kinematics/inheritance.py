@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a bone takes over its parent's rotation and scale: Blender's own rules, for rigs with scaled bones.
+"""Inheritance of a parent's rotation and scale by Blender's own rules, for rigs with scaled bones.
 
 The rules are those of Blender's bone evaluation (`Bone.inherit_scale`, `Bone.use_inherit_rotation`); the tests hold
 them equal to `Bone.convert_local_to_pose`.
@@ -10,12 +10,12 @@ from math import acos, cos, pi, sin, sqrt
 
 from mathutils import Matrix, Vector
 
-SHEAR = 1e-4  # cosine above which Blender calls two axes sheared
+_SHEAR = 1e-4  # cosine above which Blender calls two axes sheared
 
 
 @dataclass(frozen=True)
 class Inheritance:
-    """What a joint takes over from its parent, in the words of Blender's bone settings.
+    """The part of its parent's transform that a joint inherits, in the words of Blender's bone settings.
 
     `scale` is one of FULL, FIX_SHEAR, ALIGNED, AVERAGE, NONE, NONE_LEGACY. Without `rotation` the joint keeps the
     orientation of the parent at rest, `parent_rest` (3x3, armature space).
@@ -26,7 +26,7 @@ class Inheritance:
     parent_rest: Matrix
 
     def socket(self, parent: Matrix, rest: Matrix) -> tuple[Matrix, Vector | None]:
-        """The frame (3x3) in which the joint's own rotation acts, and the scale that follows that rotation, if any.
+        """The frame (3x3) in which the joint's own rotation acts, and the scale applied after that rotation, if any.
 
         `parent` is the parent's posed frame, `rest` the joint's rest orientation in it; both 3x3.
         """
@@ -36,9 +36,9 @@ class Inheritance:
         if self.rotation:
             frame = parent.copy()
             if self.scale in {"NONE", "AVERAGE"}:
-                frame = orthogonalized(frame, normalize=True)
+                frame = _orthogonalized(frame, normalize=True)
             elif self.scale == "ALIGNED":
-                frame, after = _split(orthogonalized(frame))
+                frame, after = _split(_orthogonalized(frame))
             elif self.scale == "NONE_LEGACY":
                 frame, _ = _split(frame)
         else:
@@ -53,7 +53,7 @@ class Inheritance:
             frame = frame * abs(parent.determinant()) ** (1.0 / 3.0)
         frame = frame @ rest
         if self.scale == "FIX_SHEAR":
-            frame = orthogonalized(frame)
+            frame = _orthogonalized(frame)
         return frame, after
 
 
@@ -64,14 +64,14 @@ def _split(frame: Matrix) -> tuple[Matrix, Vector]:
 
 
 def _unsheared_scale(frame: Matrix) -> Vector:
-    """Lengths of the columns of a 3x3 matrix, all lessened alike so that their product is its volume."""
+    """Lengths of the columns of a 3x3 matrix, scaled by a common factor so that their product is its volume."""
     _, scale = _split(frame)
     volume = scale.x * scale.y * scale.z
     return scale * abs(frame.determinant() / volume) ** (1.0 / 3.0) if volume else scale
 
 
-def orthogonalized(frame: Matrix, normalize: bool = False) -> Matrix:
-    """A 3x3 matrix without its shear: Y keeps its direction, X and Z give way alike; area and proportion are kept."""
+def _orthogonalized(frame: Matrix, normalize: bool = False) -> Matrix:
+    """Remove the shear of a 3x3 matrix: Y keeps its direction, X and Z share the correction; the area is kept."""
     y = frame.col[1].copy()
     x, z = frame.col[0].copy(), frame.col[2].copy()
     if squared := y.length_squared:
@@ -84,7 +84,7 @@ def orthogonalized(frame: Matrix, normalize: bool = False) -> Matrix:
     lengths = second.length, third.length
     unit_2, unit_3 = second.normalized(), third.normalized()
     cosine = unit_2.dot(unit_3)
-    if SHEAR < abs(cosine) < 1.0 - 1.2e-7:
+    if _SHEAR < abs(cosine) < 1.0 - 1.2e-7:
         angle = acos(cosine)
         between = angle + (pi / 2.0 - angle) / 2.0
         across = (unit_2 - unit_3 * cosine).normalized()

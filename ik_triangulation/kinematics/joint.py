@@ -11,11 +11,12 @@ from .inheritance import Inheritance
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint at rest; it turns about its head, and what comes after it in the chain turns with it.
+    """A joint at rest. It rotates about its head, and everything after it in the chain rotates with it.
 
-    `offset` is its head in the frame of the joint before it [Blender units], `rest` its orientation there, `freedom`
-    what it may do, `stiffness` in 0..1 how reluctant it is. The last two are for rigs with scaled bones only: `scale`,
-    the bone's own scale, and `inheritance`, what it takes over of its parent's (None: all of it).
+    `offset` is the head in the frame of the joint before it [Blender units], `rest` the orientation there, `freedom`
+    the degrees of freedom with their limits, `stiffness` in 0..1 the resistance to rotation. The last two are for rigs
+    with scaled bones only: `scale`, the bone's own scale, and `inheritance`, the part of the parent's rotation and
+    scale that it inherits (None: all of it).
     """
 
     name: str
@@ -27,7 +28,7 @@ class Joint:
     inheritance: Inheritance | None = None
 
     def __post_init__(self) -> None:
-        # mathutils values can be changed in place, which a frozen dataclass does not prevent.
+        # A frozen dataclass does not prevent changes of mathutils values in place.
         object.__setattr__(self, "offset", Vector(self.offset).freeze())
         rest = Quaternion(self.rest)
         if abs(rest.magnitude - 1.0) > 1e-6:  # normalising a unit quaternion again would change its last bits
@@ -38,5 +39,5 @@ class Joint:
 
     @property
     def plain(self) -> bool:
-        """Whether the joint turns rigidly with its parent, as every joint of an unscaled rig does."""
+        """Whether the joint moves rigidly with its parent, as every joint of an unscaled rig does."""
         return self.scale is None and self.inheritance is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the joint on the other side of a symmetric rig may do.
+"""Limits mirrored to the joint on the other side of a symmetric rig.
 
 A mirror at the YZ plane takes a rotation vector v to -M v with M = diag(-1, 1, 1): a rotation is an axial vector. From
 the rest frame R of one joint to the rest frame S of the other that is the rotation transpose(S) (-M) R.
@@ -15,7 +15,7 @@ from .euler_limits import EulerLimits
 from .freedom import Freedom
 from .hinge import Hinge
 
-_ALONG = 0.01  # [rad] what an axis may lie off the mirrored one and still count as the same; Rigify's feet do by 0.002
+_ALONG = 0.01  # [rad] angle up to which an axis counts as the mirror image of another; Rigify's feet differ by 0.002
 
 
 def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
@@ -27,10 +27,10 @@ def mirror_between(rest: Matrix, other: Matrix) -> Matrix:
 
 
 def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
-    """What the other joint may do: the mirror images, by mirror_between(), of what `freedom` allows.
+    """The freedom of the other joint: `freedom` mirrored by the rotation of mirror_between().
 
-    `mirror` may as well be any other rotation from one rest frame to another. Raises FreedomError for Euler limits and
-    cones where the axes of one joint lie along none of the other, either way round, to 0.01 rad.
+    `mirror` may be any other rotation from one rest frame to another. Raises FreedomError for Euler limits and cones
+    whose axes are not parallel or opposite to axes of the other joint within 0.01 rad.
     """
     if isinstance(freedom, Hinge):
         return Hinge(mirror @ freedom.axis, freedom.lower, freedom.upper)
@@ -50,7 +50,7 @@ def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
 
 
 def _image(mirror: Matrix, axis: int) -> tuple[int, float]:
-    """The axis that an axis is mirrored onto, and 1.0 if so, -1.0 if onto its opposite."""
+    """The axis that is the mirror image of an axis, and 1.0, or -1.0 if the opposite of that axis is."""
     image: Sequence[float] = mirror.col[axis]
     onto = max(range(3), key=lambda i: abs(image[i]))
     sense = 1.0 if image[onto] > 0.0 else -1.0

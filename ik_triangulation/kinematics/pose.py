@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a chain is now: forward kinematics and the two verbs that move it."""
+"""Pose of a chain: forward kinematics, and the two operations that rotate a joint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
 from .cost import Cost, cost_of
-from .reach import reaches
 from .rotation import orientation, orthogonal
+from .workspace import reaches
 
 if TYPE_CHECKING:
     from .chain import Chain
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Pose:
     """A chain with a rotation for each joint, in armature space.
 
-    `base` is the frame of the root's parent (4x4), `rotations` the joints' rotations from rest. `turn` and `swing` are
-    the only ways to move a joint: they keep its freedom and record the turn, so no solver has to do either.
+    `base` is the frame of the root's parent (4x4), `rotations` the joints' rotations from rest. Solvers rotate a joint
+    only by `turn` and `swing`, which keep it inside its limits and record the rotation.
 
-    Frames are worked out when asked for. Turning joint i makes stale only those beyond it, and the end effector is kept
-    relative to one joint's frame and carried down from there, so a pass from root to tip and one from tip to root both
-    cost O(n).
+    Frames are computed on demand. Rotating joint i invalidates only the frames beyond it, and the end effector is
+    stored relative to the frame of one joint, so that a pass from root to tip and one from tip to root both cost
+    O(n).
     """
 
     __slots__ = (
@@ -47,12 +47,12 @@ class Pose:
         self.chain = chain
         self.base = base
         self.rotations = list(rotations)
-        self.start = tuple(self.rotations)  # where the recorded turns begin
+        self.start = tuple(self.rotations)  # rotations before the first recorded turn
         self.turns: list[tuple[int, Quaternion]] = []  # (joint, its rotation from then on)
         root, count = base.to_3x3(), len(chain.joints)
         self._heads = [base @ chain.joints[0].offset] * count
         self._sockets = [root] * count  # the frame a joint's own rotation acts in
-        self._scales: list[Vector | None] = [None] * count  # what its scale does after that rotation
+        self._scales: list[Vector | None] = [None] * count  # scale applied after that rotation
         self._known = 0  # joints whose head and socket are up to date
         self._tip_joint, self._tip_there = count - 1, chain.tip  # the end effector in that joint's frame
         self._tip: Vector | None = None  # and in armature space, once asked for
@@ -62,7 +62,7 @@ class Pose:
         return len(self.rotations)
 
     def copy(self) -> Pose:
-        """The same pose, with no turns recorded yet."""
+        """Return a copy of the pose, with no recorded turns."""
         pose = Pose.__new__(Pose)
         pose.chain, pose.base = self.chain, self.base
         pose.rotations, pose.start, pose.turns = self.rotations[:], tuple(self.rotations), []
@@ -78,7 +78,7 @@ class Pose:
         return self._heads[i]
 
     def frame(self, i: int) -> Matrix:
-        """Orientation of joint `i`, after its own rotation, and its scale if it has one; 3x3."""
+        """Orientation of joint `i` after its own rotation, with its scale if it has one; 3x3."""
         if self._known <= i:
             self._extend(i)
         frame = self._sockets[i] @ self.rotations[i].to_matrix()
@@ -86,12 +86,12 @@ class Pose:
         return frame if scale is None else frame @ Matrix.Diagonal(scale)
 
     def socket(self, i: int) -> Matrix:
-        """The frame in which joint `i` turns: where its rotation is the identity; 3x3."""
+        """The frame in which the rotation of joint `i` acts; 3x3."""
         self.head(i)
         return self._sockets[i]
 
     def back(self, i: int) -> Matrix:
-        """The inverse of socket(i). Raises ChainError where what is scaled above the joint leaves it flat."""
+        """The inverse of socket(i). Raises ChainError if a bone above the joint is scaled so that it is singular."""
         if self._known <= i:
             self._extend(i)
         try:
@@ -110,20 +110,20 @@ class Pose:
 
     @property
     def sockets(self) -> Sequence[Matrix]:
-        """The frame in which each joint turns, 3x3."""
+        """The frame in which each joint's rotation acts, 3x3."""
         self.head(len(self) - 1)
         return self._sockets
 
     def end(self, i: int) -> Vector:
-        """Where link `i` ends: the head of the next joint, or the end effector."""
+        """End of link `i`: the head of the next joint, or the end effector."""
         return self.head(i + 1) if i + 1 < len(self.rotations) else self.tip
 
     def link(self, i: int) -> Vector:
-        """From joint `i` to the next one, the last link to the end effector."""
+        """Vector from joint `i` to the next one, for the last one to the end effector."""
         return self.frame(i) @ self.chain.offsets[i]
 
     def bend(self, i: int, direction: Vector) -> Vector:
-        """Unit vector orthogonal to `direction`, to which joint `i` bends away from it when nothing else decides.
+        """Default side of bending: the unit vector orthogonal to `direction` to which joint `i` bends away from it.
 
         The next joint then bends positively about its own bend axis, as limbs are rigged.
         """
@@ -139,27 +139,27 @@ class Pose:
 
     @property
     def tip_rotation(self) -> Quaternion:
-        """Orientation of the end effector; that of a mirrored bone has its X axis turned back."""
+        """Orientation of the end effector; for a mirrored bone with the X axis reversed."""
         frame = self.frame(len(self) - 1)
         return (frame.to_quaternion() if self.chain.plain else orientation(frame)) @ self.chain.tip_rest
 
     @property
     def lengths(self) -> tuple[float, ...]:
-        """Length of each link as it is now."""
+        """Present length of each link [Blender units]; bones may be scaled."""
         return self.chain.lengths if self.chain.plain else tuple(self.link(i).length for i in range(len(self)))
 
     @property
     def spans(self) -> tuple[tuple[float, float], ...]:
-        """For each joint the least and greatest distance at which the next one reaches, were all after it free."""
+        """Workspace beyond each link, without limits: least and greatest distance from its end to the end effector."""
         return self.chain.spans if self.chain.plain else reaches(self.lengths)[1:]
 
     @property
     def cost(self) -> Cost:
-        """What the recorded turns cost."""
+        """Cost of the recorded turns."""
         return cost_of(self)
 
     def turn(self, i: int, rotation: Quaternion) -> None:
-        """Turn joint `i` by `rotation`, given in armature space, as far as its freedom allows."""
+        """Rotate joint `i` by `rotation`, given in armature space, as far as its limits allow."""
         freedom = self.chain.joints[i].freedom
         if freedom.moves:
             turned = self.into(i, rotation) @ self.rotations[i]
@@ -167,7 +167,7 @@ class Pose:
             self.put(i, freedom.nearest(turned))
 
     def swing(self, i: int, start: Vector, end: Vector) -> None:
-        """Turn joint `i` so that what points along `start` (armature space) points along `end`, as far as allowed."""
+        """Rotate joint `i` so that the direction `start` (armature space) comes to `end`, as far as limits allow."""
         freedom = self.chain.joints[i].freedom
         if not freedom.moves:
             return
@@ -178,19 +178,18 @@ class Pose:
             self.put(i, turned)
 
     def project(self) -> bool:
-        """Move every joint to the nearest rotation its freedom allows; True if any was not allowed."""
+        """Move every joint to the nearest rotation inside its limits; True if any was outside."""
         changed = False
         for i, freedom in self.chain.limited:
-            allowed = freedom.nearest(self.rotations[i])
-            if allowed is not self.rotations[i]:
-                self.put(i, allowed)
+            if not freedom.allows(self.rotations[i]):
+                self.put(i, freedom.nearest(self.rotations[i]))
                 changed = True
         if changed:
             self.start, self.turns = tuple(self.rotations), []
         return changed
 
     def restore(self, rotations: Sequence[Quaternion], turns: int) -> None:
-        """Go back to `rotations`, taken from this pose when it had recorded that many turns."""
+        """Go back to `rotations`, read from this pose when it had recorded that many turns."""
         self.rotations[:] = rotations
         del self.turns[turns:]
         self._known = 1
@@ -198,20 +197,20 @@ class Pose:
         self._tip = None
 
     def into(self, i: int, rotation: Quaternion) -> Quaternion:
-        """A rotation of armature space as seen from the frame that joint `i` turns in."""
+        """Express a rotation of armature space in the frame in which the rotation of joint `i` acts."""
         axis = Vector((rotation.x, rotation.y, rotation.z))
         local = self.back(i) @ axis
         if local.length:
             local *= axis.length / local.length
         if not self.chain.plain and self._sockets[i].is_negative:
-            local.negate()  # a mirrored frame sees every rotation the other way round
+            local.negate()  # a mirrored frame reverses every rotation
         return Quaternion((rotation.w, *local))
 
     def put(self, i: int, rotation: Quaternion) -> None:
-        """Give joint `i` a rotation that its freedom allows."""
+        """Set the rotation of joint `i`, which must be inside its limits, and record it."""
         self.rotations[i] = rotation
         self.turns.append((i, rotation))
-        # What stood beyond the joint is stale now.
+        # Frames beyond the joint are stale now.
         if self._known > i + 1:
             self._known = i + 1
         if i > self._tip_joint:
@@ -219,7 +218,7 @@ class Pose:
         self._tip = None
 
     def _find_tip(self) -> Vector:
-        if not self.chain.plain:  # what stands beyond a scaled joint does not just turn with it
+        if not self.chain.plain:  # what is beyond a scaled joint does not move rigidly with it
             return self.head(len(self) - 1) + self.link(len(self) - 1)
         while self._tip_joint >= self._known:
             i = self._tip_joint
@@ -230,7 +229,7 @@ class Pose:
         return self._heads[i] + self.frame(i) @ self._tip_there
 
     def _extend(self, last: int) -> None:
-        """Bring the joints up to date, as far as joint `last`."""
+        """Compute heads and sockets as far as joint `last`."""
         chain, heads, first = self.chain, self._heads, self._known
         if not chain.plain:
             for i in range(first, last + 1):
@@ -238,7 +237,7 @@ class Pose:
                 heads[i] = heads[i - 1] + frame @ chain.offsets[i - 1]
                 self._place(i, frame)
             return
-        # Nothing else is done as often.
+        # The innermost loop of every solver.
         head, socket = heads[first - 1], self._sockets[first - 1]
         for i in range(first, last + 1):
             frame = socket @ self.rotations[i - 1].to_matrix()

@@ -6,8 +6,8 @@ from math import inf, isnan, pi, tau
 from ..errors import FreedomError
 
 
-def fit(angle: float, lower: float, upper: float) -> float:
-    """`angle` [rad] and whole turns, so that it lies in the range; else the end of the range nearest on the circle."""
+def clamp_to_range(angle: float, lower: float, upper: float) -> float:
+    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
     if lower <= angle <= upper:
         return angle
     if lower == -inf or upper == inf:
@@ -20,14 +20,14 @@ def fit(angle: float, lower: float, upper: float) -> float:
 
 
 def finite(lower: float, upper: float) -> tuple[float, float]:
-    """A range of at most a full turn with the same directions in it."""
+    """A range of at most a full turn that contains the same directions."""
     if lower == -inf:
         return (-pi, pi) if upper == inf else (upper - tau, upper)
     return lower, min(upper, lower + tau)
 
 
-def check_range(name: str, lower: float, upper: float) -> None:
-    """Raise FreedomError for a range that is inverted or whose ends are no numbers."""
+def check_limits(name: str, lower: float, upper: float) -> None:
+    """Raise FreedomError for a range that is inverted or has NaN as an end."""
     if isnan(lower) or isnan(upper):
         raise FreedomError(f"{name} is not a number. Give it angles.")
     if lower > upper:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotations between directions and about an axis, where mathutils alone is not exact enough.
 
-mathutils stores single precision. What is computed here in Python floats (double precision) is rounded once, at the
-end.
+mathutils stores single precision. Python floats have double precision, so results are rounded once, at the end.
 """
 
 from math import atan2, cos, pi, remainder, sin, sqrt, tau
@@ -10,12 +9,12 @@ from math import atan2, cos, pi, remainder, sin, sqrt, tau
 from mathutils import Matrix, Quaternion, Vector
 
 _NEARLY_OPPOSITE = 0.05  # cosine of half the angle, below which rotation_difference() loses more than 1e-6 rad
-_OBLIQUE = 0.3  # sine below which what rounding left along the direction is taken out a second time
-_NEARLY_PARALLEL = 1e-5  # sine of an angle whose normal is rounding noise in single precision
+_OBLIQUE = 0.3  # sine below which the projection is done twice to remove rounding
+_NEARLY_PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise in single precision
 
 
 def rotation_between(start: Vector, end: Vector) -> Quaternion:
-    """Smallest rotation that turns the direction `start` onto `end`; the identity if either has no length.
+    """Smallest rotation from the direction `start` to `end`; the identity if either has no length.
 
     Opposite directions have no smallest rotation: a half turn about some axis orthogonal to `start` is returned.
     """
@@ -24,7 +23,7 @@ def rotation_between(start: Vector, end: Vector) -> Quaternion:
         return rotation
     if not start.length or not end.length:
         return Quaternion()
-    # Half round about an axis exactly orthogonal to start, then the small rest, which is well conditioned.
+    # A half turn about an axis exactly orthogonal to start, then the small rest, which is well conditioned.
     start, end = start.normalized(), end.normalized()  # or the product of long vectors overflows
     half = Quaternion(orthogonal(start.cross(end), start) or start.orthogonal().normalized(), pi)
     return (-start).rotation_difference(end) @ half
@@ -50,9 +49,9 @@ def angle_between(start: Vector, end: Vector) -> float:
 
 
 def orientation(frame: Matrix) -> Quaternion:
-    """Orientation of a frame (3x3) that may be scaled, sheared or mirrored: its Y axis, a bone's, stays where it is.
+    """Orientation of a frame (3x3) that may be scaled, sheared or mirrored, but not singular.
 
-    Z stays in the plane of both, and X is where a frame that is not mirrored has it. The frame may not be flat.
+    Y, the axis of a bone, keeps its direction, Z stays in the plane of both, and X completes a right-handed frame.
     """
     _, y, z = frame.col
     y = y.normalized()
@@ -63,13 +62,13 @@ def orientation(frame: Matrix) -> Quaternion:
 
 
 def rotation_angle(start: Quaternion, end: Quaternion) -> float:
-    """Angle [rad] in 0..pi of the rotation that leads from one orientation to the other."""
+    """Angle [rad] in 0..pi of the rotation from one orientation to the other."""
     _, x, y, z = difference = start.conjugated() @ end
     return 2.0 * atan2(sqrt(x * x + y * y + z * z), abs(difference.w))
 
 
 def about(axis: Vector, angle: float) -> Quaternion:
-    """Rotation by `angle` [rad] about the unit vector `axis`, with the sine and cosine taken in double precision."""
+    """Rotation by `angle` [rad] about the unit vector `axis`, with sine and cosine in double precision."""
     x, y, z = axis
     s = sin(angle / 2.0)
     return Quaternion((cos(angle / 2.0), x * s, y * s, z * s))
@@ -78,13 +77,27 @@ def about(axis: Vector, angle: float) -> Quaternion:
 def twist(rotation: Quaternion, axis: Vector) -> float:
     """Angle [rad] in -pi..pi of the part of `rotation` about the unit vector `axis` (swing-twist decomposition).
 
-    It is also the angle of the rotation about `axis` that lies nearest to `rotation`.
+    It is also the angle of the rotation about `axis` that is nearest to `rotation`.
     """
     w, x, y, z = rotation
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
     along = x * axis.x + y * axis.y + z * axis.z
     return 2.0 * atan2(along, w) if w or along else 0.0
+
+
+def rotation_vector(rotation: Quaternion) -> Vector:
+    """Rotation vector (axis times angle [rad]) of a rotation, with an angle of at most pi."""
+    vector = Vector((rotation.x, rotation.y, rotation.z))
+    sine = vector.length
+    if not sine:
+        return vector
+    return vector * (2.0 * atan2(sine, abs(rotation.w)) / (sine if rotation.w >= 0.0 else -sine))
+
+
+def rejection(vector: Vector, unit: Vector) -> Vector:
+    """The part of `vector` orthogonal to a unit vector."""
+    return vector - unit * vector.dot(unit)
 
 
 def wrap(angle: float) -> float:

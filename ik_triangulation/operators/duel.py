@@ -8,11 +8,11 @@ from bpy.types import Context
 
 from .. import duel
 from ..analyse import comparing
-from ..analysis.compare import Row
 from ..bake import frames_from, solve_pose
 from ..blender.context import active_armature, active_bone, active_limb, why_not
 from ..blender.limb import saved_range
 from ..overlay import clear_ghosts
+from ..solvers.compare import SolverResult
 from ..work import Job
 from .base import IKOperator
 from .job import JobOperator
@@ -30,7 +30,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
 
     why_not = staticmethod(why_not)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Row]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[SolverResult]]:
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
         if settings.use_range:
             stored = active_bone(context).ik_triangulation
@@ -38,7 +38,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
         where = {"scene": scene, "view_layer": context.view_layer}
         return comparing(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
-    def tell(self, context: Context, result: Sequence[Row]) -> set[str]:
+    def tell(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
         duel.show(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
         if best.reached and not any(row.turns for row in result):

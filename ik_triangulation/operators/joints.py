@@ -8,8 +8,8 @@ from bpy.props import FloatProperty
 from bpy.types import Context
 
 from .. import joints
-from ..analysis.learning import OFF_AXIS, SHARE
 from ..blender.context import active_armature, active_bone, selected_bones, why_not_set
+from ..motion.learning import OFF_AXIS, SHARE
 from .base import IKOperator
 
 

@@ -10,11 +10,11 @@ from math import cos, isinf, pi, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .. import targets
+from .. import goals as targets
+from ..goals import Target, Transformed
 from ..kinematics import Cone, Free, Freedom, Hinge, Pose
 from ..kinematics.ranges import finite
-from ..kinematics.reach import reaches
-from ..targets import Target, Transformed
+from ..kinematics.workspace import reaches
 from .shapes import Arc, Line, Role, Sketch, circle, facing, plane_of, silhouette
 
 # Shares of the length of a bone

@@ -14,8 +14,8 @@ from ..blender.context import active_armature, active_bone, active_chain
 from ..blender.limb import Limb, saved_settings
 from ..blender.sampling import sample
 from ..goal import Aim
+from ..goals import Target
 from ..kinematics import Locked, Pose
-from ..targets import Target
 
 # A limb without wishes: what it is like besides reaching is not shown, and takes time to find out.
 _ONLY_REACHING = {

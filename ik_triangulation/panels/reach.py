@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ..blender.context import active_bone
-from ..kinematics.timing import TIMINGS
+from ..motion.timing import TIMINGS
 from ..operators.reach import (
     POSE_OT_ik_triangulation_reach,
     POSE_OT_ik_triangulation_stop_add,

@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..kinematics.timing import TIMINGS
+from ..motion.timing import TIMINGS
 from .frames import DURATIONS, FRAMES
 from .stop import IKT_PG_stop
 from .table import Exempt, Flag, group, setting

@@ -1,24 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solvers and the loop they share. Needs mathutils, nothing else of Blender."""
+"""The solvers and the loop they share. Needs mathutils and numpy, nothing else of Blender."""
 
-from .comfort import Effort, Near
-from .obstacles import Avoid, Ball, Block
 from .registry import SOLVERS
-from .soft import Direction, Orientation, Pole
-from .solve import Solution, solve
+from .settings import SolverSettings
+from .solve import Solution, solve, solve_goal
 from .solver import Solver
 
-__all__ = [
-    "SOLVERS",
-    "Avoid",
-    "Ball",
-    "Block",
-    "Direction",
-    "Effort",
-    "Near",
-    "Orientation",
-    "Pole",
-    "Solution",
-    "Solver",
-    "solve",
-]
+__all__ = ["SOLVERS", "Solution", "Solver", "SolverSettings", "solve", "solve_goal"]

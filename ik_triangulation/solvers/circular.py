@@ -4,17 +4,18 @@
 Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
 Maps", section 3; their future work, links of unequal lengths, and space are included.
 
-A link of length l is a chord of the circle and turns by its segment angle, half of which, h, satisfies l = 2 r sin(h)
+A link of length l is a chord of the circle with a segment angle, half of which, h, satisfies l = 2 r sin(h)
 (eq. 3). The whole chain is a chord too, d = 2 r sin(sum of all h). With t the half angle of the longest link m that is
 
     d(t) = l_m sin(sum) / sin(t),    h_i = asin(l_i sin(t) / l_m),    h_m = t
 
-which falls strictly from the full reach at t = 0 to 0 or, where one link is longer than all others together, to the
+which decreases strictly from the full reach at t = 0 to 0 or, where one link is longer than all others together, to the
 least distance at t = pi. So one equation covers every reachable distance; for equal lengths it is eq. 4, with
 t = theta / 2.
 
 Deviations: the root is found by bisection, not by Newton's method, which for a target at full reach meets a triple root
-there; an aim out of reach is pointed at or away from; in space the circle lies in the plane in which the chain stands.
+there; for an aim out of reach the chain points towards or away from it; in space the circle lies in the plane of the
+chain (bend_plane.py).
 """
 
 from collections.abc import Sequence
@@ -23,15 +24,15 @@ from math import asin, cos, pi, sin
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .plane import face
+from .bend_plane import bend_plane
 
-_CLOSE = 1e-9  # of the reach: distances that are the same, well below single precision
-_HALVINGS = 60
+_CLOSE = 1e-9  # of the reach: equal distances, well below single precision
+_BISECTIONS = 60
 
 
 def step(pose: Pose, aim: Vector) -> None:
     """Bend the chain to the arc of a circle that ends at `aim`."""
-    along, across = face(pose, aim)
+    along, across = bend_plane(pose, aim)
     halves = half_angles(pose.lengths, (aim - pose.head(0)).length)
     angle = sum(halves)  # between the circle's tangent and the chord that runs to the aim
     for i, half in enumerate(halves):
@@ -43,8 +44,8 @@ def step(pose: Pose, aim: Vector) -> None:
 def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
     """Half the segment angle [rad] of each link on the circle on which the chain ends `distance` from its root.
 
-    Straight where the chain is too short for that, and folded, the longest link pointing back, where it cannot come so
-    near.
+    The chain is straight if it is too short for that, and folded, with the longest link pointing back, if the distance
+    is too short.
     """
     reach, longest = sum(lengths), max(lengths)
     m = lengths.index(longest)
@@ -54,7 +55,7 @@ def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
         return [pi if i == m else 0.0 for i in range(len(lengths))]
     low, high = 0.0, pi
     halves: list[float] = []
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTIONS):
         t = (low + high) / 2.0
         halves = [asin(min(1.0, length / longest * sin(t))) for length in lengths]
         halves[m] = t

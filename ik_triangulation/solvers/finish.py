@@ -1,44 +1,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What makes every target that can be reached reached: bounded Gauss-Newton, and restarts from other poses.
+"""Finish: bounded Gauss-Newton with restarts from other poses, so that every reachable target is reached.
 
-Source: the annealing of seed document quaternion-ccd ("exercise for the reader"): random poses inside the limits, ever
-farther away, of which the best is kept.
+Source: the annealing of seed document quaternion-ccd ("exercise for the reader"): restarts from random poses inside the
+limits, increasingly far away, of which the best is kept.
 """
 
 from random import Random
 
+from ..goals import Point, Target
 from ..kinematics import Pose
-from ..targets import Point, Target
 from . import gauss_newton, triangulation
-from .repeat import repeat
+from .iterate import iterate
 
-NEARBY = 4  # restarts ever farther from the best pose, before those from anywhere within the limits
-RESTARTS = 40  # in all, where a pose inside the limits may still reach
-CONVINCED = 8  # restarts from anywhere that end at the same distance, after which no nearer one is expected
-CLOSE = 1e-4  # of the reach: distances that are the same
+_NEARBY = 4  # restarts increasingly far from the best pose, before those from anywhere within the limits
+RESTARTS = 40  # restarts in all
+_CONVINCED = 8  # restarts from anywhere that end at the same distance, after which that is taken as the minimum
+_SAME_DISTANCE = 1e-4  # of the reach: difference up to which distances are equal
 
 
-def polish(pose: Pose, target: Target, enough: float, iterations: int, random: Random) -> tuple[float, int]:
-    """Polish by Gauss-Newton, then again from seeded poses ever farther away; leaves the best pose seen.
+def finish(pose: Pose, target: Target, enough: float, iterations: int, random: Random) -> tuple[float, int]:
+    """Minimise the distance by Gauss-Newton, with restarts from random poses; leaves the best pose seen.
 
-    A pass of triangulation comes first: where the joints are free it is the answer, also to what is out of reach.
+    For a chain without limits a pass of triangulation comes first: it is the optimum, also for a target out of reach.
+    Returns the distance [Blender units] and the number of steps.
     """
     free = not pose.chain.limited
-    least, count = repeat(triangulation.step, pose, target, enough, 1 if free else 0)
+    least, count = iterate(triangulation.step, pose, target, enough, 1 if free else 0)
     if least > enough:
-        least, more = repeat(gauss_newton.step, pose, target, enough, iterations)
+        least, more = iterate(gauss_newton.step, pose, target, enough, iterations)
         count += more
     best, turns = pose.rotations[:], len(pose.turns)
-    again = 0  # restarts from anywhere that led no nearer than the best one
+    again = 0  # restarts from anywhere that ended at the distance of the best one
     for number in range(RESTARTS):
-        if least <= enough or again == CONVINCED:
+        if least <= enough or again == _CONVINCED:
             break
         pose.restore(best, turns)
-        share = min(1.0, (number + 1) / NEARBY)
-        stray(pose, random, share)
-        error, more = repeat(gauss_newton.step, pose, target, enough, iterations)
+        share = min(1.0, (number + 1) / _NEARBY)
+        perturb(pose, random, share)
+        error, more = iterate(gauss_newton.step, pose, target, enough, iterations)
         count += more
-        if share == 1.0 and abs(error - least) < CLOSE * pose.chain.reach:
+        if share == 1.0 and abs(error - least) < _SAME_DISTANCE * pose.chain.reach:
             again += 1
         if error < least:
             least, best, turns = error, pose.rotations[:], len(pose.turns)
@@ -46,17 +47,17 @@ def polish(pose: Pose, target: Target, enough: float, iterations: int, random: R
     return least, count
 
 
-def stray(pose: Pose, random: Random, share: float) -> None:
-    """Turn every joint by that `share` of the way to a random rotation that its freedom allows."""
+def perturb(pose: Pose, random: Random, share: float) -> None:
+    """Rotate every joint by `share` of the rotation to a random one inside its limits."""
     for i, joint in enumerate(pose.chain.joints):
         if joint.freedom.moves:
             away = pose.rotations[i].slerp(joint.freedom.random(random), share)
-            away.normalize()  # between rotations less than 2 degrees apart slerp() cuts the corner
+            away.normalize()  # slerp() does not return unit quaternions for rotations less than 2 degrees apart
             pose.put(i, joint.freedom.nearest(away))
 
 
 def least_error(pose: Pose, target: Target) -> float:
-    """Distance that must remain whatever the joints do, from the lengths alone; 0 where that is not known."""
+    """Lower bound of the distance for any pose, from the lengths alone [Blender units]; 0 where none is known."""
     if not pose.chain.plain:
         return 0.0
     nearest, farthest = pose.chain.reaches[0]

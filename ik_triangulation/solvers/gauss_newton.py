@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounded, damped Gauss-Newton: all joints at once, by the step that would reach if the tip moved in straight lines.
+"""Bounded, damped Gauss-Newton: a step of all joints that would reach if the tip moved linearly.
 
 Source: the gradient family of "Inverse Kinematics" (seed document gradient-methods) with the step of Levenberg 1944 and
-Marquardt 1963 in place of a fixed one. With J the 3 x m matrix of how the tip moves with each coordinate, their change
-is J^T y, where (J J^T + damping) y = error: a 3 x 3 system however many joints there are, so a step is O(n). It is
-damped the less the nearer the tip is, as by Yamashita and Fukushima 2001. What a coordinate cannot do within its bounds
-is left to the others.
+Marquardt 1963 in place of a fixed one. With J the 3 x m Jacobian of the tip, the change of the coordinates is J^T y,
+where (J J^T + damping) y = error: a 3 x 3 system for any number of joints, so a step is O(n). The damping decreases
+with the error, as by Yamashita and Fukushima 2001. Coordinates at a bound are fixed there, and the system is solved
+again for the others (active set).
 
-A ball joint without limits needs no coordinates: with l the way from it to the tip, it turns by l x y. Where all joints
-are such, the way of the tip is known to the second order, and what it bends away is aimed for as well (the geodesic
+A ball joint without limits needs no coordinates: with l the vector from it to the tip, its rotation vector is l x y. If
+all joints are such, the motion of the tip is known to the second order, and the step corrects for it (the geodesic
 acceleration of Transtrum and Sethna 2012).
 """
 
@@ -18,14 +18,13 @@ from typing import NamedTuple
 from mathutils import Vector
 
 from ..kinematics import Free, Pose
-from .deadlock import unlock
-from .jacobian import Column, change, jacobian
+from .jacobian import MAX_STEP, Column, apply_changes, jacobian
+from .singularity import escape
 
-DAMPING = 1e-3  # of the trace of J J^T, in a first attempt, times the error as a share of itself and the reach
-HARDER = 16.0  # times more damping after an attempt that did not bring the tip nearer
-ATTEMPTS = 8
-LARGEST = 1.0  # rad a joint or coordinate may change in one step, beyond which straight lines say nothing
-CURVED = 1.0  # share of the error up to which the bend of the tip's way is small
+_DAMPING = 1e-3  # of the trace of J J^T, in a first attempt, times error / (error + reach)
+_DAMPING_INCREASE = 16.0  # factor after an attempt that did not bring the tip nearer
+_ATTEMPTS = 8
+_CURVED = 1.0  # of the error, up to which the second-order term is small
 _FREE = Free()
 
 
@@ -41,9 +40,9 @@ class _Sums(NamedTuple):
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One step, with as much damping as it takes to come nearer to `aim`; if none does, the pose stays as it is.
+    """One step, with increasing damping until the tip comes nearer to `aim`; else the pose is unchanged.
 
-    A chain that lies on one line with the aim is bent first.
+    If no damping helps, a singular pose is escaped.
     """
     error = aim - pose.tip
     distance, last = error.length, len(pose) - 1
@@ -51,40 +50,40 @@ def step(pose: Pose, aim: Vector) -> None:
     balls = pose.chain.balls
     levers, sums = _levers(pose)
     sockets = pose.sockets[:]
-    joints, columns = jacobian(pose, LARGEST, pose.chain.others)
-    damping = DAMPING * distance / ((distance + pose.chain.reach) or 1.0)
-    for _ in range(ATTEMPTS):
+    joints, columns = jacobian(pose, MAX_STEP, pose.chain.others)
+    damping = _DAMPING * distance / ((distance + pose.chain.reach) or 1.0)
+    for _ in range(_ATTEMPTS):
         along, changes = _changes(sums, columns, error, damping)
         ball_turns = _turns(balls, levers, along)
         if levers and not columns:
             bend = _bend(levers, ball_turns)
-            if bend.length < CURVED * distance:
+            if bend.length < _CURVED * distance:
                 along, _ = _changes(sums, columns, error - bend, damping)
                 ball_turns = _turns(balls, levers, along)
         for (i, _), turn in zip(balls, ball_turns, strict=True):
-            if turn.length > LARGEST:
-                turn *= LARGEST / turn.length
+            if turn.length > MAX_STEP:
+                turn *= MAX_STEP / turn.length
             pose.put(i, _FREE.at(start[i], (turn @ sockets[i])[:]))
-        change(pose, joints, changes)
+        apply_changes(pose, joints, changes)
         pose.head(last)  # the next step needs every head
         if (aim - pose.tip).length < distance:
             return
         pose.restore(start, turns)
-        damping *= HARDER
-    unlock(pose, aim, jacobian(pose)[1])
+        damping *= _DAMPING_INCREASE
+    escape(pose, aim, jacobian(pose)[1])
 
 
 def _levers(pose: Pose) -> tuple[list[Vector], _Sums]:
-    """For each ball joint the way to the tip, which moves by turn x lever, and J J^T of them all.
+    """For each ball joint the lever, the vector to the tip, which moves by turn x lever; and J J^T of them all.
 
-    To that a lever l adds the square of its length on the diagonal, less l l^T.
+    A lever l contributes |l|^2 I - l l^T.
     """
     tip, heads, levers = pose.tip, pose.heads, []
     xx = xy = xz = yy = yz = zz = 0.0
-    for i, willing in pose.chain.balls:
+    for i, compliance in pose.chain.balls:
         lever = tip - heads[i]
         x, y, z = lever[:]
-        u, v, w = willing * x, willing * y, willing * z
+        u, v, w = compliance * x, compliance * y, compliance * z
         xx += x * u
         xy += x * v
         xz += x * w
@@ -96,15 +95,15 @@ def _levers(pose: Pose) -> tuple[list[Vector], _Sums]:
 
 
 def _turns(balls: Sequence[tuple[int, float]], levers: Sequence[Vector], along: Vector) -> list[Vector]:
-    """By what each ball joint turns, axis times angle [rad]."""
-    return [lever.cross(along) * willing for (_, willing), lever in zip(balls, levers, strict=True)]
+    """Rotation vector of each ball joint (axis times angle [rad])."""
+    return [lever.cross(along) * compliance for (_, compliance), lever in zip(balls, levers, strict=True)]
 
 
 def _bend(levers: Sequence[Vector], turns: Sequence[Vector]) -> Vector:
-    """How far these turns bend the tip off its straight way, to the second order.
+    """Second-order term of the displacement of the tip for these rotation vectors [Blender units].
 
-    Each joint turns in the frame of those before it. So what it turns by is turned on by all of these, and its link
-    accelerates towards the axis that it turns about with them.
+    Each joint rotates in the frame of those before it. So its rotation vector is rotated by all of these, and its link
+    has the centripetal acceleration of the sum of them.
     """
     bend, whole = Vector(), Vector()
     for turn, lever, after in zip(turns, levers, [*levers[1:], Vector()], strict=True):
@@ -115,9 +114,9 @@ def _bend(levers: Sequence[Vector], turns: Sequence[Vector]) -> Vector:
 
 
 def _changes(sums: _Sums, columns: Sequence[Column], error: Vector, damping: float) -> tuple[Vector, list[float]]:
-    """The y that takes the tip by `error` (nearly: it is damped), and the change of each coordinate within its bounds.
+    """Solve for the y that moves the tip by `error` (damped), with the change of each coordinate within its bounds.
 
-    What `sums` adds to J J^T has no bounds.
+    `sums` is the part of J J^T of the ball joints, which have no bounds.
     """
     x, y, z = error
     changes = [0.0] * len(columns)
@@ -134,7 +133,7 @@ def _changes(sums: _Sums, columns: Sequence[Column], error: Vector, damping: flo
             if least <= change <= most:
                 changes[n] = change
                 left.append((n, column))
-            else:  # what this one does is settled; the others have the rest to do
+            else:  # fixed at its bound; the others have to do the rest
                 changes[n] = change = min(max(change, least), most)
                 x, y, z = x - p * change, y - q * change, z - r * change
         if len(left) == len(free):
@@ -145,7 +144,7 @@ def _changes(sums: _Sums, columns: Sequence[Column], error: Vector, damping: flo
 def _solve(
     sums: _Sums, columns: Sequence[tuple[int, Column]], x: float, y: float, z: float, damping: float
 ) -> tuple[float, float, float] | None:
-    """Solve (J J^T + damping trace) y = (x, y, z) by Cramer's rule; None where nothing moves the tip."""
+    """Solve (J J^T + damping trace) y = (x, y, z) by Cramer's rule; None if no coordinate moves the tip."""
     a, b, c, d, e, f = sums
     for _, (p, q, r, _, _) in columns:
         a += p * p

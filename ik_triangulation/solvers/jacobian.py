@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the end effector moves with each coordinate of the joints: what all methods of the gradient family share.
+"""Jacobian of the end effector by the coordinates of the joints, for all methods of the gradient family.
 
 Source: "Inverse Kinematics - Improved Methods" (seed document gradient-methods), Gradient by Calculation: with a small
-turn the tip moves by the cross product of the joint's axis and the way from joint to tip. Coordinates are those of
-Freedom.coordinates, so hinges and limits need no cases of their own.
+rotation the tip moves by the cross product of the joint's axis and the vector from joint to tip. Coordinates are those
+of Freedom.coordinates, so hinges and limits need no cases of their own.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,13 @@ from mathutils import Quaternion, Vector
 
 from ..kinematics import Pose
 
+MAX_STEP = 1.0  # [rad] change of a coordinate in one step, beyond which the linearisation is meaningless
 
-class Turning(NamedTuple):
-    """A joint that moves: its `rotation` and the `values` of its coordinates [rad] when they were taken.
 
-    `weight` in 0..1 is how willing it is: a change of 1 turns it by so much of a radian.
+class JointState(NamedTuple):
+    """State of a moving joint: its `rotation` and the `values` of its coordinates [rad].
+
+    `weight` in 0..1 is its compliance, 1 - stiffness: the rotation [rad] for a change of a coordinate by 1.
     """
 
     joint: int
@@ -28,9 +30,9 @@ class Turning(NamedTuple):
 
 
 class Column(NamedTuple):
-    """How the tip moves with one coordinate [Blender units, armature space], and how far it may change [rad].
+    """Column of the Jacobian (x, y, z) [Blender units, armature space], and bounds of its coordinate's change [rad].
 
-    All of it is scaled by the weight of the joint.
+    Both are scaled by the weight of the joint.
     """
 
     x: float
@@ -39,9 +41,9 @@ class Column(NamedTuple):
     least: float
     most: float
 
-    def along(self, way: Vector) -> float:
-        """The dot product with a way in armature space."""
-        return float(self.x * way.x + self.y * way.y + self.z * way.z)
+    def along(self, vector: Vector) -> float:
+        """Dot product with a vector in armature space."""
+        return float(self.x * vector.x + self.y * vector.y + self.z * vector.z)
 
     @property
     def squared(self) -> float:
@@ -51,10 +53,10 @@ class Column(NamedTuple):
 
 def jacobian(
     pose: Pose, largest: float = inf, among: Iterable[int] | None = None
-) -> tuple[list[Turning], list[Column]]:
-    """The joints that move and the columns of all their coordinates, in the same order.
+) -> tuple[list[JointState], list[Column]]:
+    """States of the moving joints, and the columns of all their coordinates in the same order.
 
-    No coordinate may change by more than `largest` [rad]. `among` are the joints to look at, of themselves all.
+    No coordinate may change by more than `largest` [rad]. `among` are the joints to include, by default all.
     """
     tip = pose.tip
     joints, columns = [], []
@@ -74,12 +76,12 @@ def jacobian(
             most = min(largest, most)
             columns.append(Column(x, y, z, least, most))
             values.append(value)
-        joints.append(Turning(i, weight, rotation, values))
+        joints.append(JointState(i, weight, rotation, values))
     return joints, columns
 
 
-def change(pose: Pose, joints: list[Turning], changes: Iterable[float]) -> None:
-    """Give every coordinate the value it had when `joints` were taken and its change, each within its bounds."""
+def apply_changes(pose: Pose, joints: list[JointState], changes: Iterable[float]) -> None:
+    """Change the coordinates from their values in `joints`, each clamped to its bounds."""
     each = iter(changes)
     for i, weight, rotation, values in joints:
         values = [value + weight * next(each) for value in values]

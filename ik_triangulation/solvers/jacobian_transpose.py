@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jacobian transpose: the direction of the gradient, with the length that would reach best on straight lines.
+"""Jacobian transpose: a step along the gradient, with the step size that is optimal for a linear motion of the tip.
 
-Source: Wolovich and Elliott 1984, "A computational technique for inverse kinematics"; the length of the step is that of
+Source: Wolovich and Elliott 1984, "A computational technique for inverse kinematics"; the step size is that of
 Buss 2004, "Introduction to inverse kinematics", section 5: alpha = <e, J J^T e> / <J J^T e, J J^T e>.
 
-Deviations: coordinates at a bound that would go beyond it are left out of J; no coordinate turns by more than `LARGEST`
-in one step, the whole step being shortened; a deadlock is broken (deadlock.py).
+Deviations: coordinates at a bound that would go beyond it are left out of J; the step is scaled so that no coordinate
+changes by more than `MAX_TRANSPOSE_STEP`; singular poses are escaped (singularity.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .deadlock import unlock
-from .jacobian import change, jacobian
+from .jacobian import apply_changes, jacobian
+from .singularity import escape
 
-LARGEST = 0.5  # rad, beyond which straight lines say little
+MAX_TRANSPOSE_STEP = 0.5  # [rad] beyond which the linearisation is poor
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """All coordinates turn by alpha J^T e, within their bounds."""
+    """Change all coordinates by alpha J^T e, clamped to their bounds."""
     error = aim - pose.tip
     joints, columns = jacobian(pose)
-    if unlock(pose, aim, columns):
+    if escape(pose, aim, columns):
         return
     turns = [column.along(error) for column in columns]  # J^T e
     turns = [t if (c.most if t > 0.0 else -c.least) > 0.0 else 0.0 for t, c in zip(turns, columns, strict=True)]
@@ -29,5 +29,5 @@ def step(pose: Pose, aim: Vector) -> None:
     squared = x * x + y * y + z * z
     if squared > 0.0:
         alpha = (x * error.x + y * error.y + z * error.z) / squared
-        alpha = min(alpha, LARGEST / max(map(abs, turns)))
-        change(pose, joints, [min(max(alpha * t, c.least), c.most) for t, c in zip(turns, columns, strict=True)])
+        alpha = min(alpha, MAX_TRANSPOSE_STEP / max(map(abs, turns)))
+        apply_changes(pose, joints, [min(max(alpha * t, c.least), c.most) for t, c in zip(turns, columns, strict=True)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of solvers: a new one is a file with its `step` and an entry here."""
+"""The table of solvers: a new one is a file with its `step` and an entry here."""
 
 from . import (
     ccd,

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotating directions: try a step along each of as many directions as coordinates, then turn these along the way gone.
+"""Rosenbrock's rotating directions: steps along as many orthogonal directions as there are coordinates, rotated after
+each stage towards the progress made.
 
 Source: Rosenbrock 1960, "An automatic method for finding the greatest or least value of a function": a step that leads
-nearer is kept and the next one that way is 3 times as long, any other is taken back and the next one half as long the
-other way; at the end of a stage the first new direction is that of the whole way gone and the others are orthogonal to
-it.
+nearer is kept and the next step size in that direction is multiplied by 3, any other is undone and its step size
+multiplied by -1/2; at the end of a stage the first new direction is that of the total progress and the others are
+orthogonal to it.
 
-Deviations: a stage ends with a round in which no step leads nearer, not when each direction has seen both, as there are
-coordinates that do not move the tip at all (a bone about itself); the coordinates keep their bounds (search.py).
+Deviations: a stage ends with a round without success, not when each direction has had both a success and a failure, as
+there are coordinates that do not move the tip at all (the twist of a bone); the coordinates are clamped to their bounds
+(direct_search.py).
 """
 
 import numpy as np
 
-from .search import Place, Search
+from .direct_search import DirectSearch, Place
 
-SIZE = 0.1  # rad: the first steps of a stage
+_FIRST_STEP = 0.1  # [rad] first step size of a stage
 
 
-class Rosenbrock(Search):
+class Rosenbrock(DirectSearch):
     """Each call is one round: one trial along each direction."""
 
     def start(self) -> None:
@@ -32,23 +34,23 @@ class Rosenbrock(Search):
     def iterate(self) -> Place:
         before = self.nearest
         for i, direction in enumerate(self.directions):
-            place = self.held(self.place + self.sizes[i] * direction)
+            place = self.clamped(self.place + self.sizes[i] * direction)
             distance = self.distance(place)
             if distance < self.nearest:
-                self.ways[i] += place - self.place
+                self.progress[i] += place - self.place
                 self.place, self.nearest = place, distance
                 self.sizes[i] *= 3.0
             else:
                 self.sizes[i] *= -0.5
-        if self.nearest == before and self.ways.any():
+        if self.nearest == before and self.progress.any():
             self._rotate()
             self._begin_stage()
         return self.place
 
     def _begin_stage(self) -> None:
-        self.sizes, self.ways = np.full(len(self.place), SIZE), np.zeros_like(self.directions)
+        self.sizes, self.progress = np.full(len(self.place), _FIRST_STEP), np.zeros_like(self.directions)
 
     def _rotate(self) -> None:
-        """Orthonormal directions of the whole way, of the way without that along the first direction, and so on."""
-        ways = np.cumsum(self.ways[::-1], axis=0)[::-1]
-        self.directions = np.linalg.qr(ways.T)[0].T
+        """Orthonormalise the total progress, the progress without that along the first direction, and so on."""
+        sums = np.cumsum(self.progress[::-1], axis=0)[::-1]
+        self.directions = np.linalg.qr(sums.T)[0].T

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Downhill simplex: as many poses as coordinates and one more walk, stretch and shrink towards the aim.
+"""Downhill simplex: a set of one pose more than there are coordinates moves, expands and contracts towards the aim.
 
 Source: Nelder and Mead 1965, "A simplex method for function minimization", with their coefficients: reflection 1,
-expansion 2, contraction 1/2. Deviation: the coordinates keep their bounds (search.py).
+expansion 2, contraction 1/2. Deviation: the coordinates are clamped to their bounds (direct_search.py).
 """
 
 import numpy as np
 
-from .search import Place, Search
+from .direct_search import DirectSearch, Place
 
-SIZE = 0.5  # rad: each of the first poses differs from the start by this in one coordinate
+FIRST_STEP = 0.5  # [rad] each pose of the first simplex differs from the start by this in one coordinate
 
 
-class Simplex(Search):
+class Simplex(DirectSearch):
     """Each call is one round: as many iterations as there are coordinates, few of which find a new best place."""
 
     def start(self) -> None:
-        # Away from a bound that is near.
-        turns = np.where(self.most >= np.minimum(SIZE, -self.least), SIZE, -SIZE)
-        self.places = self.held(np.vstack([np.zeros(len(turns)), np.diag(turns)]))
+        # Away from a bound that is nearer than the step.
+        turns = np.where(self.most >= np.minimum(FIRST_STEP, -self.least), FIRST_STEP, -FIRST_STEP)
+        self.places = self.clamped(np.vstack([np.zeros(len(turns)), np.diag(turns)]))
         self.measure()
 
     def measure(self) -> None:
@@ -50,5 +50,5 @@ class Simplex(Search):
             self.measure()
 
     def _try(self, place: Place) -> tuple[Place, float]:
-        place = self.held(place)
+        place = self.clamped(place)
         return place, self.distance(place)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The single-pass method: go round a target that is near, then close one wide triangle with the chain held straight.
+"""The single-pass method: avoid a near target, then close one wide triangle with both parts of the chain straight.
 
 Source: Mukundan 2009, "A robust inverse kinematics algorithm for animating a joint chain", section 4 and its
 pseudo-code.
 
-The chain that is left is split near its middle into parts a and b. While the aim, c away, would take more than 90
-degrees of bend between them (a^2 + b^2 > c^2, eq. 4), only the first link turns: to 20 degrees more or less than the
-angle at which the next joint is as far from the aim (eq. 5); more, if the bend would be over 130 degrees. Then the
-triangle is closed.
+The remaining chain is split near its middle into parts a and b. While the aim, at distance c, requires a bend of more
+than 90 degrees between them (a^2 + b^2 > c^2, eq. 4), only the first link rotates: to 20 degrees more or less than the
+angle at which the next joint is at the same distance from the aim (eq. 5); more, if the bend would exceed 130 degrees.
+Then the triangle is closed.
 
 Deviations from the printed algorithm: eq. 3 has 2 a b below the angle between a and b, not 2 a c; the pseudo-code's 130
 degrees stands against the text's 135; parts are split at the middle of their length, as links may differ; in space all
@@ -22,17 +22,17 @@ from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from .plane import face, unit
+from .bend_plane import bend_plane, unit
 from .triangulation import corner, opening
 
-ASIDE = radians(20.0)  # added to or taken off the angle at which a link leads neither nearer nor farther
+ASIDE = radians(20.0)  # added to or subtracted from the angle at which a link keeps the distance to the aim
 MUCH = radians(130.0)  # bend of the middle joint from which the chain first moves away from the aim
-_EVEN = 1.0 + 1e-9  # ratio of lengths that are the same but for rounding
+_EVEN = 1.0 + 1e-9  # ratio of lengths that are equal within rounding
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One pass from the root, in which every joint turns at most once (the root of a bent chain twice)."""
-    along, across = face(pose, aim)
+    """One pass from the root, in which every joint rotates at most once (the root of a bent chain twice)."""
+    along, across = bend_plane(pose, aim)
     normal = along.cross(across)
     lengths, spans, count = pose.lengths, pose.spans, len(pose)
     left = [sum(lengths), *(longest for _, longest in spans)]  # length of the chain from each joint on
@@ -61,7 +61,7 @@ def middle(left: Sequence[float], i: int) -> int:
 
 
 def _beside(pose: Pose, i: int, aim: Vector, normal: Vector, angle: float) -> Vector:
-    """Unit vector at `angle` [rad] to the way from joint `i` to `aim`, turned about `normal`."""
+    """Unit vector at `angle` [rad] to the direction from joint `i` to `aim`, rotated about `normal`."""
     to_aim = aim - pose.head(i)
     along = unit(to_aim if to_aim.length else pose.frame(i).col[1])
     across = orthogonal(normal.cross(along), along) or pose.bend(i, along)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop all solvers share."""
+"""Solving: iteration of the chosen method, then Finish, then the null space."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -7,25 +7,26 @@ from random import Random
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
+from ..goals import SoftGoal, Target
+from ..goals.goal import Goal
 from ..kinematics import Cost, Pose
-from ..targets import Target
-from .finish import least_error, polish
+from ..kinematics.chain import LENGTH_ROUNDING
+from . import finish as finishing
+from .iterate import iterate
+from .null_space import optimise, optimise_from_restarts
 from .registry import SOLVERS
-from .repeat import repeat
-from .settle import settle, settle_elsewhere
-from .soft import Soft
+from .settings import SolverSettings
 
-LITTLE = 0.5  # share of the error below which what a step takes off is little, and Finish takes over
-ROUNDING = 1e-6  # of the reach: what single precision cannot tell apart
-LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft constraints, which divide by its square
-NO_UNIT = 1e-3  # by how much the length of a quaternion differs from 1 that is no unit quaternion
+_LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over
+_LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft goals, whose residuals are divided by its square
+_NO_UNIT = 1e-3  # deviation of the length of a quaternion from 1 beyond which it is no unit quaternion
 
 
 class Solution(NamedTuple):
-    """What came of a solve. Not reaching is a result, never an exception.
+    """Result of a solve. A target that is not reached is a result, never an exception.
 
     `error` is the distance from end effector to target [Blender units, armature space], `reached` whether that is
-    within tolerance, `projected` whether the pose given stood outside its limits and had to be moved inside first.
+    within tolerance, `projected` whether the start was outside its limits and was projected onto them first.
     """
 
     pose: Pose
@@ -43,57 +44,61 @@ class Solution(NamedTuple):
 def solve(
     start: Pose,
     target: Target,
+    *,
     solver: str = "TRIANGULATION",
     tolerance: float = 1e-3,
     iterations: int = 100,
     finish: bool = True,
     seed: int = 0,
-    soft: Sequence[Soft] = (),
+    soft: Sequence[SoftGoal] = (),
     follow: bool = False,
 ) -> Solution:
-    """Turn the joints of `start` until the end effector is within `tolerance` [Blender units] of `target`.
+    """Rotate the joints of `start` until the end effector is within `tolerance` [Blender units] of `target`.
 
     Both are in armature space; `start` is not changed. The best pose seen is kept, so the error is never greater than
-    that of the start inside its limits. `iterations` bounds the solver's steps; with `finish` a pose that stopped short
-    is polished by Gauss-Newton, from where it is and from others drawn with `seed`, and then what it leaves open is
-    used for the `soft` constraints. With `follow` the start is taken for the solution of a target that has moved on a
-    little: a step is taken even if it is within tolerance, so that the tip does not trail by that much, and soft
-    constraints are met from there only, so that the pose does not jump. The same arguments give the same result.
-    Raises SettingError for an unknown solver, or a tolerance or count that is none, and ChainError for a start whose
-    rotations are no unit quaternions or whose place is not finite, that has soft constraints and no length, or that is
-    scaled flat.
+    that of the start inside its limits. `iterations` bounds the steps of the `solver`, a key of SOLVERS. With `finish`
+    a pose that is not within tolerance is improved by Gauss-Newton, with restarts drawn with `seed`, and the remaining
+    freedom is used for the `soft` goals. With `follow` the start counts as the solution for a target that has moved a
+    little: one step is taken even if the start is within tolerance, so that the tip does not lag behind, and soft goals
+    are optimised from there only, so that the pose does not jump. The same arguments give the same result. Raises
+    SettingError for an unknown solver, or a tolerance or number of iterations that is not valid, and ChainError for a
+    start whose rotations are no unit quaternions or whose position is not finite, for soft goals of a chain without
+    length, and for a chain that is scaled flat.
     """
-    if solver not in SOLVERS:
-        raise SettingError(f"Solver '{solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish, seed=seed)
+    return solve_goal(start, Goal(target, tuple(soft), tolerance), settings, follow=follow)
+
+
+def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: bool = False) -> Solution:
+    """Do what solve() does, with its arguments as records. Raises SettingError and ChainError as it does."""
+    target, soft, tolerance, _ = goal
     if not tolerance > 0.0:
         raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
-    if iterations < 0:
-        raise SettingError(f"{iterations} iterations cannot be done. Give it a number from 0 up.")
-    units = follow or all(abs(turned.magnitude - 1.0) < NO_UNIT for turned in start.rotations)
+    units = follow or all(abs(rotation.magnitude - 1.0) < _NO_UNIT for rotation in start.rotations)
     if not (units and isfinite(sum(start.tip[:]))):
         raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
-    if soft and not sum(start.lengths) > LEAST_LENGTH:
+    if soft and not sum(start.lengths) > _LEAST_LENGTH:
         raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()
     projected = pose.project()
-    step = SOLVERS[solver].begin()
-    rounding = ROUNDING * pose.chain.reach
+    step = SOLVERS[settings.solver].begin()
+    rounding = LENGTH_ROUNDING * pose.chain.reach
     begun = pose.tip
-    error, count = repeat(step, pose, target, rounding if follow else tolerance, min(iterations, 1))
+    error, count = iterate(step, pose, target, rounding if follow else tolerance, min(settings.iterations, 1))
     enough = tolerance
-    if error > tolerance:  # the first step often does it; if not, no more is asked than can be done
-        enough = max(tolerance, least_error(pose, target) + rounding)
+    if error > tolerance:  # one step is often enough; if not, no more is asked than is possible
+        enough = max(tolerance, finishing.least_error(pose, target) + rounding)
         before = (target.closest(begun) - begun).length
-        patience = (1, LITTLE) if finish else ()
-        if not finish or error <= LITTLE * before:
-            error, more = repeat(step, pose, target, enough, iterations - count, *patience)
+        patience = (1, _LITTLE) if settings.finish else ()
+        if not settings.finish or error <= _LITTLE * before:
+            error, more = iterate(step, pose, target, enough, settings.iterations - count, *patience)
             count += more
-    if finish and error > enough:
-        error, more = polish(pose, target, enough, iterations, Random(seed))
+    if settings.finish and error > enough:
+        error, more = finishing.finish(pose, target, enough, settings.iterations, Random(settings.seed))
         count += more
-    if finish and soft:
-        count += settle(pose, target, soft, enough)
+    if settings.finish and soft:
+        count += optimise(pose, target, soft, enough)
         if not follow:
-            count += settle_elsewhere(pose, target, soft, enough, Random(seed))
+            count += optimise_from_restarts(pose, target, soft, enough, Random(settings.seed))
         error = (target.closest(pose.tip) - pose.tip).length
     return Solution(pose, error, count, error <= tolerance, projected)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every solver is."""
+"""The interface of every solver."""
 
 from typing import NamedTuple, Protocol
 
@@ -9,17 +9,17 @@ from ..kinematics import Pose
 
 
 class Step(Protocol):
-    """Moves a pose once towards the place to aim at."""
+    """Moves a pose once towards the point to aim at."""
 
     def __call__(self, pose: Pose, aim: Vector) -> None: ...
 
 
 class Solver(NamedTuple):
-    """One entry of SOLVERS: it feeds the user interface's list, the command line and the shared tests.
+    """One entry of SOLVERS, from which the user interface, the command line and the shared tests take their lists.
 
-    `number` is what .blend files store and never changes. `step` moves the pose once towards the place to aim at
-    (armature space): one pass of a direct method, one iteration of the others. Raises ChainError for a chain that the
-    method cannot solve at all.
+    `number` is stored in .blend files and never changes. `step` moves the pose once towards the point to aim at
+    (armature space): one pass of a direct method, one iteration of the others. It raises ChainError for a chain that
+    the method cannot solve at all.
     """
 
     number: int
@@ -29,5 +29,5 @@ class Solver(NamedTuple):
     step: Step | type[Step]
 
     def begin(self) -> Step:
-        """The step for one solve: a method that remembers from step to step is a class, and each solve has its own."""
+        """The step for one solve: a method with a state is a class, and each solve has its own instance."""
         return self.step() if isinstance(self.step, type) else self.step

@@ -5,11 +5,11 @@ Source: Mueller-Cajar and Mukundan 2007, "Triangulation: A new algorithm for Inv
 Algorithm 1.
 
 With link length a, distance c to the aim and the next joint at distance b from it, the law of cosines (eq. 4) gives the
-angle between link and aim: b^2 = a^2 + c^2 - 2 a c cos(angle). The paper sets b to the length of the remaining chain
-held straight. But any b will do that the remaining chain can span, and so any angle of an interval. `step` turns a
-joint only where the next one stands outside that span, and then just to its edge: the smallest rotation of all.
+angle between link and aim: b^2 = a^2 + c^2 - 2 a c cos(angle). The paper sets b to the length of the straight remaining
+chain. But any b that the remaining chain can span is a solution, and so is any angle of an interval. `step` rotates a
+joint only if the next one is outside that span, and then just to its edge: the smallest rotation of all.
 `step_right_angle` is the paper's future work (section 7): 90 degrees, or as near to it as the interval allows.
-`step_2007` keeps to the paper.
+`step_2007` follows the paper.
 
 Deviations of `step_2007` from the printed algorithm: a link longer than the rest of the chain plus the distance points
 at the aim, not away from it; the last link always points at it (printed, rounding turns it away); where link and aim
@@ -26,13 +26,13 @@ from mathutils import Vector
 from ..kinematics import Pose
 from ..kinematics.rotation import angle_between, orthogonal
 
-_ROUNDING = 5e-7  # of the reach: a joint so near its span stands in it (the misses do not add up)
-_POINTED = 1e-4  # rad: a link so near to a direction points there
-_NOWHERE = 1e-7  # of the reach: a shorter link moves nothing, an aim so near a joint has no direction from there
+_ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
+_POINTED = 1e-4  # [rad] angle up to which a link points along a direction
+_NOWHERE = 1e-7  # of the reach: a shorter link, or an aim this near to a joint, has no direction
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One pass; every joint turns as little as brings the next one to where the rest of the chain reaches `aim`."""
+    """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`."""
     slack = _ROUNDING * pose.chain.reach
     head = pose.head(0)
     for i, (shortest, longest) in enumerate(pose.spans):
@@ -48,7 +48,7 @@ def step(pose: Pose, aim: Vector) -> None:
 
 
 def step_right_angle(pose: Pose, aim: Vector) -> None:
-    """One pass; every link stands at right angles to `aim`, or as near to that as the rest of the chain reaches it."""
+    """One pass; every link is at right angles to `aim`, or as near to that as the rest of the chain can reach from."""
     for i, span in enumerate(pose.spans):
         link, to_aim = pose.link(i), aim - pose.head(i)
         least, most = (opening(pose, link.length, to_aim.length, b) for b in span)
@@ -56,9 +56,9 @@ def step_right_angle(pose: Pose, aim: Vector) -> None:
 
 
 def step_2007(pose: Pose, aim: Vector) -> None:
-    """One pass of the published method, in which the links after the present one are taken as straight.
+    """One pass of Algorithm 1, in which the links after the present one count as straight.
 
-    Where the next joint's limits do not let it point them at the aim, they are taken as collapsed (Figure 4).
+    If the next joint's limits do not allow it to point them at the aim, they count as collapsed (Figure 4).
     """
     last, folded = len(pose) - 1, None
     for i, (_, longest) in enumerate(pose.spans):
@@ -75,7 +75,7 @@ def step_2007(pose: Pose, aim: Vector) -> None:
 
 
 def _can_point(pose: Pose, i: int, aim: Vector) -> bool:
-    """Whether joint `i` may turn its link towards the aim."""
+    """Whether the limits of joint `i` allow its link to point at the aim."""
     trial = pose.copy()
     to_aim = aim - trial.head(i)
     trial.swing(i, trial.link(i), to_aim)
@@ -83,7 +83,7 @@ def _can_point(pose: Pose, i: int, aim: Vector) -> bool:
 
 
 def _folded(pose: Pose) -> Pose:
-    """The pose with every joint folded back on the one before as far as it may."""
+    """The pose with every link folded back on the one before as far as limits allow."""
     folded = pose.copy()
     for j in range(1, len(folded)):
         folded.swing(j, folded.link(j), -folded.link(j - 1))
@@ -91,14 +91,14 @@ def _folded(pose: Pose) -> Pose:
 
 
 def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
-    """Turn joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
+    """Rotate joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
     angle = opening(pose, link.length, to_aim.length, b)
     point(pose, i, link, to_aim, angle)
     return angle
 
 
 def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
-    """Turn joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
+    """Rotate joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
     c, nowhere = to_aim.length, _NOWHERE * pose.chain.reach
     if link.length <= nowhere or c <= nowhere:
         return
@@ -112,7 +112,7 @@ def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> Non
 def opening(pose: Pose, a: float, c: float, b: float) -> float:
     """Angle [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly.
 
-    A triangle that is flat within rounding counts as flat: single precision can tell no angles in it.
+    A triangle that is degenerate within rounding counts as flat: single precision cannot resolve its angles.
     """
     slack = _ROUNDING * pose.chain.reach
     if c > a + b - slack or a > b + c - slack:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two bones in closed form: bend the elbow until the tip is as far from the root as the aim, then point it there.
 
-Source: the law of cosines, as in every two-bone solver of character animation. In general form, for an elbow that turns
-about any axis h: with u from root to elbow and w from there to the tip, the turned tip is at a squared distance of
-u^2 + w^2 + 2 (u.h)(w.h) + 2 m cos(angle - phase) from the root, where m and phase are those of the parts of u and w
-across h. An elbow that is no hinge bends in the plane in which it is bent now; if straight, about its bend axis.
+Source: the law of cosines, as in every two-bone solver of character animation. In general form, for an elbow that
+rotates about any axis h: with u from root to elbow and w from there to the tip, the squared distance of the rotated tip
+from the root is u^2 + w^2 + 2 (u.h)(w.h) + 2 m cos(angle - phase), where m and phase are those of the parts of u and w
+orthogonal to h. An elbow that is no hinge bends in the plane of its present bend; if straight, about its bend axis.
 
-Limits are kept: of the two solutions the one that they allow is taken, else what comes nearest.
+Limits are kept: of the two solutions the one that they allow is taken, else the one that comes nearest.
 """
 
 from math import acos, atan2, sqrt
@@ -17,13 +17,13 @@ from ..errors import ChainError
 from ..kinematics import Hinge, Pose
 from ..kinematics.rotation import about, orthogonal, wrap
 
-_STRAIGHT = 1e-5  # sine of a bend whose plane is rounding
-_ROUNDING = 1e-5  # of the reach: distances that are the same
+_STRAIGHT = 1e-5  # sine of a bend whose plane is rounding noise
+_ROUNDING = 1e-5  # of the reach: difference up to which distances are equal
 _NOWHERE = 1e-7  # of the reach: a shorter bone has no direction to bend from
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """Solve for `aim`. Raises ChainError unless the chain has exactly two joints that move; others ride along."""
+    """Solve for `aim`. Raises ChainError unless exactly two joints of the chain move; others are rigid."""
     moving = [i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
     if len(moving) != 2:
         raise ChainError(
@@ -37,12 +37,12 @@ def step(pose: Pose, aim: Vector) -> None:
 
 
 def bend(pose: Pose, root: int, elbow: int, distance: float) -> None:
-    """Turn the joint `elbow` until the tip is at `distance` from the joint `root`, or nearly."""
+    """Rotate the joint `elbow` until the tip is at `distance` from the joint `root`, or nearly."""
     head, middle = pose.head(root), pose.head(elbow)
     upper, lower = middle - head, pose.tip - middle
     if min(upper.length, lower.length) <= _NOWHERE * pose.chain.reach:
         return
-    axis = elbow_axis(pose, elbow, upper, lower)
+    axis = _elbow_axis(pose, elbow, upper, lower)
     start, turns = pose.rotations[:], len(pose.turns)
 
     def missed(angle: float) -> tuple[float, float]:
@@ -51,12 +51,12 @@ def bend(pose: Pose, root: int, elbow: int, distance: float) -> None:
         pose.restore(start, turns)
         return (miss if miss > _ROUNDING else 0.0, abs(angle))
 
-    angles = elbow_angles(upper, lower, axis, distance)
+    angles = _elbow_angles(upper, lower, axis, distance)
     if angles:
         pose.turn(elbow, about(axis, min(angles, key=missed)))
 
 
-def elbow_axis(pose: Pose, elbow: int, upper: Vector, lower: Vector) -> Vector:
+def _elbow_axis(pose: Pose, elbow: int, upper: Vector, lower: Vector) -> Vector:
     """Unit axis to bend the elbow about, armature space: its hinge, or the normal of the present bend."""
     freedom = pose.chain.joints[elbow].freedom
     if isinstance(freedom, Hinge):
@@ -67,8 +67,8 @@ def elbow_axis(pose: Pose, elbow: int, upper: Vector, lower: Vector) -> Vector:
     return orthogonal(normal, lower) or lower.orthogonal().normalized()
 
 
-def elbow_angles(upper: Vector, lower: Vector, axis: Vector, distance: float) -> tuple[float, ...]:
-    """The two turns [rad] about `axis` that bring the tip to `distance` from the root; none if no turn matters."""
+def _elbow_angles(upper: Vector, lower: Vector, axis: Vector, distance: float) -> tuple[float, ...]:
+    """Both rotations [rad] about `axis` that bring the tip to `distance` from the root; none if they have no effect."""
     a, b = upper.dot(axis), lower.dot(axis)
     across, sideways = upper.dot(lower) - a * b, upper.dot(axis.cross(lower))
     squared = (upper.length_squared - a * a) * (lower.length_squared - b * b)

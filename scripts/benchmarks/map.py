@@ -10,10 +10,12 @@ def run(arguments):
     """A map of each method by both; also how many pixels took as many iterations, and the largest difference."""
     import bpy
     from mathutils import Vector
+    from reproduce.planar import planar_chain
+    from reproduce.planar_map import map_planar
+    from reproduce.planar_steps import STEPS
 
-    from ik_triangulation.analysis.maps import map_planar, map_pose
-    from ik_triangulation.analysis.planar import planar_chain
-    from ik_triangulation.analysis.planar_steps import STEPS
+    from ik_triangulation.maps.metric_map import map_pose
+    from ik_triangulation.solvers import SolverSettings
 
     size, most = arguments.size, arguments.iterations
     print(f"Blender {bpy.app.version_string}, {size}x{size} pixels, n={arguments.links}, i={most}, epsilon {TOLERANCE}")
@@ -25,7 +27,8 @@ def run(arguments):
         started = perf_counter()
         fast = map_planar(lengths, solver, size, TOLERANCE, most)
         halfway = perf_counter()
-        slow = map_pose(start, *plane, solver, size, TOLERANCE, most)
+        settings = SolverSettings(solver=solver, iterations=most, finish=False)
+        slow = map_pose(start, *plane, settings, size=size, tolerance=TOLERANCE)
         vectorised, scalar = halfway - started, perf_counter() - halfway
         apart = abs(fast.metrics.iterations - slow.metrics.iterations)[fast.inside]
         print(

@@ -140,15 +140,15 @@ def reach_of_blender(tip, targets, tolerance):
 
 def reach_of_solver(start, tip, targets, tolerance, solver, finish):
     """Share reached from rest, solutions outside limits, those wrongly called reached or not, and times [us]."""
+    from ik_triangulation.goals import Point
     from ik_triangulation.kinematics.rotation import rotation_angle
     from ik_triangulation.solvers import solve
-    from ik_triangulation.targets import Point
 
     times, reached, outside, wrong = [], 0, 0, 0
     rounding = ROUNDING / TOLERANCE * tolerance
     for place in targets:
         started = perf_counter()
-        solution = solve(start, Point(place), solver, tolerance=tolerance, finish=finish)
+        solution = solve(start, Point(place), solver=solver, tolerance=tolerance, finish=finish)
         times.append(perf_counter() - started)
         reached += solution.reached
         pairs = zip(start.chain.joints, solution.pose.rotations, strict=True)

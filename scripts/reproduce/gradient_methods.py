@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ik_triangulation.analysis.planar import planar_chain
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import SOLVERS
 
 from .page import Claim, picture, table
+from .planar import planar_chain
 
 LENGTH = 10.0  # of both links
 NEAR = 0.1  # of the target: the source's loops end there

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ik_triangulation.analysis.maps import map_planar, map_pose
-from ik_triangulation.analysis.planar import planar_chain
+from ik_triangulation.maps.metric_map import map_pose
+from ik_triangulation.solvers import SolverSettings
 
 from .page import Claim, Number, numbers_table, picture, table
+from .planar import planar_chain
+from .planar_map import map_planar
 
 NEAR = 0.01  # of the reach
 LINKS = range(2, 11)
@@ -86,7 +88,8 @@ def timed(n, solver, size, quick):
     fast = map_planar(lengths, solver, size, NEAR, 20)
     halfway = perf_counter()
     plane = Vector(), Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
-    slow = map_pose(planar_chain(lengths).rest_pose(), *plane, solver, few, NEAR, 20)
+    settings = SolverSettings(solver=solver, iterations=20, finish=False)
+    slow = map_pose(planar_chain(lengths).rest_pose(), *plane, settings, size=few, tolerance=NEAR)
     seconds, scalar = halfway - started, perf_counter() - halfway
     return seconds, scalar / slow.inside.sum() / (seconds / fast.inside.sum())
 
@@ -240,7 +243,7 @@ def _show(axis, image, title):
 
 def _newton_image(found):
     """Newton's iterations in the paper's colours, blue for one and red for ten."""
-    from ik_triangulation.analysis.colours import hue
+    from ik_triangulation.maps.colours import hue
 
     inside = found.maps[5].inside
     colours = np.zeros((*inside.shape, 4))

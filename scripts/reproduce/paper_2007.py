@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, Free, Joint
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 from .page import Claim, Number, numbers_table, picture, table
 
@@ -88,7 +88,10 @@ def bones(lengths, freedoms=None):
 def reach_all(chain, targets, solver):
     """Each target from the straight chain: the bare method, in space, as a user gets it."""
     rest = chain.rest_pose()
-    solutions = [solve(rest, Point(target), solver, TOLERANCE, CAP, finish=False) for target in targets]
+    solutions = [
+        solve(rest, Point(target), solver=solver, tolerance=TOLERANCE, iterations=CAP, finish=False)
+        for target in targets
+    ]
     costs = [
         sum(rotation_angle(Quaternion(), rotation) for rotation in solution.pose.rotations) for solution in solutions
     ]

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ik_triangulation.analysis.planar import planar_chain
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.solvers import SOLVERS
 
 from .page import Claim, deviation, picture, table
+from .planar import planar_chain
 
 LENGTHS = (2.0,) * 10
 NEAR, CAP = 0.1, 100  # when the paper's CCD stops

@@ -13,7 +13,7 @@ from ik_triangulation import commit, measure
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.kinematics.timing import profile
+from ik_triangulation.motion.timing import profile
 from ik_triangulation.panels.reach import VIEW3D_PT_ik_triangulation_reach
 from ik_triangulation.reach import Stop, reach, reach_through
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from ik_triangulation import commit
-from ik_triangulation.analysis.bezier import Curves
 from ik_triangulation.bake import bake, bake_limbs
 from ik_triangulation.blender.freedom import freedom_of
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.rotation import rotation_of
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.motion.bezier import Curves
 from ik_triangulation.summary import lines, summary
 
 from ..rigs import (

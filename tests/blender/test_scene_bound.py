@@ -11,7 +11,7 @@ from ik_triangulation.analyse import compare, comparing
 from ik_triangulation.bake import bake, baking, run_through
 from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import RigError
-from ik_triangulation.kinematics.timing import profile
+from ik_triangulation.motion.timing import profile
 from ik_triangulation.movement import Manner
 from ik_triangulation.reach import own_stop, reach, reaching
 from tests.rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place

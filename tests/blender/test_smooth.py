@@ -14,7 +14,7 @@ from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
 from ik_triangulation.cli.words import DONE
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.jumps import LEFT, TARGET
+from ik_triangulation.motion.jumps import LEFT, TARGET
 from ik_triangulation.summary import lines, summary
 
 from ..rigs import (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What one step of a method reaches, against the best that the lengths of a free chain allow."""
 
+from ik_triangulation.goals import Point
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 CLOSE = 1e-5  # of the reach
 
@@ -15,7 +15,7 @@ def optimum(chain, distance):
 
 def one_pass(pose, target, solver="TRIANGULATION"):
     """One pass from a pose; returns how far it misses the best there is, as a share of the reach."""
-    solution = solve(pose, Point(target), solver, tolerance=1e-12 * pose.chain.reach, iterations=1, finish=False)
+    solution = solve(pose, Point(target), solver=solver, tolerance=1e-12 * pose.chain.reach, iterations=1, finish=False)
     assert solution.iterations <= 1
     distance = (target - pose.head(0)).length
     return (solution.error - optimum(pose.chain, distance)) / pose.chain.reach, solution.pose

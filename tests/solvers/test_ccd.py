@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.kinematics.ranges import fit
+from ik_triangulation.kinematics.ranges import clamp_to_range
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, rotation_between, twist
 from ik_triangulation.solvers import ccd, solve
-from ik_triangulation.targets import Point
 
 from ..chains import PAPER, bits, forward, hinged, limited, random_chain, random_direction, random_pose, straight
 from . import tables_2009
@@ -45,7 +45,7 @@ def test_the_papers_experiment_takes_the_papers_number_of_sweeps():
     while len(counts) < TARGETS:
         aim = in_the_papers_cube(random)
         if aim.length <= chain.reach:
-            solution = solve(chain.rest_pose(), Point(aim), "CCD", tolerance=0.5, iterations=99, finish=False)
+            solution = solve(chain.rest_pose(), Point(aim), solver="CCD", tolerance=0.5, iterations=99, finish=False)
             counts.append(solution.iterations if solution.reached else None)
     reached = [count for count in counts if count is not None]
     assert len(reached) > 0.99 * TARGETS
@@ -116,7 +116,7 @@ def test_a_chain_of_hinges_stays_on_its_hinges():
 
 def test_hinges_about_one_axis_keep_the_chain_in_its_plane():
     chain = straight((1.0, 1.0, 1.0), [Hinge(X)] * 3)
-    solution = solve(chain.rest_pose(), Point((0.7, 1.0, 1.2)), "CCD", finish=False)
+    solution = solve(chain.rest_pose(), Point((0.7, 1.0, 1.2)), solver="CCD", finish=False)
     for i in range(3):
         assert abs(solution.pose.link(i).x) < 1e-6
     assert solution.error == pytest.approx(0.7, abs=1e-3)
@@ -124,7 +124,7 @@ def test_hinges_about_one_axis_keep_the_chain_in_its_plane():
 
 def test_a_limited_hinge_stops_at_its_limit():
     chain = straight((1.0, 1.0), [Hinge(X, -0.1, 0.1), Hinge(X, 0.0, pi / 2.0)])
-    solution = solve(chain.rest_pose(), Point((0.0, -1.0, 1.0)), "CCD", finish=False)
+    solution = solve(chain.rest_pose(), Point((0.0, -1.0, 1.0)), solver="CCD", finish=False)
     assert not solution.reached
     assert [twist(rotation, X) for rotation in solution.pose.rotations] == pytest.approx([0.1, pi / 2.0], abs=1e-6)
 
@@ -161,7 +161,7 @@ def test_in_stages_a_hinge_turns_freely_is_turned_back_to_its_axis_and_clamped()
             head, hinge = pose.head(i), chain.joints[i].freedom
             free = pose.into(i, rotation_between(pose.tip - head, aim - head)) @ pose.rotations[i]
             on_axis = rotation_between(free @ hinge.axis, hinge.axis) @ free
-            pose.put(i, about(hinge.axis, fit(twist(on_axis, hinge.axis), hinge.lower, hinge.upper)))
+            pose.put(i, about(hinge.axis, clamp_to_range(twist(on_axis, hinge.axis), hinge.lower, hinge.upper)))
             assert rotation_angle(staged.rotations[i], pose.rotations[i]) < 1e-5
 
 
@@ -172,6 +172,8 @@ def test_the_best_turn_about_a_hinge_reaches_more_than_the_stages():
         goal, start = random_pose(chain, random), chain.rest_pose()
         goal.project()
         for solver in reached:
-            solution = solve(start, Point(goal.tip), solver, 1e-3 * chain.reach, 50, finish=False)
+            solution = solve(
+                start, Point(goal.tip), solver=solver, tolerance=1e-3 * chain.reach, iterations=50, finish=False
+            )
             reached[solver] += solution.reached
     assert reached["CCD"] >= reached["CCD_STAGES"] > 0

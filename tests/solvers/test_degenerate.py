@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError
+from ik_triangulation.goals import Avoid, Ball, Direction, Effort, Near, Orientation, Point, Pole
+from ik_triangulation.goals.checks import MOST_WEIGHT
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Inheritance, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.solvers import Avoid, Ball, Direction, Effort, Near, Orientation, Pole, solve
-from ik_triangulation.solvers.soft import MOST_WEIGHT
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers import solve
 
 from ..chains import GENERAL, straight
 from ..strategies import SPECIAL, examples
@@ -50,7 +50,7 @@ def test_straight_and_folded_chains_with_targets_on_their_own_points(solver, fin
     for bends in product((0.0, pi / 2.0, pi), repeat=2):
         pose = Pose(chain, Matrix.Identity(4), [Quaternion(), *(about(X, bend) for bend in bends)])
         for target in (pose.head(0), pose.head(1), pose.tip, Y * 1.5, -Y, Y * 3.0, Y * 9.0):
-            check(solve(pose, Point(target), solver, iterations=3, finish=finished))
+            check(solve(pose, Point(target), solver=solver, iterations=3, finish=finished))
 
 
 @every_solver
@@ -61,7 +61,7 @@ def test_targets_at_special_angles(solver, angles, kind):
     chain = straight((1.0, 1.0), [KINDS[kind]] * 2)
     start, there = (Pose(chain, Matrix.Identity(4), [about(X, a) for a in pair]) for pair in (angles[:2], angles[2:]))
     there.project()
-    solution = solve(start, Point(there.tip), solver)
+    solution = solve(start, Point(there.tip), solver=solver)
     check(solution)
     assert solution.reached
 
@@ -79,7 +79,7 @@ places = st.tuples(NUMBERS, NUMBERS, NUMBERS)
 def test_any_numbers_for_a_target_give_a_sound_pose_or_a_typed_error(solver, finished, place, kind):
     pose = straight((1.0, 0.5, 0.7), [KINDS[kind]] * 3).rest_pose()
     try:
-        solution = solve(pose, Point(place), solver, iterations=3, finish=finished)
+        solution = solve(pose, Point(place), solver=solver, iterations=3, finish=finished)
     except IKError:
         assert not all(map(isfinite, place))
     else:
@@ -95,7 +95,7 @@ def test_any_numbers_for_a_target_give_a_sound_pose_or_a_typed_error(solver, fin
 def test_links_without_length_and_of_very_different_lengths(solver, lengths):
     chain = straight(tuple(lengths))
     for target in (Vector(), Y * 0.5, X * 1e-12, Vector((0.3, -0.0, 0.4))):
-        check(solve(chain.rest_pose(), Point(target), solver, iterations=3))
+        check(solve(chain.rest_pose(), Point(target), solver=solver, iterations=3))
 
 
 SOFT = {
@@ -113,8 +113,8 @@ SOFT = {
 def test_of_a_chain_without_length_nothing_but_reaching_can_be_asked(solver, soft):
     for length in (0.0, 1e-30, 1e-15):
         with pytest.raises(ChainError, match="A chain without length has nothing to point or to bend"):
-            solve(straight((length, length)).rest_pose(), Point(X), solver, soft=[SOFT[soft]()])
-    check(solve(straight((1e-6, 1.0)).rest_pose(), Point(X), solver, soft=[SOFT[soft]()]))
+            solve(straight((length, length)).rest_pose(), Point(X), solver=solver, soft=[SOFT[soft]()])
+    check(solve(straight((1e-6, 1.0)).rest_pose(), Point(X), solver=solver, soft=[SOFT[soft]()]))
 
 
 FLAT = [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (1e-8, 1.0, 1.0), (1e-20,) * 3, (1e30, 1.0, 1.0)]
@@ -127,7 +127,7 @@ def test_a_chain_that_is_scaled_flat_gives_a_pose_or_a_typed_error(solver, scale
     joints = (Joint(f"joint {i}", Y * bool(i), Quaternion(), Free(), 0.0, Vector(scale), inheritance) for i in range(3))
     start = Pose(Chain(tuple(joints), Y), Matrix.Identity(4), [Quaternion()] * 3)
     with suppress(ChainError):
-        assert isfinite(solve(start, Point(Vector((0.3, 0.4, 1.0))), solver).error)
+        assert isfinite(solve(start, Point(Vector((0.3, 0.4, 1.0))), solver=solver).error)
 
 
 WRONG_SOFT = {
@@ -187,5 +187,5 @@ def test_a_stiffness_that_is_no_share_is_refused_by_name(stiffness):
 @pytest.mark.parametrize("stiffness", [0.0, 0.3, 0.9, 0.99])
 def test_stiff_joints_reach_as_well(solver, stiffness):
     joints = [Joint(f"{i}", Y * min(i, 1), Quaternion(), Free(), stiffness) for i in range(4)]
-    solution = solve(Chain(joints, Y).rest_pose(), Point((1.0, 1.0, 1.0)), solver)
+    solution = solve(Chain(joints, Y).rest_pose(), Point((1.0, 1.0, 1.0)), solver=solver)
     assert solution.reached

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.fabrik import backward, step
-from ik_triangulation.targets import Point
 
 from ..chains import hinged, limited, mixed, random_base, random_chain, random_direction, random_pose, straight
 
@@ -85,7 +85,7 @@ def test_limits_hold_and_the_best_pose_is_nearer_than_the_start(make):
         pose.project()
         aim = random_direction(random) * pose.chain.reach * 0.7
         before = (aim - pose.tip).length
-        solution = solve(pose, Point(aim), "FABRIK", 1e-3, finish=False)
+        solution = solve(pose, Point(aim), solver="FABRIK", tolerance=1e-3, finish=False)
         nearer += solution.error < 0.9 * before
         for joint, rotation in zip(pose.chain.joints, solution.pose.rotations, strict=True):
             allowed = joint.freedom.nearest(rotation)
@@ -106,7 +106,9 @@ def test_every_target_in_reach_of_a_free_chain_is_reached_in_a_few_iterations():
     for seed in range(60):
         chain = random_chain(seed, 5)
         target = Point(random_direction(random) * chain.reach * random.uniform(0.1, 0.95))
-        solution = solve(random_pose(chain, random), target, "FABRIK", 1e-3 * chain.reach, finish=False)
+        solution = solve(
+            random_pose(chain, random), target, solver="FABRIK", tolerance=1e-3 * chain.reach, finish=False
+        )
         assert solution.reached
         counts.append(solution.iterations)
     assert sum(counts) / len(counts) < 8.0

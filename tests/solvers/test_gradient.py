@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import gradient, solve
-from ik_triangulation.solvers.gradient import LARGEST, TRIAL, Accelerated, calculated, measured
-from ik_triangulation.solvers.jacobian import change, jacobian
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers.gradient import MAX_STEP, TRIAL, Accelerated, calculated, measured
+from ik_triangulation.solvers.jacobian import apply_changes, jacobian
 
 from ..chains import (
     bits,
@@ -45,7 +45,7 @@ def cases(make, seed, count=20):
 def half_square(pose, joints, changes, aim):
     """Half the squared distance in double precision."""
     there = pose.copy()
-    change(there, joints, changes)
+    apply_changes(there, joints, changes)
     return ((forward(pose.chain, pose.base, there.rotations)[0][-1] - np.array(aim)) ** 2).sum() / 2.0
 
 
@@ -65,7 +65,7 @@ def test_the_calculated_slope_is_that_of_finite_differences(make):
 @every_kind
 def test_the_measured_slope_is_the_calculated_one_and_leaves_no_turns(make):
     for pose, aim in cases(make, 2):
-        joints, columns = jacobian(pose, LARGEST)
+        joints, columns = jacobian(pose, MAX_STEP)
         before = bits(pose.rotations)
         slopes = measured(pose, aim, joints, columns)
         assert bits(pose.rotations) == before
@@ -153,7 +153,7 @@ def iterations(solver, count=60):
         distance, angle = 19.5 * sqrt(random.random()), random.uniform(-pi, pi)
         start = Pose(chain, chain.rest_pose().base, [about(X, random.uniform(-pi, pi)) for _ in range(2)])
         target = Point((0.0, distance * cos(angle), distance * sin(angle)))
-        counts.append(solve(start, target, solver, tolerance=0.1, iterations=3000, finish=False).iterations)
+        counts.append(solve(start, target, solver=solver, tolerance=0.1, iterations=3000, finish=False).iterations)
     return median(counts)
 
 
@@ -180,5 +180,7 @@ def test_most_targets_within_the_limits_are_reached_without_any_help(solver, mak
         chain = make(seed, 5)
         there, start = random_pose(chain, random), random_pose(chain, random)
         there.project()
-        reached += solve(start, Point(there.tip), solver, 1e-2 * chain.reach, iterations=1000, finish=False).reached
+        reached += solve(
+            start, Point(there.tip), solver=solver, tolerance=1e-2 * chain.reach, iterations=1000, finish=False
+        ).reached
     assert reached >= share * count

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.finish import stray
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers.finish import perturb
 
 from ..chains import GENERAL, hinged, limited, mixed, random_chain, random_cone, random_pose, straight
 from ..strategies import chains, directions, examples, place_within_limits, seeds
@@ -42,7 +42,7 @@ def coned(seed, links, ratio=1.0):
 def test_a_free_chain_comes_as_near_as_its_lengths_allow(solver, chain, seed, along, share):
     """Reaches all there is between its inner and outer radius, both edges included; else it is off by no more."""
     pose, distance = random_pose(chain, Random(seed)), share * chain.reach
-    solution = solve(pose, Point(pose.head(0) + along * distance), solver, CLOSE * chain.reach)
+    solution = solve(pose, Point(pose.head(0) + along * distance), solver=solver, tolerance=CLOSE * chain.reach)
     least = optimum(chain, distance)
     assert solution.reached or least > CLOSE * chain.reach * 0.9
     assert abs(solution.error - least) <= 2.0 * CLOSE * chain.reach
@@ -53,7 +53,9 @@ def test_a_free_chain_comes_as_near_as_its_lengths_allow(solver, chain, seed, al
 @examples(8)
 def test_a_free_chain_is_stretched_straight_at_what_is_too_far(solver, chain, seed, along, share):
     pose = random_pose(chain, Random(seed))
-    solution = solve(pose, Point(pose.head(0) + along * share * chain.reach), solver, CLOSE * chain.reach)
+    solution = solve(
+        pose, Point(pose.head(0) + along * share * chain.reach), solver=solver, tolerance=CLOSE * chain.reach
+    )
     assert not solution.reached
     assert angle_between(solution.pose.tip - solution.pose.head(0), along) < 0.01
 
@@ -79,7 +81,7 @@ def test_limited_chains_reach_what_their_limits_allow(solver):
             start = random_pose(chain, random)
             start.project()
             target = Point(place_within_limits(start, random))
-            solution = solve(start, target, solver, tolerance=1e-3 * chain.reach, seed=seed)
+            solution = solve(start, target, solver=solver, tolerance=1e-3 * chain.reach, seed=seed)
             missed += [] if solution.reached else [(make.__name__, seed, solution.error / chain.reach)]
     assert not missed
 
@@ -90,6 +92,6 @@ def test_restarts_begin_at_unit_quaternions_within_the_limits(share):
     hinge = Hinge(Vector((1.0, 0.0, 0.0)), 0.0, 0.028)
     for seed in range(200):
         pose = straight((1.0,), [hinge]).rest_pose()
-        stray(pose, Random(seed), share)
+        perturb(pose, Random(seed), share)
         assert abs(pose.rotations[0].magnitude - 1.0) < 5e-7
         assert hinge.nearest(pose.rotations[0]) is pose.rotations[0]

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ik_triangulation.kinematics import Chain, Joint, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.jacobian import change, jacobian
+from ik_triangulation.solvers.jacobian import apply_changes, jacobian
 
 from ..chains import forward, hinged, limited, mixed, random_base, random_chain, random_pose
 
@@ -35,7 +35,7 @@ def with_joints(chain, **fields):
 def moved(pose, joints, changes):
     """Where the tip comes to, in double precision."""
     there = pose.copy()
-    change(there, joints, changes)
+    apply_changes(there, joints, changes)
     return forward(pose.chain, pose.base, there.rotations)[0][-1]
 
 
@@ -84,7 +84,7 @@ def test_no_change_leaves_every_joint_where_it_is(make):
     for pose in poses(make, 4):
         before = pose.rotations[:]
         joints, columns = jacobian(pose)
-        change(pose, joints, [0.0] * len(columns))
+        apply_changes(pose, joints, [0.0] * len(columns))
         assert max(map(rotation_angle, before, pose.rotations)) < 2e-6
 
 
@@ -95,8 +95,8 @@ def test_changes_to_the_bounds_are_allowed_and_none_leads_beyond(make):
         for least, most in ((c.least, c.most) for c in columns):
             assert -1.0 <= least <= 0.0 <= most <= 1.0
         at_bounds, beyond = pose.copy(), pose.copy()
-        change(at_bounds, joints, [c.most for c in jacobian(pose, 2.0)[1]])
-        change(beyond, joints, [min(c.most + 1.0, 2.0) for c in jacobian(pose, inf)[1]])
+        apply_changes(at_bounds, joints, [c.most for c in jacobian(pose, 2.0)[1]])
+        apply_changes(beyond, joints, [min(c.most + 1.0, 2.0) for c in jacobian(pose, inf)[1]])
         for there in (at_bounds, beyond):
             for joint, rotation in zip(there.chain.joints, there.rotations, strict=True):
                 assert rotation_angle(joint.freedom.nearest(rotation), rotation) < 2e-6

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.jacobian import jacobian
-from ik_triangulation.solvers.jacobian_transpose import LARGEST, step
-from ik_triangulation.targets import Point
+from ik_triangulation.solvers.jacobian_transpose import MAX_TRANSPOSE_STEP, step
 
 from ..chains import hinged, limited, random_chain, random_direction, random_pose, straight
 
@@ -30,7 +30,7 @@ def test_the_step_is_the_best_multiple_of_the_gradient_on_straight_lines():
         e = np.array(aim - pose.tip)
         alpha = np.linalg.lstsq((j @ j.T @ e)[:, None], e, rcond=None)[0][0]
         turns = (alpha * j.T @ e).reshape(-1, 3)
-        if np.abs(turns).max() < LARGEST:
+        if np.abs(turns).max() < MAX_TRANSPOSE_STEP:
             count += 1
             start = pose.rotations[:]
             step(pose, aim)
@@ -39,7 +39,9 @@ def test_the_step_is_the_best_multiple_of_the_gradient_on_straight_lines():
     assert count > 40
 
 
-@pytest.mark.parametrize(("make", "most"), [(random_chain, 3.0**0.5 * LARGEST), (hinged, LARGEST)])
+@pytest.mark.parametrize(
+    ("make", "most"), [(random_chain, 3.0**0.5 * MAX_TRANSPOSE_STEP), (hinged, MAX_TRANSPOSE_STEP)]
+)
 def test_no_joint_turns_far_in_one_step(make, most):
     random = Random(2)
     for seed in range(60):
@@ -78,5 +80,7 @@ def test_most_targets_within_the_limits_are_reached_without_any_help(make, share
         there, start = random_pose(chain, random), random_pose(chain, random)
         there.project()
         target = Point(there.tip)
-        reached += solve(start, target, "JACOBIAN_TRANSPOSE", 1e-3 * chain.reach, 1000, finish=False).reached
+        reached += solve(
+            start, target, solver="JACOBIAN_TRANSPOSE", tolerance=1e-3 * chain.reach, iterations=1000, finish=False
+        ).reached
     assert reached >= share * count

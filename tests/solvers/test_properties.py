@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import SOLVERS, finish, gauss_newton, solve, triangulation
-from ik_triangulation.targets import Point
 
 from ..chains import GENERAL, bits
 from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds
@@ -69,7 +69,9 @@ def test_every_result_is_sound(solver, finished, scene):
     pose, target = scene
     start = pose.copy()
     projected = start.project()
-    solution = solve(pose, Point(target), solver, tolerance=1e-4 * pose.chain.reach, iterations=5, finish=finished)
+    solution = solve(
+        pose, Point(target), solver=solver, tolerance=1e-4 * pose.chain.reach, iterations=5, finish=finished
+    )
     assert solution.projected == projected
     assert isfinite(solution.error)
     check_finite_unit_quaternions(solution.pose)
@@ -87,9 +89,9 @@ def test_every_result_is_sound(solver, finished, scene):
 @examples(10)
 def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
     target = Point(place_within_limits(pose, Random(seed)))
-    solution = solve(pose, target, solver, tolerance=1e-3 * pose.chain.reach, iterations=20, finish=finished)
+    solution = solve(pose, target, solver=solver, tolerance=1e-3 * pose.chain.reach, iterations=20, finish=finished)
     if solution.reached:
-        again = solve(solution.pose, target, solver, tolerance=1e-3 * pose.chain.reach, finish=finished)
+        again = solve(solution.pose, target, solver=solver, tolerance=1e-3 * pose.chain.reach, finish=finished)
         assert again.iterations == 0
         assert abs(again.error - solution.error) <= rounding(pose)
         assert bits(again.pose.rotations) == bits(solution.pose.rotations)
@@ -107,7 +109,14 @@ def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
         patch.setitem(SOLVERS, solver, SOLVERS[solver]._replace(step=counted(SOLVERS[solver].step, steps, "own")))
         patch.setattr(finish, "triangulation", SimpleNamespace(step=counted(triangulation.step, steps, "pass")))
         patch.setattr(finish, "gauss_newton", SimpleNamespace(step=counted(gauss_newton.step, steps, "polish")))
-        solution = solve(pose, Point(target), solver, 1e-6 * pose.chain.reach, iterations, finished)
+        solution = solve(
+            pose,
+            Point(target),
+            solver=solver,
+            tolerance=1e-6 * pose.chain.reach,
+            iterations=iterations,
+            finish=finished,
+        )
     assert steps["own"] <= iterations
     assert steps["pass"] <= finished
     assert steps["polish"] <= finished * iterations * (1 + finish.RESTARTS)
@@ -137,7 +146,7 @@ def counted(step, steps, name):
 @given(pose=poses(chains(st.just(Locked()))), target=directions)
 @examples(5)
 def test_a_chain_that_cannot_move_stays(solver, pose, target):
-    solution = solve(pose, Point(target), solver)
+    solution = solve(pose, Point(target), solver=solver)
     assert bits(solution.pose.rotations) == bits(pose.rotations)
     assert solution.pose.turns == []
 
@@ -149,5 +158,5 @@ def test_no_steps_are_no_change_but_into_the_limits(solver, scene):
     pose, target = scene
     start = pose.copy()
     start.project()
-    solution = solve(pose, Point(target), solver, iterations=0, finish=False)
+    solution = solve(pose, Point(target), solver=solver, iterations=0, finish=False)
     assert bits(solution.pose.rotations) == bits(start.rotations)

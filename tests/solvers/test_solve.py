@@ -14,10 +14,10 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import SOLVERS, solve
-from ik_triangulation.targets import Point
 
 from ..chains import (
     GENERAL,
@@ -53,7 +53,7 @@ def cases(seed):
 def test_the_start_pose_is_not_changed(solver):
     for pose, target in cases(2):
         before = bits(pose.rotations)
-        solve(pose, Point(target), solver, iterations=10)
+        solve(pose, Point(target), solver=solver, iterations=10)
         assert bits(pose.rotations) == before
         assert pose.turns == []
 
@@ -61,7 +61,7 @@ def test_the_start_pose_is_not_changed(solver):
 @every_solver
 def test_the_same_arguments_give_the_same_bits(solver):
     for pose, target in cases(5):
-        first, second = (solve(pose, Point(target), solver, iterations=10, seed=7) for _ in range(2))
+        first, second = (solve(pose, Point(target), solver=solver, iterations=10, seed=7) for _ in range(2))
         assert bits(first.pose.rotations) == bits(second.pose.rotations)
 
 
@@ -69,11 +69,11 @@ def test_another_process_gives_the_same_bits():
     script = (
         "import bpy, hashlib\n"
         "from ik_triangulation.solvers import solve\n"
-        "from ik_triangulation.targets import Point\n"
+        "from ik_triangulation.goals import Point\n"
         "from tests.chains import GENERAL\n"
         "from tests.solvers.test_solve import cases\n"
         "found = [tuple(q) for name in GENERAL for pose, target in cases(6)\n"
-        "         for q in solve(pose, Point(target), name, iterations=5).pose.rotations]\n"
+        "         for q in solve(pose, Point(target), solver=name, iterations=5).pose.rotations]\n"
         "print(hashlib.sha256(repr(found).encode()).hexdigest())\n"
     )
     script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{script}"  # Blender reads no PYTHONPATH
@@ -97,8 +97,8 @@ def test_another_process_gives_the_same_bits():
 def test_a_start_outside_its_limits_is_said_to_be_moved_inside(solver):
     chain = straight((1.0, 1.0), [Free(), Hinge(Vector((1.0, 0.0, 0.0)), 0.2, 0.5)])
     target = Point((0.0, 1.0, 1.0))
-    assert solve(chain.rest_pose(), target, solver).projected
-    assert not solve(straight((1.0, 1.0)).rest_pose(), target, solver).projected
+    assert solve(chain.rest_pose(), target, solver=solver).projected
+    assert not solve(straight((1.0, 1.0)).rest_pose(), target, solver=solver).projected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_an_unreachable_target_is_pointed_at_without_burning_the_budget(solver):
         chain = random_chain(seed, 5)
         pose = random_pose(chain, random, random_base(random))
         target = pose.head(0) + random_direction(random) * chain.reach * 2.0
-        solution = solve(pose, Point(target), solver, iterations=1000)
+        solution = solve(pose, Point(target), solver=solver, iterations=1000)
         assert not solution.reached
         assert solution.iterations <= 2
         assert solution.error == pytest.approx(chain.reach, rel=1e-5)
@@ -136,7 +136,9 @@ def test_no_size_is_too_small_or_too_large(solver, size):
     for share in (0.0, 0.1, 0.7, 1.0, 3.0):
         target, rotations = random_direction(random) * unit.reach * share, random_pose(unit, random).rotations
         errors = [
-            solve(Pose(chain, Matrix.Identity(4), rotations), Point(target * by), solver, tolerance=1e-5 * by).error
+            solve(
+                Pose(chain, Matrix.Identity(4), rotations), Point(target * by), solver=solver, tolerance=1e-5 * by
+            ).error
             / by
             for chain, by in ((unit, 1.0), (scaled, size))
         ]
@@ -147,7 +149,7 @@ def test_no_size_is_too_small_or_too_large(solver, size):
 @pytest.mark.parametrize("far", [1e6, 1e15, 1e30, 3e38])
 def test_a_target_at_the_end_of_the_world_gives_a_finite_pose(solver, far):
     pose = random_pose(mixed(3, 5), Random(16))
-    solution = solve(pose, Point((far, -far, far)), solver, iterations=5)
+    solution = solve(pose, Point((far, -far, far)), solver=solver, iterations=5)
     assert not solution.reached
     for i, rotation in enumerate(solution.pose.rotations):
         assert rotation.magnitude == pytest.approx(1.0, abs=1e-6)
@@ -161,7 +163,7 @@ def test_degenerate_places_give_a_finite_pose(solver, links):
     zero = straight((1.0, 0.0, 1.0, 0.0, 0.0)[:links])
     for chain in (straight((1.0,) * links), zero):
         for x, y in ((0.0, 0.0), (0.0, 1.0), (0.0, 0.5), (0.0, -1.0), (0.0, 99.0), (1e-12, 1e-12), (-0.0, links)):
-            solution = solve(chain.rest_pose(), Point((x, y, 0.0)), solver, iterations=20)
+            solution = solve(chain.rest_pose(), Point((x, y, 0.0)), solver=solver, iterations=20)
             nearest, farthest = chain.reaches[0]
             least = max(0.0, abs(y) - farthest, nearest - abs(y))
             assert isfinite(solution.error)
@@ -179,7 +181,7 @@ def test_the_best_pose_seen_is_kept(monkeypatch):
     monkeypatch.setitem(SOLVERS, "WANDER", SOLVERS["CCD"]._replace(step=wander))
     pose = straight((1.0,)).rest_pose()
     target = Point((0.0, cos(1.3), sin(1.3)))
-    solution = solve(pose, target, "WANDER", tolerance=1e-6, iterations=8, finish=False)
+    solution = solve(pose, target, solver="WANDER", tolerance=1e-6, iterations=8, finish=False)
     assert rotation_angle(solution.pose.rotations[0], about(X, 1.2)) < 1e-6
     assert solution.error == pytest.approx(2.0 * sin(0.05), abs=1e-6)
     assert (solution.pose.tip - target.location).length == pytest.approx(solution.error, abs=1e-6)
@@ -198,7 +200,7 @@ def test_with_refine_a_start_within_tolerance_still_gains():
 
 def test_an_unknown_solver_is_refused_with_the_names_of_all():
     with pytest.raises(SettingError, match=r"'NO' is unknown.*TRIANGULATION, TRIANGULATION_2007.*CCD"):
-        solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), "NO")
+        solve(straight((1.0,)).rest_pose(), Point((0.0, 0.0, 1.0)), solver="NO")
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -0.0, -1.0, nan, float("-inf")])

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.targets import Point
 
 from ..chains import GENERAL, bits, limited, mixed, random_base, random_chain, random_direction, random_pose
 from ..strategies import examples, seeds
@@ -51,7 +51,9 @@ def test_a_size_that_is_a_power_of_two_changes_no_bit(solver, finished, make, se
     pose, target = scene(chain, seed)
     other = Pose(scaled(chain, size), pose.base, pose.rotations)
     here, there = (
-        solve(start, Point(target * by), solver, 1e-4 * start.chain.reach, 6, finished)
+        solve(
+            start, Point(target * by), solver=solver, tolerance=1e-4 * start.chain.reach, iterations=6, finish=finished
+        )
         for start, by in ((pose, 1.0), (other, size))
     )
     assert bits(there.pose.rotations) == bits(here.pose.rotations)
@@ -67,7 +69,7 @@ def test_a_rigid_motion_of_rig_and_target_changes_nothing_that_counts(solver, ma
     pose, target = scene(chain, seed)
     move = random_base(Random(seed), 3.0 * chain.reach)
     here, there = (
-        solve(start, Point(aim), solver, 1e-6 * chain.reach, 1, finish=False)
+        solve(start, Point(aim), solver=solver, tolerance=1e-6 * chain.reach, iterations=1, finish=False)
         for start, aim in ((pose, target), (Pose(chain, move @ pose.base, pose.rotations), move @ target))
     )
     check_alike(here, there, there.pose.rotations)
@@ -82,8 +84,10 @@ def test_a_mirrored_rig_is_solved_as_the_mirror_image(solver, axis, make, seed, 
     pose, target = scene(chain, seed)
     image = mirrored(chain, axis)
     start = Pose(image, pose.base, [turned_over(rotation, axis) for rotation in pose.rotations])
-    here = solve(pose, Point(target), solver, 1e-6 * chain.reach, 1, finish=False)
-    there = solve(start, Point(opposite(target, axis)), solver, 1e-6 * chain.reach, 1, finish=False)
+    here = solve(pose, Point(target), solver=solver, tolerance=1e-6 * chain.reach, iterations=1, finish=False)
+    there = solve(
+        start, Point(opposite(target, axis)), solver=solver, tolerance=1e-6 * chain.reach, iterations=1, finish=False
+    )
     check_alike(here, there, [turned_over(rotation, axis) for rotation in there.pose.rotations])
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Cone, Free, Pose
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.triangulation import corner, place, step_2007, step_right_angle
-from ik_triangulation.targets import Point
 
 from ..chains import (
     PAPER,

@@ -8,11 +8,11 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.two_bone import bend, step
-from ik_triangulation.targets import Point
 
 from ..chains import (
     bits,
@@ -142,11 +142,11 @@ def test_solving_promises_what_it_does_for_every_solver(make):
         there.project()
         start.project()
         target, tolerance = Point(there.tip), 1e-3 * start.chain.reach
-        bare = solve(start, target, "TWO_BONE", tolerance, finish=False)
+        bare = solve(start, target, solver="TWO_BONE", tolerance=tolerance, finish=False)
         assert bare.error <= (start.tip - there.tip).length + 1e-6
         for joint, rotation in zip(start.chain.joints, bare.pose.rotations, strict=True):
             assert rotation_angle(joint.freedom.nearest(rotation), rotation) < 2e-6
-        done, again = (solve(start, target, "TWO_BONE", tolerance) for _ in range(2))
+        done, again = (solve(start, target, solver="TWO_BONE", tolerance=tolerance) for _ in range(2))
         assert done.reached
         assert bits(done.pose.rotations) == bits(again.pose.rotations)
 
@@ -169,7 +169,7 @@ def test_chains_in_which_not_two_joints_move_are_refused_with_the_remedy(freedom
     pose = straight((1.0,) * len(freedoms), freedoms).rest_pose()
     before = bits(pose.rotations)
     with pytest.raises(ChainError, match=rf"two joints move, here {moving} of {len(freedoms)} do.*Choose two bones"):
-        solve(pose, Point((0.3, 0.4, 0.5)), "TWO_BONE")
+        solve(pose, Point((0.3, 0.4, 0.5)), solver="TWO_BONE")
     assert bits(pose.rotations) == before
 
 

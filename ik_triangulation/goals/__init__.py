@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of a solve: the shapes a target can have, and soft goals for the freedom that reaching leaves.
+
+Needs mathutils, nothing else of Blender. Everything is in armature space.
+"""
+
+from .comfort import Effort, Near
+from .goal import Goal
+from .obstacles import Avoid, Ball, Block
+from .orientation import Direction, Orientation
+from .pole import Pole
+from .shapes import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere
+from .soft import SoftGoal
+from .target import Target
+from .transformed import Transformed
+
+__all__ = [
+    "Avoid",
+    "Ball",
+    "Block",
+    "Box",
+    "Cylinder",
+    "Direction",
+    "Effort",
+    "Field",
+    "Goal",
+    "Line",
+    "Near",
+    "Orientation",
+    "Plane",
+    "Point",
+    "Pole",
+    "Ray",
+    "Ring",
+    "Segment",
+    "SoftGoal",
+    "Sphere",
+    "Target",
+    "Transformed",
+]

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Target shapes, each with the point of it that is nearest to the end effector.
+
+Source: Elias 2004, "Inverse Kinematics - Improved Methods", section Targets (seed document gradient-methods): plane,
+cylinder, ring, volume and vector field, each as the vector from the tip to the nearest point. Deviation: the printed
+vector to the cylinder omits the position of the tip; here it is measured from the tip.
+
+Everything is in armature space, the space in which solvers work; Transformed brings a target there from another space.
+Radii are in Blender units. Directions may have any length and are normalised. Every shape raises TargetError for a
+location, direction or radius that is not valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import dist, hypot, isfinite
+
+from mathutils import Matrix, Vector
+
+from ..errors import TargetError
+from ..kinematics.rotation import orthogonal
+from .checks import checked_direction, checked_location, checked_radius, set_fields, unit_vector
+from .target import Target
+
+_SHEARED = 1e-5  # cosine between two axes of a frame beyond which it is no rounding
+
+
+@dataclass(frozen=True)
+class Point(Target):
+    """A single point. Raises TargetError unless its coordinates are finite."""
+
+    location: Vector
+
+    def __post_init__(self) -> None:
+        location = Vector(self.location).freeze()
+        object.__setattr__(self, "location", location)
+        x, y, z = location[:]
+        if not isfinite(x + y + z):
+            raise TargetError(f"Target location {tuple(self.location)} is not finite. Give it three numbers.")
+
+    def closest(self, point: Vector) -> Vector:
+        return self.location
+
+    def greatest_distance(self, point: Vector) -> float:
+        return dist(self.location, point)
+
+
+@dataclass(frozen=True)
+class Plane(Target):
+    """The infinite plane through `location`, orthogonal to `normal`: a table top, a wall."""
+
+    location: Vector
+    normal: Vector
+
+    def __post_init__(self) -> None:
+        set_fields(
+            self,
+            location=checked_location("Plane location", self.location),
+            normal=checked_direction("Plane normal", self.normal),
+        )
+
+    def closest(self, point: Vector) -> Vector:
+        return point + self.normal * (self.location - point).dot(self.normal)
+
+
+@dataclass(frozen=True)
+class Line(Target):
+    """The line through `location` along `direction`, infinite both ways."""
+
+    location: Vector
+    direction: Vector
+
+    def __post_init__(self) -> None:
+        set_fields(self, location=checked_location("Line location", self.location))
+        set_fields(self, direction=checked_direction("Line direction", self.direction))
+
+    def closest(self, point: Vector) -> Vector:
+        return self.location + self.direction * (point - self.location).dot(self.direction)
+
+
+@dataclass(frozen=True)
+class Ray(Target):
+    """The half of a line that starts at `location` and runs along `direction`: an arrow."""
+
+    location: Vector
+    direction: Vector
+
+    def __post_init__(self) -> None:
+        set_fields(self, location=checked_location("Ray location", self.location))
+        set_fields(self, direction=checked_direction("Ray direction", self.direction))
+
+    def closest(self, point: Vector) -> Vector:
+        return self.location + self.direction * max(0.0, (point - self.location).dot(self.direction))
+
+
+@dataclass(frozen=True)
+class Segment(Target):
+    """The line segment from `start` to `end`, both included: a hand rail."""
+
+    start: Vector
+    end: Vector
+
+    def __post_init__(self) -> None:
+        set_fields(
+            self, start=checked_location("Segment start", self.start), end=checked_location("Segment end", self.end)
+        )
+        if self.start == self.end:
+            raise TargetError(f"Segment starts and ends at {tuple(self.start)}. Move its ends apart or aim at a Point.")
+
+    def closest(self, point: Vector) -> Vector:
+        direction = unit_vector(self.end - self.start)
+        along = (point - self.start).dot(direction)
+        if along >= dist(self.start, self.end):
+            return self.end
+        return self.start + direction * max(0.0, along)
+
+    def greatest_distance(self, point: Vector) -> float:
+        return max(dist(self.start, point), dist(self.end, point))
+
+
+@dataclass(frozen=True)
+class Sphere(Target):
+    """The surface of a ball. From its centre the nearest point is the top, at +Z.
+
+    As with the source's cylinder it is the surface and not the volume, so that a tip inside is brought to the surface
+    as well. Box is the solid volume.
+    """
+
+    centre: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        set_fields(
+            self,
+            centre=checked_location("Sphere centre", self.centre),
+            radius=checked_radius("Sphere radius", self.radius),
+        )
+
+    def closest(self, point: Vector) -> Vector:
+        return self.centre + (unit_vector(point - self.centre) or Vector((0.0, 0.0, 1.0))) * self.radius
+
+    def greatest_distance(self, point: Vector) -> float:
+        return dist(self.centre, point) + self.radius
+
+
+@dataclass(frozen=True)
+class Cylinder(Target):
+    """The surface of an infinite cylinder about the line through `location` along `axis`.
+
+    From a point on the axis the nearest point is in a fixed direction orthogonal to it.
+    """
+
+    location: Vector
+    axis: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        set_fields(
+            self,
+            location=checked_location("Cylinder location", self.location),
+            axis=checked_direction("Cylinder axis", self.axis),
+        )
+        set_fields(self, radius=checked_radius("Cylinder radius", self.radius))
+
+    def closest(self, point: Vector) -> Vector:
+        offset = point - self.location
+        return self.location + self.axis * offset.dot(self.axis) + _outward(offset, self.axis) * self.radius
+
+
+@dataclass(frozen=True)
+class Ring(Target):
+    """The circle about `centre` in the plane orthogonal to `normal`: the rim of a cup for fingers to close round.
+
+    From a point on its axis the nearest point is in a fixed direction.
+    """
+
+    centre: Vector
+    normal: Vector
+    radius: float
+
+    def __post_init__(self) -> None:
+        set_fields(
+            self,
+            centre=checked_location("Ring centre", self.centre),
+            normal=checked_direction("Ring normal", self.normal),
+        )
+        set_fields(self, radius=checked_radius("Ring radius", self.radius))
+
+    def closest(self, point: Vector) -> Vector:
+        return self.centre + _outward(point - self.centre, self.normal) * self.radius
+
+    def greatest_distance(self, point: Vector) -> float:
+        return dist(self.centre - _outward(point - self.centre, self.normal) * self.radius, point)
+
+
+@dataclass(frozen=True)
+class Box(Target):
+    """A solid box: a tip inside it has reached it.
+
+    `frame` (4x4) maps the cube from -1 to 1 on each axis to the box. Its axes may have any lengths except zero and must
+    be orthogonal, because the nearest point of a sheared box cannot be found axis by axis.
+    """
+
+    frame: Matrix
+
+    def __post_init__(self) -> None:
+        set_fields(self, frame=Matrix(self.frame).freeze())
+        checked_location("Box location", self.frame.to_translation())
+        axes = [checked_direction(f"Box axis {name}", axis) for name, axis in zip("XYZ", self._axes(), strict=True)]
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            if abs(axes[i].dot(axes[j])) > _SHEARED:
+                raise TargetError(
+                    f"Box axes {'XYZ'[i]} and {'XYZ'[j]} are not at right angles. "
+                    "Apply the scale of what it is parented to, or undo the shear."
+                )
+
+    def closest(self, point: Vector) -> Vector:
+        offset = point - self.frame.to_translation()
+        for axis, size in self._half_sides():
+            along = offset.dot(axis)
+            point = point - axis * (along - min(max(along, -size), size))
+        return point
+
+    def greatest_distance(self, point: Vector) -> float:
+        offset = point - self.frame.to_translation()
+        return hypot(*(abs(offset.dot(axis)) + size for axis, size in self._half_sides()))
+
+    def _half_sides(self) -> list[tuple[Vector, float]]:
+        """Unit vector and half side of each axis [Blender units]."""
+        return [(unit_vector(axis), hypot(*axis)) for axis in self._axes()]
+
+    def _axes(self) -> list[Vector]:
+        # Blender 4.5 does not give the columns of a frozen matrix.
+        return [axis.copy() for axis in self.frame.to_3x3().col]
+
+
+@dataclass(frozen=True)
+class Field(Target):
+    """A vector field: `towards` returns the vector from a point (armature space) to the goal.
+
+    The solver takes the length of that vector as the remaining distance; where it is zero the goal is reached. A field
+    whose vectors all have the same length has no goal, and no pose is better than another. Raises TargetError where a
+    vector is not finite.
+    """
+
+    towards: Callable[[Vector], Sequence[float]]
+
+    def closest(self, point: Vector) -> Vector:
+        goal = point + Vector(self.towards(point.copy()))
+        if not isfinite(sum(goal)):
+            raise TargetError(f"Field gives no finite vector at {tuple(point)}. Make it give three numbers there.")
+        return goal
+
+    def least_distance(self, point: Vector) -> float:
+        return 0.0  # the length of one vector of a field bounds no distance
+
+
+def _outward(offset: Vector, axis: Vector) -> Vector:
+    """Unit vector orthogonal to the unit vector `axis` towards `offset`; a fixed one for an offset along the axis."""
+    return orthogonal(offset, axis) or axis.orthogonal().normalized()

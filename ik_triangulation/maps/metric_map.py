@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
+
+Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
+Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image, so that maps of chains of
+any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mathutils import Vector
+from numpy.typing import NDArray
+
+from ..errors import ChainError, SettingError
+from ..goals import Goal, Point
+from ..kinematics import Pose
+from ..kinematics.rotation import orthogonal
+from ..motion.arrays import Numbers
+from ..solvers import Solution, SolverSettings, solve_goal
+from ..work import Job, run_through
+from .colours import SCALES
+from .npy import write_npy
+from .png import write_png
+
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Places = NDArray[np.complex128]
+
+PAPER_SETTINGS = SolverSettings(solver="CCD", iterations=10, finish=False)
+_NOWHERE = 1e-6  # of the reach: a shorter vector has no direction in single precision
+
+
+class Metrics(NamedTuple):
+    """The cost of each target; arrays of the same shape.
+
+    `error` and `travel` are shares of the reach, `total_angle` is in radians; the costs are those of kinematics.Cost.
+    """
+
+    iterations: Counts
+    error: Numbers
+    reached: Flags
+    turns: Counts
+    total_angle: Numbers
+    travel: Numbers
+
+
+METRICS = Metrics._fields
+
+
+@dataclass(frozen=True)
+class MetricMap:
+    """Metrics of the solution for each pixel's target.
+
+    `metrics` are square arrays, top row first: iterations out of `attempts` (plus those of finish=True, if any), error
+    and travel as shares of the reach, the total angle in radians. Outside the disc, where `inside` is False, all are 0.
+    """
+
+    metrics: Metrics
+    inside: Flags
+    attempts: int
+
+    @property
+    def coverage(self) -> float:
+        """Percent of the pixels inside the disc that were reached."""
+        return 100.0 * float(self.metrics.reached.sum() / self.inside.sum())
+
+    def metric(self, name: str) -> Numbers:
+        """The array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+        return numbers_of(self.metrics, name)
+
+    def image(self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None) -> NDArray[np.uint8]:
+        """The map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
+
+        The scale begins at one iteration, or 0 of another metric, and ends at the last attempt, the greatest value or
+        `greatest`. Targets that were not reached are black, except in the map of the error. Raises SettingError for an
+        unknown metric or colour scale.
+        """
+        check_shown(metric, scale)
+        shown = self._shown(metric)
+        least, most = self.ends(metric)
+        scaled = coloured(self.metric(metric), scale, least, most if greatest is None else greatest)
+        colours = np.where(shown[..., None], scaled, 0.0)
+        return np.rint(255.0 * np.dstack((colours, self.inside))).astype(np.uint8)
+
+    def ends(self, metric: str) -> tuple[float, float]:
+        """The values at which the colours of image() begin and end. Raises SettingError for an unknown metric."""
+        greatest = self.metric(metric).max(where=self._shown(metric), initial=0.0)
+        return ends_of(metric, float(self.attempts) if metric == "iterations" else float(greatest))
+
+    def _shown(self, metric: str) -> Flags:
+        return self.inside if metric == "error" else self.metrics.reached
+
+    def save_png(
+        self, path: Path | str, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None
+    ) -> None:
+        """Write image() to a file. Raises OSError, and SettingError as image() does."""
+        write_png(path, self.image(metric, scale, greatest))
+
+    def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
+        """Write one array to a file as numpy.load() reads it, NaN outside the disc. Raises OSError, SettingError."""
+        values = np.where(self.inside, self.metric(metric), np.nan)
+        write_npy(path, values)
+
+
+def map_pose(
+    start: Pose,
+    origin: Vector,
+    along: Vector,
+    across: Vector,
+    settings: SolverSettings | None = None,
+    *,
+    size: int = 300,
+    tolerance: float = 0.01,
+    progress: Callable[[float], None] | None = None,
+) -> MetricMap:
+    """Map any chain by solve(), for each pixel from the pose `start`.
+
+    The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
+    `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
+    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. `progress` gets the
+    share of the rows done and may raise to stop. Raises SettingError for a size below one pixel, ChainError for a chain
+    without length, and both as solve() does.
+    """
+
+    def tell(done: int, of: int) -> None:
+        if progress and done:
+            progress(done / of)
+
+    work = mapping_pose(start, origin, along, across, settings or PAPER_SETTINGS, size=size, tolerance=tolerance)
+    return run_through(work, tell)
+
+
+def mapping_pose(
+    start: Pose,
+    origin: Vector,
+    along: Vector,
+    across: Vector,
+    settings: SolverSettings,
+    *,
+    size: int = 300,
+    tolerance: float = 0.01,
+) -> Job[MetricMap]:
+    """Do the work of map_pose() in steps of one pixel; yields the numbers of rows done and in all, returns the map."""
+    reach = reach_of(start)
+    places, inside = pixels(size)
+    rows = []
+    for number, (row, within) in enumerate(zip(places, inside, strict=True)):
+        for place in row[within]:
+            target = origin + (along * place.real + across * place.imag) * reach
+            goal = Goal(Point(target), tolerance=tolerance * reach)
+            rows.append(measure(solve_goal(start, goal, settings), reach))
+            yield number, size
+        yield number + 1, size
+    return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, settings.iterations)
+
+
+def reach_of(start: Pose) -> float:
+    """The reach of a pose's chain. Raises ChainError if it has none."""
+    if not start.chain.reach > 0.0:
+        raise ChainError("A chain without length has no map. Choose bones that have a length.")
+    return start.chain.reach
+
+
+def measure(solution: Solution, reach: float) -> tuple[int, float, bool, int, float, float]:
+    """The metrics of a solution, lengths as shares of the reach."""
+    cost, error = solution.cost, solution.error / reach
+    return solution.iterations, error, solution.reached, cost.turns, cost.total_angle, cost.travel / reach
+
+
+def ends_of(metric: str, greatest: float) -> tuple[float, float]:
+    """The values at which colours begin and end: at one iteration, or 0 of another metric."""
+    return 1.0 if metric in ("iterations", "reached") else 0.0, greatest
+
+
+def numbers_of(metrics: Metrics, name: str) -> Numbers:
+    """The metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    check_shown(name)
+    return np.asarray(getattr(metrics, name), dtype=float)
+
+
+def check_shown(metric: str, scale: str = "HUE") -> None:
+    """Raise SettingError for an unknown metric or colour scale."""
+    if metric not in METRICS:
+        raise SettingError(f"Metric '{metric}' is unknown. Choose one of {', '.join(METRICS)}.")
+    if scale not in SCALES:
+        raise SettingError(f"Colour scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
+
+
+def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:
+    """The colours of values, sRGB in 0..1."""
+    span = greatest - least
+    return SCALES[scale](np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape))
+
+
+def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
+    """The plane in which a pose is bent: the root, the unit vector to the tip, and the one to the largest bend.
+
+    A straight pose has none: then it is the plane of the root's bend axis. Armature space, as map_pose() takes it.
+    """
+    root, nowhere = pose.head(0), _NOWHERE * pose.chain.reach
+    to_tip = pose.tip - root
+    along = (to_tip if to_tip.length > nowhere else pose.link(0)).normalized()
+    knees = (pose.head(i) - root for i in range(1, len(pose)))
+    bend = max((knee - along * knee.dot(along) for knee in knees), key=lambda part: part.length, default=Vector())
+    across = orthogonal(bend, along) if bend.length > nowhere else None
+    return root, along, across or pose.bend(0, along)
+
+
+def pixels(size: int) -> tuple[Places, Flags]:
+    """Centres of the pixels as complex numbers, with the image's edges at +-1, and a mask of those in the disc."""
+    if size < 1:
+        raise SettingError(f"{size} pixels make no map. Give it a size from 1 up.")
+    at = (np.arange(size) + 0.5) / size * 2.0 - 1.0
+    places = at[None, :] - 1j * at[:, None]
+    return places, abs(places) <= 1.0
+
+
+def laid_out(solutions: Metrics, inside: Flags, attempts: int) -> MetricMap:
+    """Arrange the metrics of the pixels inside the disc, row by row, as a map."""
+
+    def square(values: NDArray[Any]) -> NDArray[Any]:
+        array = np.zeros(inside.shape, dtype=values.dtype)
+        array[inside] = values
+        return array
+
+    return MetricMap(Metrics(*map(square, solutions)), inside, attempts)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reach volume of a chain: a grid of targets around its root, with the cost of the solution for each."""
+
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from mathutils import Vector
+from numpy.typing import NDArray
+
+from ..errors import SettingError
+from ..goals import Goal, Point
+from ..kinematics import Pose
+from ..motion.arrays import Numbers
+from ..solvers import SolverSettings, solve_goal
+from ..work import Job
+from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, measure, numbers_of, reach_of
+from .npy import write_npy
+
+_MOST = 95.0  # percent
+
+
+@dataclass(frozen=True)
+class VolumeMap:
+    """The targets that were reached, rows of x, y, z in armature space, and their metrics.
+
+    They are `spacing` apart on a grid, of which `targets` are in the ball of the chain's reach. `metrics` are as those
+    of a MetricMap, an entry for each place.
+    """
+
+    places: Numbers
+    metrics: Metrics
+    targets: int
+    spacing: float
+
+    @property
+    def coverage(self) -> float:
+        """Percent of the targets that were reached."""
+        return 100.0 * len(self.places) / self.targets
+
+    def metric(self, name: str) -> Numbers:
+        """The numbers of that name. Raises SettingError for a name not in METRICS."""
+        return numbers_of(self.metrics, name)
+
+    def ends(self, metric: str) -> tuple[float, float]:
+        """Values at which the colours begin and end; the upper one is the 95th percentile, as outliers are far above.
+
+        Raises SettingError for an unknown metric.
+        """
+        values = self.metric(metric)
+        return ends_of(metric, float(np.percentile(values, _MOST, method="higher")) if len(values) else 0.0)
+
+    def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
+        """A colour for each place, sRGB in 0..1. Raises SettingError for an unknown metric or colour scale."""
+        check_shown(metric, scale)
+        return coloured(self.metric(metric), scale, *self.ends(metric))
+
+    def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
+        """Write rows of x, y, z and a metric to a file as numpy.load() reads it. Raises OSError, SettingError."""
+        write_npy(path, np.column_stack((self.places, self.metric(metric))))
+
+
+def mapping_volume(
+    start: Pose, settings: SolverSettings | None = None, *, resolution: int = 16, tolerance: float = 0.01
+) -> Job[VolumeMap]:
+    """Map the ball with the chain's reach as its radius round the root, target by target, each from the pose `start`.
+
+    `resolution` is how many targets there are across it, `tolerance` a share of the reach. Yields the targets done and
+    those in all. Raises SettingError for a resolution below 1, ChainError for a chain without length, and both as
+    solve() does.
+    """
+    reach, root = reach_of(start), start.head(0)
+    away = _grid(resolution) * reach
+    places, rows = [], []
+    for number, offset in enumerate(away):
+        target = root + Vector(offset)
+        solution = solve_goal(start, Goal(Point(target), tolerance=tolerance * reach), settings or SolverSettings())
+        if solution.reached:
+            places.append(target)
+            rows.append(measure(solution, reach))
+        yield number + 1, len(away)
+    columns = zip(*rows, strict=True) if rows else [()] * len(METRICS)
+    found = np.array(places, dtype=float).reshape(-1, 3)
+    return VolumeMap(found, Metrics(*map(np.array, columns)), len(away), 2.0 * reach / resolution)
+
+
+def _grid(resolution: int) -> NDArray[np.float64]:
+    """The centres of the cells of a cube from -1 to 1 that lie in the ball it holds."""
+    if resolution < 1:
+        raise SettingError(f"A resolution of {resolution} makes no map. Give it a number from 1 up.")
+    at = (np.arange(resolution) + 0.5) / resolution * 2.0 - 1.0
+    cells = np.array(list(product(at, repeat=3)))
+    inside: NDArray[np.float64] = cells[np.linalg.norm(cells, axis=1) <= 1.0]
+    return inside

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Evaluation of Bezier F-curves as Blender does it, for many channels at once.
+
+A Bezier segment of an F-curve is parametric in time and value, and Blender solves a cubic for the time. With handles at
+a third of the distance to the neighbouring keys the time is linear in the parameter and the value a plain cubic of it
+(the Hermite form, given by the slopes of the handles), so no root has to be found.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrays import Array
+
+
+class Curves(NamedTuple):
+    """Keys at `times` [frames] with `values` (keys x channels) and the slopes [per frame] of their handles.
+
+    `left` and `right` (keys x channels) are the slopes of the handles before and after each key.
+    """
+
+    times: Array
+    values: Array
+    left: Array
+    right: Array
+
+    def at(self, times: Array) -> Array:
+        """Values (times x channels) at `times` between the first and the last key."""
+        after = np.clip(np.searchsorted(self.times, times, side="right"), 1, len(self.times) - 1)
+        before = after - 1
+        span = (self.times[after] - self.times[before])[:, None]
+        x = (np.asarray(times)[:, None] - self.times[before][:, None]) / span
+        rise = self.values[after] - self.values[before]
+        start, end = span * self.right[before] - rise, span * self.left[after] - rise
+        values: Array = self.values[before] + x * rise + x * (1.0 - x) * ((1.0 - x) * start - x * end)
+        return values
+
+
+def straight(times: Array, values: Array) -> Curves:
+    """Return linear interpolation between the keys."""
+    slopes = np.diff(values, axis=0) / np.diff(times)[:, None]
+    return Curves(times, values, np.concatenate((slopes[:1], slopes)), np.concatenate((slopes, slopes[-1:])))
+
+
+def flowing(times: Array, values: Array) -> Curves:
+    """Return smooth curves: the handles have the mean slope of the values around each key."""
+    slopes = np.gradient(values, times, axis=0)
+    return Curves(times, values, slopes, slopes)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Detection of jumps of the joints along a path of poses, with their reasons.
+
+Source: none. A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around.
+"""
+
+from collections.abc import Sequence
+from math import acos, radians
+from statistics import median
+from typing import NamedTuple, Protocol
+
+from mathutils import Quaternion
+
+from ..goals import Goal
+from ..kinematics import Chain, Pose
+from ..kinematics.rotation import rotation_angle
+from ..solvers import Solution
+
+FEW = radians(3.0)  # smaller rotations in one frame are no jumps
+_STILL = radians(0.1)  # smaller rotations count as none
+TIMES = 3.0  # ratio of a jump to the median of the frames around it
+AROUND = 6  # frames on either side for that median
+_NEIGHBOURS = 3  # minimum number of them
+NEAR = 3  # frames within which a change of being in reach explains a jump
+_LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
+
+TARGET = "the target jumps"
+REACH = "the target comes into reach or leaves it"
+FAR = "no pose found as near to the target, which is out of reach, avoids it"
+LIMITS = "no solution found within the limits avoids it"
+WISHES = "no solution found nearby that is as it shall be avoids it"
+LEFT = "the path was not smoothed"
+SEAM = "the keys outside the range show another pose"
+
+Rotations = Sequence[Quaternion]
+
+
+class PathFrame(Protocol):
+    """One frame of a path: its goal and the solution that a solver found for it."""
+
+    @property
+    def goal(self) -> Goal:
+        """The target and soft goals of the frame, armature space."""
+
+    @property
+    def solution(self) -> Solution:
+        """The result of the solver."""
+
+
+class JointStep(NamedTuple):
+    """Largest rotation of a joint to the frame of index `at` from the one before: its name and the angle [rad]."""
+
+    at: int
+    joint: str
+    angle: float
+
+
+class Jump(NamedTuple):
+    """A rotation that stands out from those of the frames around it, and the reason for it."""
+
+    turned: JointStep
+    reason: str
+
+
+def turn(before: Rotations, after: Rotations) -> float:
+    """Largest rotation [rad] of a joint between two poses, to the 1e-3 rad that single precision resolves."""
+    return 2.0 * acos(min(1.0, min(map(abs, map(Quaternion.dot, before, after)))))
+
+
+def turns(path: Sequence[Rotations]) -> list[float]:
+    """Largest rotation [rad] of a joint to each frame from the one before; 0 for the first."""
+    return [0.0, *map(turn, path, path[1:])]
+
+
+def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
+    """The largest rotation of a joint from one frame to the next; None for a single pose."""
+    path = [pose.rotations for pose in poses]
+    along = turns(path)[1:]
+    return turned(poses[0].chain, path, 1 + along.index(max(along))) if along else None
+
+
+def jumps(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose rotation stands out from those around it."""
+    return [k for k, angle in enumerate(along) if angle > FEW and _stands_out(along, k)]
+
+
+def fast(along: Sequence[float]) -> list[int]:
+    """Indices of the frames whose rotation stands out from those of all frames with motion."""
+    moving = [angle for angle in along if angle > _STILL]
+    most = max(FEW, TIMES * median(moving)) if moving else FEW
+    return [k for k, angle in enumerate(along) if angle > most]
+
+
+def _stands_out(along: Sequence[float], k: int) -> bool:
+    around = [*along[max(1, k - AROUND) : k], *along[k + 1 : k + 1 + AROUND]]
+    return len(around) >= _NEIGHBOURS and along[k] > TIMES * median(around)
+
+
+def leap(frames: Sequence[PathFrame], k: int) -> float:
+    """Length of a jump of the target at frame `k`, of the reach; 0 if it does not stand out from those around it.
+
+    It is measured from the tip with the rotations of the frame before, so that jumps of the rig count as well.
+    """
+    first = max(1, k - AROUND)
+    moves = [_motion(*frames[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(frames)))]
+    move = moves.pop(k - first)
+    return move if move > _LEAP and move > TIMES * median(moves or [0.0]) else 0.0
+
+
+def _motion(before: PathFrame, now: PathFrame) -> float:
+    """Distance to the target from the tip as the rig carries it, before any joint rotates; of the reach."""
+    own = now.solution.pose
+    still = own.base is before.solution.pose.base and own.chain is before.solution.pose.chain
+    carried = (before.solution.pose if still else Pose(own.chain, own.base, before.solution.pose.rotations)).tip
+    return float((now.goal.target.closest(carried) - carried).length) / own.chain.reach
+
+
+def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
+    """The reason for a jump at frame `k` of a path that was `smoothed`, or was not."""
+    if leap(frames, k):
+        return TARGET
+    reached = [frame.solution.reached for frame in frames[max(0, k - NEAR) : k + NEAR]]
+    if not all(reached):  # a straight chain bends abruptly
+        return REACH if any(reached) else FAR
+    if not smoothed:
+        return LEFT
+    return WISHES if frames[k].goal.soft else LIMITS
+
+
+def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
+    """The joint with the largest rotation to frame `k` of a path."""
+    angles = list(map(rotation_angle, path[k - 1], path[k]))
+    largest = max(angles)
+    return JointStep(k, chain.joints[angles.index(largest)].name, largest)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Null-space optimisation: minimise the residuals of the soft goals subject to J_tip dq = 0 (bounded, damped least
+squares).
+
+Source: the soft constraints of "Inverse Kinematics" (seed document gradient-methods); task priority by Nakamura,
+Hanafusa and Yoshikawa 1987, "Task-priority based redundancy control of robot manipulators"; damping as by Levenberg
+1944 and Marquardt 1963, increasing with the cost as by Yamashita and Fukushima 2001, for soft goals that cannot be met.
+With r the residuals of the soft goals, J their Jacobian and T that of the tip, a step d minimises
+|r + J d|^2 + damping |d|^2 subject to T d = 0. The tip then moves only by the curvature of its path, which Gauss-Newton
+corrects. On a target of more than one point T is restricted to the directions that lead off it: the tip may slide along
+a line or a plane.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from mathutils import Quaternion, Vector
+
+from ..goals import Point, Target
+from ..goals.soft import JointAxis, SoftGoal, soft_cost
+from ..kinematics import Pose
+from . import gauss_newton
+from .finish import perturb
+from .iterate import iterate
+from .jacobian import apply_changes, jacobian
+
+_STEPS = 60
+_DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6
+_CONVERGED = 1e-3  # relative decrease of the cost below which the steps have converged
+_NO_COST = 1e-12  # [rad^2] cost that counts as zero
+_MAX_STEP = 0.7  # [rad] change of a coordinate in one step
+_CORRECTIONS = 4  # steps of Gauss-Newton that correct the tip
+_TIP_PRECISION = 1e-6  # of the reach: their tolerance, at the limit of single precision
+_RESTARTS = 8  # from random poses while soft goals are not met
+MET = 1e-6  # [rad^2] cost up to which they count as met
+_SLIDE = 1e-3  # of the reach: step of the finite differences along a target
+
+
+def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float) -> int:
+    """Minimise the cost of the soft goals with the tip at the target; returns the number of steps.
+
+    The tip stays within `enough` of the target [Blender units], or as near as it was. The cost never increases.
+    """
+    cost, damping = soft_cost(pose, soft), _DAMPING
+    allowed, close = max(enough, _error(pose, target)), _TIP_PRECISION * pose.chain.reach
+    for count in range(_STEPS):
+        if cost < _NO_COST:
+            return count
+        start, recorded = pose.rotations[:], len(pose.turns)
+        task = _Linearisation(pose, soft, _off_target(pose, target, enough))
+        if not task.joints:
+            return count
+        for _ in range(_ATTEMPTS):
+            task.apply(pose, damping)
+            iterate(gauss_newton.step, pose, target, close, _CORRECTIONS)
+            found = soft_cost(pose, soft)
+            if found < cost and _error(pose, target) <= allowed:
+                break
+            pose.restore(start, recorded)
+            damping *= _DAMPING_INCREASE
+        else:
+            return count
+        damping = max(damping * _DAMPING_DECREASE, 1e-6)
+        if cost - found < _CONVERGED * cost:
+            return count + 1
+        cost = found
+    return _STEPS
+
+
+def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float, random: Random) -> int:
+    """Restart from random poses while soft goals that can be met are not; leaves the best pose; returns the steps."""
+    count, cost = 0, soft_cost(pose, soft)
+    attainable = [each for each in soft if each.can_be_met]
+    if _error(pose, target) > enough:
+        return count
+    best, recorded = pose.rotations[:], len(pose.turns)
+    for _ in range(_RESTARTS):
+        if soft_cost(pose, attainable) <= MET:
+            break
+        perturb(pose, random, 1.0)
+        error, more = iterate(gauss_newton.step, pose, target, _TIP_PRECISION * pose.chain.reach, _STEPS)
+        count += more
+        if error <= enough:
+            count += optimise(pose, target, soft, enough)
+            found = soft_cost(pose, soft)
+            if found < cost:
+                best, recorded, cost = pose.rotations[:], len(pose.turns), found
+        pose.restore(best, recorded)
+    return count
+
+
+def _error(pose: Pose, target: Target) -> float:
+    return (target.closest(pose.tip) - pose.tip).length
+
+
+def _off_target(pose: Pose, target: Target, enough: float) -> np.ndarray[Any, Any]:
+    """Projection (3x3) of a displacement of the tip onto directions that lead off the target, by finite differences.
+
+    The identity for a point; for a plane only the normal direction remains.
+    """
+    if isinstance(target, Point) or _error(pose, target) > enough:
+        return np.eye(3)
+    tip, size = pose.tip, _SLIDE * pose.chain.reach
+    steps = (Vector([size * (i == axis) for i in range(3)]) for axis in range(3))
+    along = [(target.closest(tip + step) - target.closest(tip - step)) / (2.0 * size) for step in steps]
+    off: np.ndarray[Any, Any] = np.eye(3) - np.array(along).T
+    return off
+
+
+class _Linearisation:
+    """Residuals of the soft goals and Jacobians of these and of the tip at a pose, in double precision."""
+
+    def __init__(self, pose: Pose, soft: Sequence[SoftGoal], off_target: np.ndarray[Any, Any]) -> None:
+        self.joints, columns = jacobian(pose, _MAX_STEP)
+        dofs = [
+            JointAxis(i, axis, pose.head(i), weight)
+            for i, weight, rotation, _ in self.joints
+            for axis in _axes(pose, i, rotation)
+        ]
+        residuals = [residual for goal in soft for residual in goal.residuals(pose, dofs)]
+        table = np.array(columns).reshape(-1, 5)
+        self.tip = off_target @ table[:, :3].T / pose.chain.reach
+        self.least, self.most = table[:, 3], table[:, 4]
+        self.residuals = np.array([value for value, _ in residuals])
+        self.jacobian = np.array([row for _, row in residuals]).reshape(len(residuals), len(dofs))
+
+    def apply(self, pose: Pose, damping: float) -> None:
+        """Take a step from the pose of the linearisation."""
+        apply_changes(pose, self.joints, self._step(damping).tolist())
+
+    def _step(self, damping: float) -> np.ndarray[Any, Any]:
+        """Solve for the change of every coordinate subject to T d = 0 and the bounds, activated one by one."""
+        count = len(self.least)
+        step, free = np.zeros(count), np.ones(count, dtype=bool)
+        cost = self.residuals @ self.residuals  # bounds the curvature that Gauss-Newton neglects
+        while free.any():
+            tip, soft = self.tip[:, free], self.jacobian[:, free]
+            size = tip.shape[1]
+            normal = soft.T @ soft
+            normal[np.diag_indices(size)] += damping * max(np.trace(normal) / size + cost, 1e-12)
+            system = np.block([[normal, tip.T], [tip, -1e-12 * np.eye(3)]])
+            wanted = np.concatenate(
+                (
+                    -soft.T @ (self.residuals + self.jacobian[:, ~free] @ step[~free]),
+                    -self.tip[:, ~free] @ step[~free],
+                )
+            )
+            found = np.linalg.lstsq(system, wanted, rcond=1e-10)[0][:size]
+            over = np.maximum(found - self.most[free], self.least[free] - found)
+            worst = int(over.argmax())
+            if over[worst] <= 1e-12:
+                step[free] = found
+                break
+            n = int(np.flatnonzero(free)[worst])
+            step[n] = min(max(found[worst], self.least[n]), self.most[n])
+            free[n] = False
+        return step
+
+
+def _axes(pose: Pose, i: int, rotation: Quaternion) -> Iterator[Vector]:
+    """Unit axis in armature space of each degree of freedom of joint `i`."""
+    socket = pose.socket(i)
+    sign = -1.0 if socket.is_negative else 1.0  # a mirrored frame reverses every rotation
+    for coordinate in pose.chain.joints[i].freedom.coordinates(rotation):
+        yield (socket @ coordinate.axis).normalized() * sign
