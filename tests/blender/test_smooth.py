@@ -226,7 +226,7 @@ def test_the_command_line_has_words_for_it(tmp_path):
     def told(*words):
         file = tmp_path / "report.json"
         assert main(["bake", "--tip", "Bone 4", *words, "--discard", "--json", str(file)]) == DONE
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))["limbs"][0]
 
     rig, limb = moving()
     configure(rig, "Bone 4", target=limb.target, chain_count=5, use_scene_range=False, frame_end=FRAMES)
