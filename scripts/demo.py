@@ -45,8 +45,8 @@ def make_scene():
 
 def bake_arm(rig, cup):
     """Bake the arm with progress on one line; returns the report."""
-    from ik_triangulation.bake import bake
-    from ik_triangulation.blender.limb import Limb
+    from ik_triangulation.jobs.bake import bake
+    from ik_triangulation.rig.limb import Limb
 
     tip = rig.pose.bones[ARM[-1]]
     tip.ik_triangulation.target, tip.ik_triangulation.chain_count = cup, len(ARM)  # as in the panel
@@ -124,8 +124,8 @@ def demonstrate():
     """Make both files; whether the arm reaches everywhere in them."""
     import bpy
 
-    from ik_triangulation.blender.units import distance_text
-    from ik_triangulation.summary import summary
+    from ik_triangulation.jobs.report_text import summary
+    from ik_triangulation.rig.units import distance_text
 
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "demo"
     folder.mkdir(parents=True, exist_ok=True)

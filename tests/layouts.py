@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import bpy
 
-from ik_triangulation.panels.layout import SidebarPanel
+from ik_triangulation.ui.panels.layout import SidebarPanel
 
 
 class Recorder:

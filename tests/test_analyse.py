@@ -9,20 +9,22 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import analyse, map_properties
-from ik_triangulation.bake import solve_pose
-from ik_triangulation.blender.images import show
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
+from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
 from ik_triangulation.goals import Point
+from ik_triangulation.jobs import compare as analyse
+from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import properties as map_properties
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
+from ik_triangulation.rig.images import show
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
 from ik_triangulation.solvers import compare as compare_module
 from ik_triangulation.solvers.compare import COSTS
 from ik_triangulation.solvers.compare import compare_solvers as compare_pose
-from ik_triangulation.work import run_through
 
 from .chains import GENERAL
 from .rigs import (
@@ -75,7 +77,7 @@ def test_the_present_frame_is_compared_and_nothing_changed():
     assert "two" in rows[-1].refusal.lower()
     assert {(row.tasks, row.reached) for row in rows[:-1]} == {(1, 1)}
     assert [row.total_angle for row in rows[:-1]] == sorted(row.total_angle for row in rows[:-1])
-    start = analyse.pose_of(rig, limb.bones, bpy.context.view_layer)
+    start = chain_map.pose_of(rig, limb.bones, bpy.context.view_layer)
     there = Point(target.matrix_world.translation)
     again = compare_pose(start, there, tolerance=limb.tolerance, iterations=limb.iterations)
     assert without_time(rows) == without_time(again)
@@ -102,7 +104,7 @@ def test_several_frames_are_summed_up_and_nothing_changed():
     summed = dict.fromkeys(QUICK, 0.0)
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        start = analyse.pose_of(rig, limb.bones, bpy.context.view_layer)
+        start = chain_map.pose_of(rig, limb.bones, bpy.context.view_layer)
         for solver in QUICK:
             summed[solver] += solve(start, Point(path_at(target)), solver=solver).cost.total_angle
     assert {row.solver: row.total_angle for row in rows} == pytest.approx(summed, rel=1e-3)
@@ -200,8 +202,8 @@ def test_a_chain_is_mapped_as_it_is_posed_and_nothing_changed():
     names = [bone.name for bone in rig.pose.bones]
     told = []
     with nothing_lost():
-        found = analyse.map_chain(rig, names, "CCD", 12, finish=False, progress=told.append)
-    start = analyse.pose_of(rig, names, bpy.context.view_layer)
+        found = chain_map.map_chain(rig, names, "CCD", 12, finish=False, progress=told.append)
+    start = chain_map.pose_of(rig, names, bpy.context.view_layer)
     alone = map_pose(
         start, *map_plane(start), SolverSettings(solver="CCD", iterations=20, finish=False), size=12, tolerance=0.01
     )
@@ -221,7 +223,7 @@ def test_a_map_that_is_stopped_changes_nothing():
         raise StopError
 
     with nothing_lost(), pytest.raises(StopError):
-        analyse.map_chain(rig, ["Bone 0", "Bone 1"], "CCD", 8, progress=stop)
+        chain_map.map_chain(rig, ["Bone 0", "Bone 1"], "CCD", 8, progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ def test_what_cannot_be_mapped_is_refused(words, message):
     rig.data.edit_bones.new("Other").tail = (0.0, 0.0, 1.0)
     bpy.ops.object.mode_set(mode="POSE")
     with nothing_lost(), pytest.raises(IKError, match=message):
-        analyse.map_chain(rig, **{"bones": ["Bone 0", "Bone 1", "Bone 2"], "size": 8, **words})
+        chain_map.map_chain(rig, **{"bones": ["Bone 0", "Bone 1", "Bone 2"], "size": 8, **words})
 
 
 # Images
@@ -316,7 +318,7 @@ def test_the_operator_makes_an_image_of_the_map(capfd):
     with nothing_lost_but_images():
         assert bpy.ops.pose.ik_triangulation_map(solver="CCD", size=16, finish=False) == {"FINISHED"}
     said = capfd.readouterr().out
-    found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
+    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
     image = bpy.data.images["Map of Rig: Bone 2"]
     assert np.array_equal(pixels(image)[::-1][:16], found.image())
     assert f"Info: Image 'Map of Rig: Bone 2': {found.coverage:.1f} % of the disc is reached" in said
@@ -336,7 +338,7 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     bpy.ops.pose.ik_triangulation_map(size=10, **words)
     bpy.ops.pose.ik_triangulation_map(size=8, **words)
     assert [image.name for image in bpy.data.images] == ["Map of Rig: Bone 2"]
-    found = analyse.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
+    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
 
 
@@ -348,7 +350,7 @@ def test_the_operator_offers_all_that_there_is():
 def test_bones_between_those_named_keep_their_pose():
     rig, _ = standard(4)
     rig.pose.bones["Bone 2"].rotation_quaternion = (0.9, 0.4, 0.0, 0.0)
-    pose = analyse.pose_of(rig, ["Bone 3", "Bone 1"], bpy.context.view_layer)
+    pose = chain_map.pose_of(rig, ["Bone 3", "Bone 1"], bpy.context.view_layer)
     assert [joint.name for joint in pose.chain.joints] == ["Bone 1", "Bone 3"]
     assert (pose.tip - evaluated_tip(rig, "Bone 3")).length < 1e-5
 
@@ -358,7 +360,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     select(rig, "Bone 1", "Bone 3")
     rig.data.bones.active = rig.data.bones["Bone 3"]
     bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
-    found = analyse.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
+    found = chain_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
 
 
@@ -504,7 +506,7 @@ def test_a_map_is_written_as_picture_and_numbers(run, tmp_path):
     words = ["--solver", "ccd", "--size", 20, "--frame", 3, "--png", png, "--npy", npy]
     code, _, said = run("map", "FILE", "--tip", "Bone 3", *words)
     assert code == DONE, said
-    found = analyse.map_chain(bpy.data.objects["Rig"], ["Bone 1", "Bone 2", "Bone 3"], "CCD", 20, finish=False)
+    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 1", "Bone 2", "Bone 3"], "CCD", 20, finish=False)
     assert f"{found.coverage:.1f} % of the disc is reached" in said
     numbers = np.load(npy)
     assert np.array_equal(np.nan_to_num(numbers), found.metric("iterations"))
@@ -522,7 +524,7 @@ def test_a_map_shows_the_metric_and_colours_asked_for(metric, scale, run, tmp_pa
     words = ["--size", 8, "--metric", metric, "--scale", scale, "--png", png, "--chain-length", 2, "--solver", "CCD"]
     code, _, said = run("map", "FILE", "--tip", "Bone 3", *words)
     assert code == DONE, said
-    found = analyse.map_chain(bpy.data.objects["Rig"], ["Bone 2", "Bone 3"], "CCD", 8)
+    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 2", "Bone 3"], "CCD", 8)
     read, shown = pixels(bpy.data.images.load(str(png)))[::-1], found.image(metric, scale.upper())
     assert np.array_equal(read[found.inside], shown[found.inside])
 
@@ -531,7 +533,7 @@ def test_a_map_needs_no_target_and_takes_bones_by_name(run, tmp_path):
     npy = tmp_path / "map.npy"
     code, _, said = run("map", "FILE", "--bones", "Bone 2", "Bone 0", "--size", 6, "--iterations", 3, "--npy", npy)
     assert code == DONE, said
-    found = analyse.map_chain(bpy.data.objects["Rig"], ["Bone 0", "Bone 2"], size=6, iterations=3)
+    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 0", "Bone 2"], size=6, iterations=3)
     assert np.array_equal(np.nan_to_num(np.load(npy)), found.metric("iterations"))
 
 

@@ -8,10 +8,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.bake import bake_limbs
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.operators.bake import POSE_OT_ik_triangulation_bake_all
-from ik_triangulation.results import latest
+from ik_triangulation.jobs.bake import bake_limbs
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.last_result import latest
+from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake_all
 
 from .rigs import (
     all_keys,
@@ -118,7 +118,7 @@ def test_what_was_baked_is_taken_back_if_a_later_limb_fails():
 
 @pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
 def test_cancelled_at_any_moment_in_a_window_it_loses_nothing(destination, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
     random, rig = Random(destination), body()
     for tip in ("Hand.L", "Hand.R", "Chest"):
         configure(rig, tip, destination=destination, mark_misses=True)

@@ -8,8 +8,8 @@ from math import pi
 import bpy
 import pytest
 
-from ik_triangulation.bake import solve_pose
 from ik_triangulation.cli import main
+from ik_triangulation.jobs.bake import solve_pose
 
 from .commands import DONE, FAILED, MISSED, USAGE, command, only_limb, opened, save_rig, told
 from .rigs import all_keys, chain_rig, configure, curves_of, empty, evaluated_tip, key_frames

@@ -5,11 +5,11 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.analyse import compare, preview
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.overlay import ghost
-from ik_triangulation.panels.duel import VIEW3D_PT_ik_triangulation_duel as PANEL
+from ik_triangulation.jobs.compare import compare, preview
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS
+from ik_triangulation.ui.overlay import ghost
+from ik_triangulation.ui.panels.duel import VIEW3D_PT_ik_triangulation_duel as PANEL
 
 from .layouts import drawn
 from .rigs import chain_rig, configure, empty, evaluated_tip, key_location, nothing_lost, rotate

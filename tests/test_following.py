@@ -9,13 +9,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.bake import bake, bake_limbs, rebake, solve_pose
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.limbs import add_limbs, remove_limb
-from ik_triangulation.reach import reach
-from ik_triangulation.results import latest
-from ik_triangulation.switching import let_follow
+from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.switching import let_follow
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.last_result import latest
 
 from .rigs import all_keys, curves_of, evaluated_tip, nothing_lost, place, select
 

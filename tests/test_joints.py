@@ -8,12 +8,12 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation import joints
-from ik_triangulation.blender.freedom import freedom_of, limits_of, stiffness_of
 from ik_triangulation.errors import AnimationError, ChainError
+from ik_triangulation.jobs import joint_tools as joints
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
-from ik_triangulation.panels.joints import VIEW3D_PT_ik_triangulation_joint
+from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of
+from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
 
 from .layouts import drawn
 from .rigs import (

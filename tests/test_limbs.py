@@ -5,9 +5,9 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.blender.collections import home
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
-from ik_triangulation.results import latest
+from ik_triangulation.rig.collections import home
+from ik_triangulation.ui.last_result import latest
 
 from .rigs import armature, chain_rig, empty, evaluated_tip, nothing_lost, select
 

@@ -7,13 +7,13 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation import live
-from ik_triangulation.bake import bake
-from ik_triangulation.blender import sampling
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import TargetError
+from ik_triangulation.jobs import live
+from ik_triangulation.jobs.bake import bake
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.results import latest
+from ik_triangulation.rig.frames import sampling
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.last_result import latest
 
 from .rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, nothing_lost, rotate
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlparse
 import bpy
 import pytest
 
-from ik_triangulation import manual
+from ik_triangulation.ui import manual
 from scripts.manual import ORDER, PAGES, make
 
 from .test_registration import our_types

@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation import analyse, mapping
-from ik_triangulation.bake import solve_pose
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.cli import main
+from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
+from ik_triangulation.jobs import compare as analyse
+from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.legend import in_words, labels, with_strip
 from ik_triangulation.maps.metric_map import METRICS
 from ik_triangulation.maps.volume import mapping_volume
-from ik_triangulation.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.solvers import solve
-from ik_triangulation.work import run_through
+from ik_triangulation.ui.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 
 from .rigs import chain_rig, configure, empty, nothing_lost, random_rotation
 from .test_modal import Recorder, event, pressed
@@ -289,8 +290,8 @@ BOTH = pytest.mark.parametrize("cls", [POSE_OT_ik_triangulation_map, POSE_OT_ik_
 
 @BOTH
 def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
-    monkeypatch.setattr("ik_triangulation.operators.job._NEWS", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.job._NEWS", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(cls, rig)
     while (result := operator.modal(context, event())) == {"RUNNING_MODAL"}:
@@ -311,7 +312,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
 
 @BOTH
 def test_esc_leaves_nothing(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
     rig = rig_in_space()
     with nothing_lost():
         operator, context, recorder = begun(cls, rig)
@@ -323,7 +324,7 @@ def test_esc_leaves_nothing(cls, monkeypatch):
 
 
 def test_the_armature_may_go_meanwhile(monkeypatch):
-    monkeypatch.setattr("ik_triangulation.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(POSE_OT_ik_triangulation_map_volume, rig)
     operator.modal(context, event())

@@ -4,8 +4,8 @@
 import bpy
 import pytest
 
-from ik_triangulation.bake import bake, bake_limbs
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.jobs.bake import bake, bake_limbs
+from ik_triangulation.rig.limb import Limb
 
 from .rigs import chain_rig, configure, empty, key_location, nothing_lost
 

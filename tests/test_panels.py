@@ -10,21 +10,21 @@ import bpy
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ik_triangulation import panels
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.panels.layout import SidebarPanel
-from ik_triangulation.panels.words import kind_words, range_words
-from ik_triangulation.results import latest
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui import panels
+from ik_triangulation.ui.last_result import latest
+from ik_triangulation.ui.panels.layout import SidebarPanel
+from ik_triangulation.ui.panels.words import kind_words, range_words
 
 from .layouts import drawn
 from .rigs import armature, chain_rig, configure, empty, evaluated_tip, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-MODULES = [import_module(f"ik_triangulation.panels.{module.name}") for module in iter_modules(panels.__path__)]
+MODULES = [import_module(f"ik_triangulation.ui.panels.{module.name}") for module in iter_modules(panels.__path__)]
 FOUND = [cls for module in MODULES for name, cls in vars(module).items() if name.startswith("VIEW3D_PT_")]
 PANELS = [cls for cls in dict.fromkeys(FOUND) if issubclass(cls, SidebarPanel)]
 
@@ -248,7 +248,7 @@ def test_what_stands_on_a_limit_is_shown():
 
 def test_in_a_narrow_sidebar_long_labels_stand_above_their_values():
     configure(chain_rig(4), "Bone 3", target=empty())
-    goal = import_module("ik_triangulation.panels.goal").VIEW3D_PT_ik_triangulation_goal
+    goal = import_module("ik_triangulation.ui.panels.goal").VIEW3D_PT_ik_triangulation_goal
     narrow, usual = drawn(goal, width=200), drawn(goal, width=260)
     assert narrow[narrow.index("orientation") - 1] == "Orientation:"
     assert [line for line in narrow if line != "Orientation:"] == usual
@@ -256,7 +256,7 @@ def test_in_a_narrow_sidebar_long_labels_stand_above_their_values():
 
 def test_presets_and_manual_are_in_the_header_or_where_that_is_too_narrow_below_it():
     configure(chain_rig(4), "Bone 3", target=empty())
-    main = import_module("ik_triangulation.panels.limbs").VIEW3D_PT_ik_triangulation
+    main = import_module("ik_triangulation.ui.panels.limbs").VIEW3D_PT_ik_triangulation
     assert "url_open" in drawn(main, width=200)
     assert "url_open" not in drawn(main, width=260)
 

@@ -12,7 +12,6 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.blender.freedom import freedom_of, stiffness_of, store
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
@@ -27,6 +26,7 @@ from ik_triangulation.presets import (
     read_preset,
     write_preset,
 )
+from ik_triangulation.rig.freedom import freedom_of, stiffness_of, store
 
 from .rigs import armature, chain_rig, configure, empty, nothing_lost, random_rotation, random_vector
 

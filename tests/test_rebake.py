@@ -5,12 +5,12 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation import bake as baking_module
-from ik_triangulation import commit
-from ik_triangulation.bake import bake, rebake
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.memory import recall
 from ik_triangulation.errors import AnimationError, ChainError, TargetError
+from ik_triangulation.jobs import bake as baking_module
+from ik_triangulation.jobs import write as commit
+from ik_triangulation.jobs.bake import bake, rebake
+from ik_triangulation.rig.bake_record import recall
+from ik_triangulation.rig.limb import Limb
 
 from .rigs import (
     MODES,

@@ -18,12 +18,12 @@ from math import radians
 
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.bake import solve_pose
-from ik_triangulation.blender.freedom import freedom_of
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.rig.freedom import freedom_of
+from ik_triangulation.rig.limb import Limb
 
 LIMBS = {
     "Human_Arm": ["upper_arm", "forearm", "hand"],

@@ -20,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from mathutils import Matrix
 
-from ik_triangulation import joints
-from ik_triangulation.bake import bake
-from ik_triangulation.blender.freedom import freedom_of
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.jobs import joint_tools as joints
+from ik_triangulation.jobs.bake import bake
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import turns
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.rig.freedom import freedom_of
+from ik_triangulation.rig.limb import Limb
 
 FRAMES = 40
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0))

@@ -20,10 +20,10 @@ import bpy
 
 from ..errors import IKError
 from . import analysing, blend, solving
+from .arguments import DONE, FAILED, MISSED, add_quiet
 from .console import Console
 from .envelope import version
 from .run import Run
-from .words import DONE, FAILED, MISSED, add_quiet
 
 COMMAND = "ik_triangulation"
 

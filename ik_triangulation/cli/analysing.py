@@ -7,20 +7,21 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from ..analyse import compare, map_chain, pose_of
-from ..blender.checks import check_frames
+from ..cooperative import run_through
+from ..jobs.compare import compare
 from ..kinematics import Pose
-from ..map_properties import PlaneMapSettings, SpaceMapSettings
+from ..maps.chain_map import map_chain, pose_of
+from ..maps.properties import PlaneMapSettings, SpaceMapSettings
 from ..maps.volume import mapping_volume
+from ..rig.checks import check_frames
 from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
-from ..work import run_through
+from .arguments import add_accept_misses, add_bones, add_command, add_goal, add_range, add_reporting, add_solver
 from .envelope import Result
 from .flags import add_settings
 from .limbs import bones_of, limb_of, range_of
 from .numbers import frame
 from .run import Run
-from .words import add_accept_misses, add_bones, add_command, add_goal, add_range, add_reporting, add_solver
 
 
 def add_commands(commands: Any) -> None:

@@ -12,7 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..errors import IKError
-from ..safe_files import Stamp, discard, stamp_of
+from ..rig.safe_files import Stamp, discard, stamp_of
 from .blend_check import is_whole
 
 _LONGEST = 1023  # bytes in a path; Blender cuts off what is longer

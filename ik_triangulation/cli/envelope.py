@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..safe_files import Write
+from ..rig.safe_files import Write
 
 SCHEMA = 2
 _MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"

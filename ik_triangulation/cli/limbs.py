@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone, Scene
 
-from ..blender.armature import bones_from_tip
-from ..blender.checks import check_armature
-from ..blender.limb import Limb, enabled_tips, has_limbs, saved_range, saved_settings
 from ..errors import ChainError, IKError, RigError, SettingError, TargetError
-from ..reach import Stop
+from ..jobs.reach import Stop
+from ..rig.armature import bones_from_tip
+from ..rig.checks import check_armature
+from ..rig.limb import Limb, enabled_tips, has_limbs, saved_range, saved_settings
 
 
 def scene_of(name: str | None) -> Scene:

@@ -20,7 +20,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from ..errors import IKError
-from ..safe_files import discard
+from ..rig.safe_files import discard
 
 PATIENCE = 60.0  # seconds to wait for a lock
 _TOO_OLD = 24 * 3600.0  # seconds after which a lock counts for nothing, wherever its process runs

@@ -14,7 +14,7 @@ import bpy
 
 from ..errors import IKError
 from ..presets import SUFFIX
-from ..safe_files import Staged, Write, discard, real_destination, replacing, stage
+from ..rig.safe_files import Staged, Write, discard, real_destination, replacing, stage
 
 _FLAGS = "output", "json", "png", "npy", "volume"  # each a file that is written
 STDOUT = "-"

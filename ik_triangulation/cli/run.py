@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 from bpy.types import Scene
 
-from ..safe_files import Write, write_new
+from ..rig.safe_files import Write, write_new
 from .blend import check_input, check_unchanged, note_saved, open_file, write_blend
 from .console import Console
 from .envelope import Result, report

@@ -10,18 +10,14 @@ from typing import Any
 
 from bpy.types import Scene
 
-from ..bake import baking, solve_pose
-from ..blender.limb import saved_reach
+from ..cooperative import run_through
+from ..jobs.bake import baking, solve_pose
+from ..jobs.reach import reach, reach_through, saved_stops
+from ..jobs.report import Report
+from ..jobs.report_text import summary, summary_of_all
 from ..presets import SUFFIX, apply_preset, find_preset, read_preset, shown_as
-from ..reach import reach, reach_through, saved_stops
-from ..report import Report
-from ..summary import summary, summary_of_all
-from ..work import run_through
-from .envelope import Result
-from .limbs import all_limbs, bones_of, limb_of, range_of, stops_of
-from .numbers import frame
-from .run import Run
-from .words import (
+from ..rig.limb import saved_reach
+from .arguments import (
     add_accept_misses,
     add_bones,
     add_command,
@@ -34,6 +30,10 @@ from .words import (
     add_saving,
     add_solver,
 )
+from .envelope import Result
+from .limbs import all_limbs, bones_of, limb_of, range_of, stops_of
+from .numbers import frame
+from .run import Run
 
 
 def add_commands(commands: Any) -> None:

@@ -15,13 +15,13 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..cooperative import Job, run_through
 from ..errors import ChainError, SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
 from ..motion.arrays import Numbers
 from ..solvers import Solution, SolverSettings, solve_goal
-from ..work import Job, run_through
 from .colours import SCALES
 from .npy import write_npy
 from .png import write_png

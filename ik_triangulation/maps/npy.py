@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..safe_files import write_file
+from ..rig.safe_files import write_file
 
 
 def write_npy(path: Path | str, values: NDArray[Any]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..safe_files import write_file
+from ..rig.safe_files import write_file
 
 _RGB, _RGBA = 2, 6  # colour types
 

@@ -9,12 +9,12 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..cooperative import Job
 from ..errors import SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..motion.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
-from ..work import Job
 from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, measure, numbers_of, reach_of
 from .npy import write_npy
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import pi
 from random import Random
 
+from ..cooperative import Work
 from ..solvers.finish import perturb
-from ..work import Work
 from .jumps import FAR, REACH, WISHES, Rotations, fast, reason, turn
 from .meeting import posed
 from .path import Candidates

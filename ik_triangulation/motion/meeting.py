@@ -9,13 +9,13 @@ directions from where one is.
 from collections.abc import Sequence
 from random import Random
 
+from ..cooperative import Work
 from ..goals import Goal
 from ..goals.orientation import missing_angle
 from ..kinematics import Locked, Pose
 from ..solvers import gauss_newton
 from ..solvers.iterate import iterate
 from ..solvers.null_space import optimise, optimise_from_restarts
-from ..work import Work
 from .jumps import PathFrame, Rotations
 
 _STEPS = 40  # of Gauss-Newton that bring the pose of the neighbouring frame to a target

@@ -8,12 +8,12 @@ from math import tau
 
 from mathutils import Quaternion
 
+from ..cooperative import Work
 from ..kinematics import Freedom, Hinge
 from ..kinematics.chain import LENGTH_ROUNDING
 from ..solvers import gauss_newton, triangulation
 from ..solvers.iterate import iterate
 from ..solvers.null_space import optimise
-from ..work import Work
 from .jumps import Jump, PathFrame, Rotations, jumps, leap, reason, turn, turned, turns
 from .meeting import is_met, posed
 from .viterbi import cheapest

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Matrix, Quaternion
 
+from ..cooperative import Work
 from ..kinematics import Free, Freedom, Pose
 from ..kinematics.rotation import rotation_angle
-from ..work import Work
 from .arrays import Array
 from .batch import BatchKinematics, rotations
 from .bezier import Curves, flowing, straight

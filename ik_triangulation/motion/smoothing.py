@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..work import Work
+from ..cooperative import Work
 from .jumps import Rotations, jumps, turns
 from .path import FramePath
 

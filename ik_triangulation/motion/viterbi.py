@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from mathutils import Quaternion
 
-from ..work import Work
+from ..cooperative import Work
 from .jumps import Rotations
 
 

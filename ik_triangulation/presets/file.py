@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from ..errors import FreedomError, SettingError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
-from ..safe_files import write_file
+from ..rig.safe_files import write_file
 from ..settings import IKT_PG_joint, IKT_PG_limb, choices
 from .preset import SETTINGS, Preset, PresetJoint
 

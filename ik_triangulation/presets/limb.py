@@ -15,12 +15,12 @@ from math import degrees, inf, radians
 from bpy.types import Object
 from mathutils import Matrix, Vector
 
-from ..blender.armature import bones_in_line
-from ..blender.freedom import can_turn, limits_of, stiffness_of, store
 from ..errors import ChainError
 from ..kinematics import EulerLimits, Freedom, Hinge
 from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
+from ..rig.armature import bones_in_line
+from ..rig.freedom import can_turn, limits_of, stiffness_of, store
 from .preset import SETTINGS, Preset, PresetJoint
 
 _OWN = radians(20.0)  # up to which a bone's own axis is taken for that of its flexion; Rigify's elbow is 13 degrees off

@@ -7,10 +7,10 @@ from math import degrees
 from time import perf_counter
 from typing import NamedTuple
 
+from ..cooperative import Job, run_through
 from ..errors import ChainError, SettingError
 from ..goals import Goal, Target
 from ..kinematics import Pose
-from ..work import Job, run_through
 from .registry import SOLVERS
 from .settings import SolverSettings
 from .solve import solve_goal

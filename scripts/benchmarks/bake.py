@@ -105,8 +105,8 @@ def bake_blender(ob, target, frames):
 
 def bake_ours(solver, smooth):
     def run(ob, target, frames):
-        from ik_triangulation.bake import bake
-        from ik_triangulation.blender.limb import Limb
+        from ik_triangulation.jobs.bake import bake
+        from ik_triangulation.rig.limb import Limb
 
         limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, tolerance=1e-4 * REACH, solver=solver, smooth=smooth)
         started = perf_counter()

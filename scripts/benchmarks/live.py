@@ -30,7 +30,8 @@ def drag_constraint(ob, target, places):
 
 def drag_live(solver):
     def run(ob, target, places):
-        from ik_triangulation import live, settings
+        from ik_triangulation import settings
+        from ik_triangulation.jobs import live
 
         settings.register()
         limb = ob.pose.bones[-1].ik_triangulation

@@ -79,7 +79,7 @@ def watch(ob, bones, frames):
 
 def forget(ob, bones, rotations):
     """Take away what the file says of these bones' rotations, but for a pose of them."""
-    from ik_triangulation.blender.keyframes import curves_of
+    from ik_triangulation.rig.keyframes import curves_of
 
     paths = [f'pose.bones["{name}"].rotation' for name in bones]
     for curve in [c for c in curves_of(ob) if c.data_path.startswith(tuple(paths))]:
@@ -121,9 +121,9 @@ def compare(ob, bones, frames, solver, joints, recorded, solve):
 
 def rows(path, first, last, solvers, smooth=True):
     """A row for each limb, way of its joints and solver. The add-on has to be registered."""
-    from ik_triangulation.bake import bake
-    from ik_triangulation.blender.limb import Limb
-    from ik_triangulation.joints import learn
+    from ik_triangulation.jobs.bake import bake
+    from ik_triangulation.jobs.joint_tools import learn
+    from ik_triangulation.rig.limb import Limb
 
     for number in range(len(limbs_of(load(path)))):
         for joints in ("free", "learned"):

@@ -45,7 +45,7 @@ def run(arguments):
     import bpy
     import gpu
 
-    from ik_triangulation.overlay.draw import draw, layers
+    from ik_triangulation.ui.overlay.draw import draw, layers
 
     if not hasattr(gpu, "init"):
         sys.exit(f"Blender {bpy.app.version_string} draws nothing without a window. Use Python 3.13 (Blender 5.2).")

@@ -164,9 +164,9 @@ def run(arguments):
     import addon_utils
     import bpy
 
-    from ik_triangulation.blender.armature import Bones, base_of, channels_of
     from ik_triangulation.errors import ChainError
     from ik_triangulation.kinematics import Pose
+    from ik_triangulation.rig.armature import Bones, base_of, channels_of
     from ik_triangulation.solvers import SOLVERS
 
     addon_utils.enable("ik_triangulation", default_set=True, persistent=True)

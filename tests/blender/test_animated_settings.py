@@ -8,14 +8,14 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import live
-from ik_triangulation.bake import bake, bake_limbs, rebake, solve_pose
-from ik_triangulation.blender.animated import PER_FRAME, ignored
-from ik_triangulation.blender.limb import SETTINGS, Limb
-from ik_triangulation.blender.sampling import samples, stage
-from ik_triangulation.reach import reach
+from ik_triangulation.jobs import live
+from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.report_text import lines, summary, summary_of_all
+from ik_triangulation.rig.animated import PER_FRAME, ignored
+from ik_triangulation.rig.frames.sampling import samples, stage
+from ik_triangulation.rig.limb import SETTINGS, Limb
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
-from ik_triangulation.summary import lines, summary, summary_of_all
 
 from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place
 

@@ -7,12 +7,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import commit, measure
-from ik_triangulation.bake import bake, bake_limbs, baking
-from ik_triangulation.blender import destination, keyframes
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.work import run_through
+from ik_triangulation.jobs import measure
+from ik_triangulation.jobs import write as commit
+from ik_triangulation.jobs.bake import bake, bake_limbs, baking
+from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     all_keys,

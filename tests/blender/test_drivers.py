@@ -4,9 +4,9 @@
 import bpy
 import pytest
 
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.reach import reach
+from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, empty, key_location, select
 

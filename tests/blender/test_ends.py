@@ -8,10 +8,10 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import SEAM
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS
 
 from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_location, random_rotation, rotate, rows

@@ -10,10 +10,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.dependencies import Node, follows
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import ChainError, IKError, SettingError, TargetError
+from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.rig.dependencies import Node, follows
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     all_keys,

@@ -8,8 +8,8 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.blender.armature import Bones, base_of, channels_of
 from ik_triangulation.errors import RigError
+from ik_triangulation.rig.armature import Bones, base_of, channels_of
 
 from ..rigs import INHERIT_SCALE, MODES, SCALES, armature, chain_rig, pose_randomly, random_specs, random_vector
 

@@ -6,10 +6,10 @@ from random import Random
 import bpy
 import pytest
 
-from ik_triangulation.bake import bake, delete_generated, solve_pose
-from ik_triangulation.blender import keyframes
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError, ChainError
+from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
+from ik_triangulation.rig import keyframes
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     MODES,

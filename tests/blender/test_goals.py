@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.looks import looks_of
 from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.report_text import on_limits, summary
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.looks import looks_of
+from ik_triangulation.rig.soft_goals import orientation_of
+from ik_triangulation.rig.target_shape import shape_of
 from ik_triangulation.settings import choices
-from ik_triangulation.shape import shape_of
-from ik_triangulation.summary import on_limits, summary
-from ik_triangulation.wishes import orientation_of
 
 from ..rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, place, rotate, rows
 

@@ -11,10 +11,10 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.blender.freedom import freedom_of, limits_of, stiffness_of, store
 from ik_triangulation.errors import ChainError, FreedomError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of, store
 
 from ..chains import random_cone, random_hinge, random_limits
 from ..rigs import EULER_MODES, chain_rig, random_rotation, rotate

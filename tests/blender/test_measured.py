@@ -5,13 +5,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation import live
-from ik_triangulation.bake import bake, rebake, solve_pose
-from ik_triangulation.blender.interference import may_interfere
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.reach import reach
-from ik_triangulation.results import latest
-from ik_triangulation.switching import let_follow
+from ik_triangulation.jobs import live
+from ik_triangulation.jobs.bake import bake, rebake, solve_pose
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.switching import let_follow
+from ik_triangulation.rig.interference import may_interfere
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.last_result import latest
 
 from ..rigs import armature, chain_rig, configure, curves_of, empty, evaluated_tip, key_location, nothing_lost
 

@@ -7,15 +7,15 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.bake import bake, report_of, solve_pose
-from ik_triangulation.blender.armature import Bones
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.sampling import sample
-from ik_triangulation.commit import Written
-from ik_triangulation.follow import follow
-from ik_triangulation.measure import NOT_MEASURED
-from ik_triangulation.report import Shown
-from ik_triangulation.summary import summary
+from ik_triangulation.jobs.bake import bake, report_of, solve_pose
+from ik_triangulation.jobs.frame_solver import follow
+from ik_triangulation.jobs.measure import NOT_MEASURED
+from ik_triangulation.jobs.report import Shown
+from ik_triangulation.jobs.report_text import summary
+from ik_triangulation.jobs.write import Written
+from ik_triangulation.rig.armature import Bones
+from ik_triangulation.rig.frames.sampling import sample
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, empty, evaluated_tip, key_location
 

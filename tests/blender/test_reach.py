@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion, Vector
 
-from ik_triangulation import commit, measure
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
+from ik_triangulation.jobs import measure
+from ik_triangulation.jobs import write as commit
+from ik_triangulation.jobs.reach import Stop, reach, reach_through
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.timing import profile
-from ik_triangulation.panels.reach import VIEW3D_PT_ik_triangulation_reach
-from ik_triangulation.reach import Stop, reach, reach_through
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.panels.reach import VIEW3D_PT_ik_triangulation_reach
 
 from ..layouts import drawn
 from ..rigs import (

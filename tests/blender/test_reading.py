@@ -9,15 +9,15 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.bake import bake
-from ik_triangulation.blender import sampling
-from ik_triangulation.blender.armature import base_of, bones_from_tip, bones_in_line, channels_of
-from ik_triangulation.blender.freedom import freedom_of, stiffness_of
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.motion import plain_locations, stands_still
-from ik_triangulation.blender.sampling import frame_of, samples, stage
 from ik_triangulation.errors import ChainError, FreedomError
+from ik_triangulation.jobs.bake import bake
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge, Locked
+from ik_triangulation.rig.armature import base_of, bones_from_tip, bones_in_line, channels_of
+from ik_triangulation.rig.frames import sampling
+from ik_triangulation.rig.frames.sampling import frame_of, samples, stage
+from ik_triangulation.rig.frames.static_motion import plain_locations, stands_still
+from ik_triangulation.rig.freedom import freedom_of, stiffness_of
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     armature,

@@ -8,14 +8,14 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation import commit
-from ik_triangulation.bake import bake, bake_limbs
-from ik_triangulation.blender.freedom import freedom_of
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.rotation import rotation_of
+from ik_triangulation.jobs import write as commit
+from ik_triangulation.jobs.bake import bake, bake_limbs
+from ik_triangulation.jobs.report_text import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.bezier import Curves
-from ik_triangulation.summary import lines, summary
+from ik_triangulation.rig.freedom import freedom_of
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.rotation import rotation_of
 
 from ..rigs import (
     MODES,

@@ -7,13 +7,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.analyse import compare, comparing
-from ik_triangulation.bake import bake, baking, run_through
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import RigError
+from ik_triangulation.jobs.bake import bake, baking, run_through
+from ik_triangulation.jobs.compare import compare, comparing
+from ik_triangulation.jobs.reach import own_stop, reach, reaching
+from ik_triangulation.jobs.reach_motion import Manner
 from ik_triangulation.motion.timing import profile
-from ik_triangulation.movement import Manner
-from ik_triangulation.reach import own_stop, reach, reaching
+from ik_triangulation.rig.limb import Limb
 from tests.rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")

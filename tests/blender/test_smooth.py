@@ -9,13 +9,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.bake import bake, baking, solve_pose
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.cli import main
-from ik_triangulation.cli.words import DONE
+from ik_triangulation.cli.arguments import DONE
+from ik_triangulation.jobs.bake import bake, baking, solve_pose
+from ik_triangulation.jobs.report_text import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import LEFT, TARGET
-from ik_triangulation.summary import lines, summary
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     chain_rig,

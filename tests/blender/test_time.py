@@ -6,10 +6,10 @@ from random import Random
 import bpy
 import pytest
 
-from ik_triangulation.bake import bake, delete_generated, rebake, solve_pose
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import AnimationError, SettingError
-from ik_triangulation.reach import reach
+from ik_triangulation.jobs.bake import bake, delete_generated, rebake, solve_pose
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.rig.limb import Limb
 from tests.rigs import (
     all_keys,
     chain_rig,

@@ -9,10 +9,10 @@ import bpy
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender.limb import Limb
 from ik_triangulation.errors import TargetError
+from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     all_keys,

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation import bake as baking
-from ik_triangulation import commit, measure
-from ik_triangulation import follow as following
-from ik_triangulation.bake import bake, solve_pose
-from ik_triangulation.blender import destination, keyframes
-from ik_triangulation.blender.limb import Limb
-from ik_triangulation.blender.rotation import rotation_of, run_of, set_rotation
+from ik_triangulation.jobs import bake as baking
+from ik_triangulation.jobs import frame_solver as following
+from ik_triangulation.jobs import measure
+from ik_triangulation.jobs import write as commit
+from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
 
 from ..rigs import (
     EULER_MODES,

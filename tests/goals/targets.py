@@ -7,18 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.goals import (
-    Box,
-    Cylinder,
-    Line,
-    Plane,
-    Point,
-    Ray,
-    Ring,
-    Segment,
-    Sphere,
-    Transformed,
-)
+from ik_triangulation.goals import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
 
 from ..chains import random_base, random_direction, random_rotation
 

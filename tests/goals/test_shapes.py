@@ -12,19 +12,7 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.goals import (
-    Box,
-    Cylinder,
-    Field,
-    Line,
-    Plane,
-    Point,
-    Ray,
-    Ring,
-    Segment,
-    Sphere,
-    Target,
-)
+from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
 from ik_triangulation.solvers import solve
 
 from ..chains import GENERAL, random_base, random_chain, random_direction, random_pose

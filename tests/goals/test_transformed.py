@@ -8,16 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.goals import (
-    Box,
-    Field,
-    Line,
-    Plane,
-    Point,
-    Ray,
-    Segment,
-    Transformed,
-)
+from ik_triangulation.goals import Box, Field, Line, Plane, Point, Ray, Segment, Transformed
 
 from ..chains import random_direction
 from .targets import (

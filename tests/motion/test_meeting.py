@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Orientation, Point
 from ik_triangulation.kinematics import Hinge, Pose
 from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.meeting import is_met, meet, posed
 from ik_triangulation.solvers import solve
-from ik_triangulation.work import finished
 
 from ..chains import straight
 from ..goals.soft_goals import allowed, arm

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
@@ -17,7 +18,6 @@ from ik_triangulation.motion.batch import BatchKinematics, rotations
 from ik_triangulation.motion.bezier import Curves, flowing, straight
 from ik_triangulation.motion.reduction import FullBake, JointChannels, reduce
 from ik_triangulation.solvers import solve
-from ik_triangulation.work import finished
 
 from ..chains import forward, mixed, random_base, random_chain, random_pose
 

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jump_removal import Path
-from ik_triangulation.work import finished
 
 from ..chains import hinged, limited
 from .paths import (

@@ -4,9 +4,9 @@
 from itertools import pairwise, product
 from random import Random
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Free
 from ik_triangulation.motion.viterbi import cheapest
-from ik_triangulation.work import finished
 
 
 def test_the_cheapest_way_is_that_of_all_ways():

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.overlay import clear_ghosts, draw, show_ghost
-from ik_triangulation.overlay.palette import palette
-from ik_triangulation.overlay.reading import active_limb_seen
-from ik_triangulation.overlay.shapes import Role
+from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
+from ik_triangulation.ui.overlay.palette import palette
+from ik_triangulation.ui.overlay.reading import active_limb_seen
+from ik_triangulation.ui.overlay.shapes import Role
 
 from ..rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
 from .viewport import pixels, viewport

@@ -10,8 +10,8 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.overlay.figure import add_aim, add_joints, add_reach, add_target
-from ik_triangulation.overlay.shapes import Role, Sketch
+from ik_triangulation.ui.overlay.figure import add_aim, add_joints, add_reach, add_target
+from ik_triangulation.ui.overlay.shapes import Role, Sketch
 
 from ..chains import mixed, random_base, random_chain, random_direction, random_limits, random_pose, straight
 

@@ -5,8 +5,8 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.overlay import clear_ghosts, show_ghost
-from ik_triangulation.overlay.ghost import ghosts
+from ik_triangulation.ui.overlay import clear_ghosts, show_ghost
+from ik_triangulation.ui.overlay.ghost import ghosts
 
 from ..rigs import chain_rig, nothing_lost
 from .viewport import viewport

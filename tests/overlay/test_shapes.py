@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.overlay.shapes import Arc, Line, Role, Sketch, circle, facing, octahedra, silhouette
+from ik_triangulation.ui.overlay.shapes import Arc, Line, Role, Sketch, circle, facing, octahedra, silhouette
 
 from ..rigs import random_rotation, random_vector
 

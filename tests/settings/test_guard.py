@@ -9,14 +9,16 @@ from pkgutil import iter_modules
 import bpy
 import pytest
 
-from ik_triangulation import map_properties, panels, settings
-from ik_triangulation.analyse import map_chain
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation import settings
 from ik_triangulation.cli import parser
-from ik_triangulation.panels.layout import SidebarPanel
-from ik_triangulation.reach import reach, reach_through
+from ik_triangulation.jobs.reach import reach, reach_through
+from ik_triangulation.maps import properties as map_properties
+from ik_triangulation.maps.chain_map import map_chain
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, ReachSettings, SolverSettings, settings_of
 from ik_triangulation.solvers import solve
+from ik_triangulation.ui import panels
+from ik_triangulation.ui.panels.layout import SidebarPanel
 from scripts.manual import make
 
 from ..layouts import recorded

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.blender.limb import Limb
+from ik_triangulation.rig.limb import Limb
 
 from .saved_file import FILE, JOINTS, LIMB, MAP, OTHER_TIP, OVERLAY, STOPS, TIP, values_of
 

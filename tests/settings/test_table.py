@@ -7,7 +7,7 @@ import bpy
 import pytest
 from bpy.props import FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ik_triangulation.blender.limb import SETTINGS, Limb
+from ik_triangulation.rig.limb import SETTINGS, Limb
 from ik_triangulation.settings import Exempt, Flag, given, group, saved, setting, settings_of
 from ik_triangulation.settings.table import by_property
 

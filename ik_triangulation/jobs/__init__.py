@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything a user can have done: solve a pose, bake, re-bake, reach, live, compare, learn.
+
+Each job reads, solves, checks and writes, in this order, and leaves the file as it was if anything fails.
+"""
+
+
+def register() -> None:
+    from . import live  # Blender's data need not be there for the other jobs to be imported
+
+    live.register()
+
+
+def unregister() -> None:
+    from . import live
+
+    live.unregister()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs made from what is selected, with targets where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import bpy
+from bpy.types import Object, PoseBone
+from mathutils import Matrix
+
+from ..errors import ChainError
+from ..rig.armature import find_bone
+from ..rig.collections import home
+from ..rig.controls import Controls
+from ..rig.freedom import can_turn
+from ..rig.units import scale_of
+
+_SIZE = 1.0  # of a new target, as a share of the tip bone's length
+
+
+def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
+    """Make a limb of every line of these bones, and of a single one with the bones above it; the names of their tips.
+
+    Of deform, helper and IK bones as generated rigs have them it takes the FK controls that move the same. Each reaches
+    for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError if there are
+    no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
+    """
+    if not bones:
+        raise ChainError("No bones are selected. Select the bones of the limb, or the one at its end.")
+    controls = Controls(armature)
+    chosen = _controls(armature, [find_bone(armature, name).name for name in bones], controls)
+    found = [armature.pose.bones[name] for name in chosen]
+    tips = [bone for bone in found if not any(below.name in chosen for below in bone.children_recursive)]
+    new = {tip.name: _count(tip, chosen, controls) for tip in tips if tip.ik_triangulation.target is None}
+    if not new:
+        raise ChainError(f"'{tips[0].name}' ends a limb already. Select other bones.")
+    targets = {name: target or new_target(armature, name) for name in new}
+    for name, count in new.items():
+        stored = armature.pose.bones[name].ik_triangulation
+        stored.chain_count, stored.use_selected = count, False
+        stored.target, stored.subtarget = targets[name], ""
+    return list(new)
+
+
+def remove_limb(armature: Object, tip: str) -> None:
+    """Let the limb that ends in `tip` have no target and the usual length; its other settings stay.
+
+    Raises ChainError for no such bone.
+    """
+    stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
+    for name in ("target", "chain_count"):
+        stored.property_unset(name)
+
+
+def new_target(armature: Object, tip: str) -> Object:
+    """A new empty where the tail of the bone `tip` is shown, turned as the bone, beside the armature.
+
+    Raises ChainError for no such bone.
+    """
+    bone = armature.pose.bones[find_bone(armature, tip).name]
+    empty = bpy.data.objects.new(f"{tip} Target", None)
+    empty.empty_display_type = "PLAIN_AXES"
+    place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
+    empty.empty_display_size = _SIZE * bone.length * scale_of(armature)
+    empty.matrix_world = place.normalized()
+    empty.show_in_front = True  # it stands inside the character
+    home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
+    return empty
+
+
+def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dict[str, None]:
+    """The bones to make limbs of: FK controls in place of others, and of one that begins a limb the one at its end."""
+    found = {name: controls.control(name) for name in names}
+    lines = {name: {name, *(b.name for b in armature.pose.bones[name].parent_recursive)} for name in found.values()}
+    ends: dict[str, None] = {}
+    for name, control in found.items():
+        others = lines.keys() - {control}
+        single = not others & lines[control] and not any(control in lines[other] for other in others)
+        ends[controls.end(control) if single and control != name else control] = None
+    return ends
+
+
+def _count(tip: PoseBone, chosen: Collection[str], controls: Controls) -> int:
+    """How many bones up to the last chosen one lead to this tip; if it is only this one, as many as turn at first.
+
+    Bones that cannot turn, as rigs have them between their controls, count only as far as they lie between others.
+    Raises ChainError if there are others between the chosen ones.
+    """
+    line = [tip, *tip.parent_recursive]
+    wanted = [bone.name in chosen for bone in line]
+    if sum(wanted) == 1:
+        whole = controls.count(tip.name)
+        if whole and not tip.ik_triangulation.is_property_set("chain_count"):
+            return whole
+        turning = [number for number, bone in enumerate(line, 1) if can_turn(bone)]
+        return turning[: tip.ik_triangulation.chain_count or None][-1] if turning else 1
+    count = len(line) - wanted[::-1].index(True)
+    gap = next((bone for bone in line[:count] if bone.name not in chosen and can_turn(bone)), None)
+    if gap is not None:
+        raise ChainError(
+            f"'{gap.name}' is not selected, but lies between others that are. Select it as well, or only '{tip.name}'."
+        )
+    return count

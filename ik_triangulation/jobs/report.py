@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of a solve or a bake, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from statistics import median
+from typing import Any, NamedTuple
+
+from mathutils import Quaternion, Vector
+
+from ..kinematics import Cost, Pose
+from ..motion.jumps import JointStep, Jump, largest_turn
+
+
+class Shown(NamedTuple):
+    """Place of the tip and rotation of its bone as Blender shows them, armature space."""
+
+    tip: Vector
+    rotation: Quaternion
+
+
+class FrameResult(NamedTuple):
+    """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
+
+    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is how
+    far the tip is turned away from the orientation that it should have; None if any will do. Where the frame is not
+    `due` the tip is on its way, and `error` the distance to where it should be there.
+    """
+
+    frame: float
+    error: float
+    reached: bool
+    iterations: int
+    pose: Pose
+    solution: Pose
+    angle: float | None = None
+    due: bool = True
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """The ends of their ranges that bones stand on, such as "X maximum", by the bones' names."""
+        pairs = zip(self.pose.chain.joints, self.pose.rotations, strict=True)
+        ends = {joint.name: joint.freedom.on_limits(rotation) for joint, rotation in pairs}
+        return {name: found for name, found in ends.items() if found}
+
+    @property
+    def cost(self) -> Cost:
+        """Turns, total angle and travel to the solver's pose; those of a bake add up over its frames."""
+        return self.solution.cost
+
+
+class Remedy(NamedTuple):
+    """A property, the bone or else that it is on, its value, and the one to give it."""
+
+    holder: str
+    name: str
+    now: float
+    value: float
+
+
+class NotFollowing(NamedTuple):
+    """A deform bone that is meant to follow the limb's tip bone and at a number of `frames` does not.
+
+    `distance` is the largest from the tip [Blender units, world space], at `frame`; `remedy` what makes it follow, if
+    that is known.
+    """
+
+    bone: str
+    tip: str
+    distance: float
+    frame: float
+    frames: int
+    remedy: Remedy | None
+
+    def text(self, of: int) -> str:
+        """A sentence or two, for that many frames in all."""
+        where = "" if of == 1 else f" at frame {self.frame:g}"
+        some = f" at {self.frames} of {of} frames" if self.frames < of else ""
+        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {self.distance:.3g} away{where}: "
+        if self.remedy is None:
+            return f"{begin}other constraints or bones move it. Bake those, or mute them."
+        holder, name, now, value = self.remedy
+        return f"{begin}'{name}' of '{holder}' is {now:g}. Set it to {value:g}."
+
+
+@dataclass(frozen=True)
+class Report:
+    """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
+
+    A full bake would have had `full_keys`; where that are more, those were dropped, and `strayed` is how far the tip is
+    from the full bake for it [Blender units, world space] at most, at the frames and halfway between them. `find_jumps`
+    finds what `jumps` says. The frames are judged by the limb's tip and by the deform bones that are meant to follow
+    it; where some are `not_following`, `alone` are the frames by the limb's tip alone.
+    """
+
+    armature: str
+    tip: str
+    target: str
+    solver: str
+    tolerance: float
+    angle_tolerance: float
+    frames: Sequence[FrameResult]
+    seconds: float
+    keys: int = 0
+    warnings: Sequence[str] = field(default_factory=tuple)
+    full_keys: int = 0
+    strayed: float = 0.0
+    find_jumps: Callable[[], Sequence[Jump]] = list
+    not_following: Sequence[NotFollowing] = ()
+    alone: Sequence[FrameResult] = ()
+
+    @cached_property
+    def jumps(self) -> Sequence[Jump]:
+        """The turns of joints that stand out from those of the frames around them, and why they are there.
+
+        Their indices are those of `frames`.
+        """
+        return self.find_jumps()
+
+    @cached_property
+    def due(self) -> Sequence[FrameResult]:
+        """The frames at which the tip shall be at the target: all but those on the way.
+
+        Those are the ones between the stops of a reach, and those at which the influence is below 1.
+        """
+        return [result for result in self.frames if result.due]
+
+    @property
+    def reached(self) -> int:
+        """Number of due frames within tolerance, in place and orientation."""
+        return sum(result.reached for result in self.due)
+
+    @property
+    def all_reached(self) -> bool:
+        """Whether every due frame is within tolerance."""
+        return self.reached == len(self.due)
+
+    @property
+    def missed(self) -> list[float]:
+        """The due frames that are not within tolerance."""
+        return [result.frame for result in self.due if not result.reached]
+
+    @property
+    def worst(self) -> FrameResult:
+        """The due frame with the largest error; where none is due, of all frames."""
+        return max(self._counted, key=lambda result: result.error)
+
+    @property
+    def largest_angle(self) -> float | None:
+        """The most that the tip is turned away from its orientation in a due frame [rad]; None if any will do.
+
+        Where no frame is due, that of all.
+        """
+        return max((result.angle for result in self._counted if result.angle is not None), default=None)
+
+    def following(self) -> Report:
+        """The same once all bones follow the limb."""
+        said = {note.text(len(self.frames)) for note in self.not_following}
+        warnings = [warning for warning in self.warnings if warning not in said]
+        return replace(self, frames=self.alone or self.frames, warnings=warnings, not_following=(), alone=())
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """The ends of their ranges that bones stand on at some frame, by the bones' names."""
+        ends: dict[str, dict[str, None]] = {}
+        for result in self.frames:
+            for name, found in result.on_limits.items():
+                ends.setdefault(name, {}).update(dict.fromkeys(found))
+        return {name: list(found) for name, found in ends.items()}
+
+    @property
+    def cost(self) -> Cost:
+        """What the turns on the way through all frames cost together."""
+        costs = [result.cost for result in self.frames]
+        turns, angles, ways = zip(*((cost.turns, cost.total_angle, cost.travel) for cost in costs), strict=True)
+        return Cost(sum(turns), sum(angles), sum(ways))
+
+    @property
+    def median_error(self) -> float:
+        """Median distance from tip to target at the due frames, or at all if none is [Blender units, world space]."""
+        return median(result.error for result in self._counted)
+
+    @property
+    def _counted(self) -> Sequence[FrameResult]:
+        return self.due or self.frames
+
+    @property
+    def largest_turn(self) -> JointStep | None:
+        """The largest turn of a joint from one frame to the next; None for a single frame."""
+        return largest_turn([result.pose for result in self.frames])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: distances in Blender units, world space (travel in armature space), angles in rad."""
+        turned = self.largest_turn
+        return {
+            "armature": self.armature,
+            "tip": self.tip,
+            "target": self.target,
+            "solver": self.solver,
+            "tolerance": self.tolerance,
+            "angle_tolerance": self.angle_tolerance,
+            "frames": len(self.frames),
+            "due": len(self.due),
+            "reached": self.reached,
+            "largest_distance": self.worst.error,
+            "largest_distance_frame": self.worst.frame,
+            "median_distance": self.median_error,
+            "largest_angle": self.largest_angle,
+            "on_limits": self.on_limits,
+            "cost": asdict(self.cost),
+            "largest_turn": turned and self._turned(turned),
+            "jumps": [{**self._turned(jump.turned), "reason": jump.reason} for jump in self.jumps],
+            "keys": self.keys,
+            "full_keys": self.full_keys,
+            "largest_distance_from_full_bake": self.strayed,
+            "seconds": self.seconds,
+            "warnings": list(self.warnings),
+            "not_following": [
+                {**note._asdict(), "remedy": note.remedy and note.remedy._asdict()} for note in self.not_following
+            ],
+            "per_frame": [
+                {
+                    "frame": result.frame,
+                    "due": result.due,
+                    "distance": result.error,
+                    "reached": result.reached,
+                    "iterations": result.iterations,
+                    "angle": result.angle,
+                    "on_limits": result.on_limits,
+                    "cost": asdict(result.cost),
+                }
+                for result in self.frames
+            ],
+        }
+
+    def _turned(self, turned: JointStep) -> dict[str, Any]:
+        return {"frame": self.frames[turned.at].frame, "bone": turned.joint, "angle": turned.angle}

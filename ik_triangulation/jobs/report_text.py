@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of a solve or a bake, in words."""
+
+from collections.abc import Sequence
+from math import degrees
+
+from bpy.types import Scene
+
+from ..rig.units import distance_text
+from .report import Report
+
+
+def summary(report: Report, scene: Scene) -> str:
+    """One line: due frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
+    worst, angle = report.worst, report.largest_angle
+    turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
+    if _is_single(report):
+        return f"{_reached(report)}, distance {distance_text(worst.error, scene)}{turned}"
+    return (
+        f"{_reached(report)}, largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+        + "".join(f"; {line}" for line in jumps(report))
+        + "".join(f". {line}" for line in _reduction(report, scene))
+    )
+
+
+def _is_single(report: Report) -> bool:
+    """Whether there is nothing to tell apart by frames."""
+    return len(report.due or report.frames) == 1
+
+
+def _reached(report: Report) -> str:
+    """How many of the frames that are due are reached."""
+    if not report.due:
+        return "On the way (influence below 1)"
+    if len(report.due) == 1:
+        return "Reached" if report.all_reached else "Not reached"
+    return f"Reached {report.reached} of {len(report.due)} frames"
+
+
+def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
+    """The same of several limbs together, in one line."""
+    worst = max(reports, key=lambda report: report.worst.error)
+    reached, frames = sum(report.reached for report in reports), sum(len(report.due) for report in reports)
+    return (
+        f"{len(reports)} {'limb' if len(reports) == 1 else 'limbs'} reached {reached} of {frames} frames, "
+        f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"
+    )
+
+
+def lines(report: Report, scene: Scene) -> list[str]:
+    """The same in short lines, as they fit in a sidebar."""
+    worst, angle = report.worst, report.largest_angle
+    where = "" if _is_single(report) else f" at frame {worst.frame:g}"
+    distance = f"Distance {distance_text(worst.error, scene)}{where}"
+    turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
+    notes = [note.text(len(report.frames)) for note in report.not_following]
+    return [_reached(report), distance, *turned, *notes, *jumps(report), *_reduction(report, scene)]
+
+
+def jumps(report: Report) -> list[str]:
+    """How often the joints jump, and the largest jump and its reason, if there are any."""
+    if not report.jumps:
+        return []
+    (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
+    count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
+    return [f"{count} {degrees(angle):.0f}° of '{joint}' at frame {report.frames[at].frame:g}: {reason}"]
+
+
+def _reduction(report: Report, scene: Scene) -> list[str]:
+    """A line about keys that were dropped, if any were."""
+    if report.keys >= report.full_keys:
+        return []
+    return [
+        f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of a full bake"
+    ]
+
+
+def on_limits(report: Report) -> list[str]:
+    """A line for each bone that stands on its limits at some frame."""
+    return [f"{name}: {', '.join(ends)}" for name, ends in report.on_limits.items()]

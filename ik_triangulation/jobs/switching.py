@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set and key the properties, such as IK_FK, that make deform bones follow a limb over a range of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from math import inf
+
+import bpy
+import numpy as np
+from bpy.types import Scene, ViewLayer
+
+from ..cooperative import finished
+from ..errors import RigError
+from ..rig.checks import check_armature, check_frames
+from ..rig.frames.stepping import bound_to
+from ..rig.keyframes import Channel, check_curves, check_keys, write_keys
+from ..rig.limb import Limb
+from ..rig.switches import Switch
+from .measure import Seen, Watch, astray, looking, remedy_of
+from .report import Remedy
+
+_MOST = 8  # properties that are set one after the other
+
+
+def let_follow(
+    limb: Limb,
+    frame_start: float,
+    frame_end: float,
+    key: bool = True,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> list[Remedy]:
+    """Set the properties with which all bones that are meant to follow the limb do so; returns what was set.
+
+    With `key` they have that value from `frame_start` to `frame_end`: keys there are replaced by a constant one at the
+    start, and what is shown before stays. A property that had keys has its old value again after the end; one that had
+    none keeps the new one. Properties with keys are keyed in any case. Raises an IKError that says what is in the way;
+    then nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    check_armature(limb.armature, view_layer)
+    check_frames(int(frame_start), int(frame_end), 1)
+    frames = _frames(frame_start, frame_end)
+    bound, watch, done = bound_to(limb, scene, view_layer, frames), Watch(limb), []
+    with ExitStack() as undo:
+        for _ in range(_MOST):
+            worst = _worst(watch, finished(looking(watch, frames, scene, view_layer, bound, inf)))
+            if worst is None:
+                break
+            follower, frame = worst
+            found = watch.switch(follower, frame, scene)
+            if found is None:
+                raise RigError(
+                    f"'{follower}' does not follow '{limb.tip}' at frame {frame:g}, and no single property of its "
+                    "constraints changes that. Mute what moves it."
+                )
+            done.append(remedy_of(*found, frame, scene))
+            _switch(*found, frame_start, frame_end, key, scene, view_layer, undo)
+        undo.pop_all()
+    return done
+
+
+def _frames(first: float, last: float) -> Sequence[float]:
+    """Both ends, and the whole frames between them."""
+    return list(dict.fromkeys([first, *range(int(first) + 1, int(last) + 1), last]))
+
+
+def _worst(watch: Watch, seen: dict[float, Seen]) -> tuple[str, float] | None:
+    """The follower that is the farthest from the limb's tip, and at which frame; None if all follow."""
+    far = [
+        (apart, name, frame)
+        for frame, here in seen.items()
+        for name in watch.followers
+        if (apart := astray(watch.limb, here, name)) is not None
+    ]
+    return max(far)[1:] if far else None
+
+
+def _switch(
+    switch: Switch,
+    value: float,
+    first: float,
+    last: float,
+    key: bool,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> None:
+    """Give a property a value, and key it over a range; closing `undo` takes that back."""
+    if key or switch.curves:
+        _key(switch, value, first, last, scene, view_layer, undo)
+    undo.callback(switch.set, switch.now)
+    switch.set(switch.at(scene.frame_current + scene.frame_subframe, scene) if switch.curves else value)
+    view_layer.update()
+
+
+def _key(
+    switch: Switch, value: float, first: float, last: float, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> None:
+    check_keys(switch.owner, ())
+    check_curves(switch.curves, f"'{switch.name}' of '{switch.holder}'")
+    keys = {first: value}
+    if switch.curves or first > scene.frame_start:
+        keys[first - 1] = switch.at(first - 1, scene)
+    if switch.curves:
+        keys[last + 1] = switch.at(last + 1, scene)
+    frames = sorted(keys)
+    run = Channel(switch.holder, switch.path, np.array([[keys[frame]] for frame in frames], np.float32), (0,))
+    times = [switch.time(frame, scene) for frame in (*frames, max(*frames, last))]
+    finished(write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, "CONSTANT"))

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what was solved to keys and poses, all of which can be taken back until the end."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from math import inf
+from operator import getitem
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import FCurve, Object, Scene, ViewLayer
+
+from ..cooperative import Work, finished
+from ..kinematics import Locked
+from ..motion.bezier import Curves, flowing, straight
+from ..motion.reduction import FullBake, JointChannels, Reduction, reduce
+from ..rig.clock import Clock
+from ..rig.destination import Destination
+from ..rig.freedom import keyed
+from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
+from ..rig.limb import Limb
+from ..rig.limit_check import within_limits
+from ..rig.rotation import channel, run_of, set_rotation, values_for
+from .frame_solver import Solved, chains_of, same_joints
+
+REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
+
+
+class Written(NamedTuple):
+    """How many `keys` were written of how many in a `full` bake, and how far the tip has `strayed` from it for that.
+
+    `at` are the indices of the frames that have keys; the distance is in world space [Blender units].
+    """
+
+    keys: int
+    full: int
+    at: Sequence[int]
+    strayed: float = 0.0
+
+
+def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
+    """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
+    time = Clock(scene, limb.armature).time(solved.now.frame)
+    runs = finished(_runs(limb, [solved], [time], {}, {}))
+    keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
+    for run in runs:
+        _put(limb.armature, run, run.values[0], undo)
+    view_layer.update()
+    return keys
+
+
+def show(limb: Limb, solved: Solved) -> None:
+    """Show the solution of one frame, as pose() does, on the bones that it turns, for Blender to evaluate yet."""
+    sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
+    for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
+        if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
+            continue
+        bone = limb.armature.pose.bones[joint.name]
+        values = values_for(rotation, bone.rotation_mode, joint.freedom, getattr(bone, channel(bone)[0]))
+        set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
+
+
+def key_shown(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
+    """Key the limb as it is shown at the present frame; returns the number of keys."""
+    time = Clock(scene, limb.armature).time(scene.frame_current + scene.frame_subframe)
+    runs = []
+    for bone in limb.pose_bones:
+        prop, _ = channel(bone)
+        values = np.array([tuple(getattr(bone, prop))], np.float32)
+        runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))
+    with ExitStack() as undo:
+        keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo))
+        undo.pop_all()
+    return keys
+
+
+def key(
+    limb: Limb,
+    solved: Sequence[Solved],
+    first: float,
+    last: float,
+    scene: Scene,
+    view_layer: ViewLayer,
+    destination: Destination,
+    undo: ExitStack,
+    kept: Mapping[str, ByHand],
+) -> Work[Written]:
+    """Replace the keys from frame `first` to `last` by those of the solved frames, and show the present frame's pose.
+
+    Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
+    then all others are written. Closing `undo` puts everything back as it was, also if the work is given up.
+    """
+    clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
+    linear = is_linear(frames, first, last, limb.interpolation)
+    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
+    times = [clock.time(frame) for frame in frames]
+    before = {}
+    for name in limb.in_order:
+        before[name] = _before(limb.armature, name, first)
+        yield
+    runs = yield from _runs(limb, solved, times, before, kept)
+    full, at, strayed = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
+    if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
+        at, curves, strayed = yield from _reduced(limb, solved, times, runs, linear)
+        runs = _thinned(runs, at, curves)
+    how = interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
+    keys = yield from write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
+    _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
+    return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
+
+
+def _runs(
+    limb: Limb,
+    solved: Sequence[Solved],
+    times: Sequence[float],
+    before: Mapping[str, tuple[float, ...]],
+    kept: Mapping[str, ByHand],
+) -> Work[list[Channel]]:
+    """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
+    runs = []
+    # Frames at which something is scaled have joints for bones that cannot turn as well.
+    chains = chains_of(solved)
+    places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
+    poses, keys = [result.pose.rotations for result in solved], [id(result.pose.chain) for result in solved]
+    for joint in solved[0].pose.chain.joints:
+        if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places.values()):
+            continue
+        bone = limb.armature.pose.bones[joint.name]
+        prop, _ = channel(bone)
+        at = {key: place[joint.name] for key, place in places.items()}
+        rotations = list(map(getitem, poses, map(at.__getitem__, keys)))
+        allowed = {key: chain.joints[at[key]].freedom for key, chain in chains.items()}
+        freedoms = list(map(allowed.__getitem__, keys))
+        previous = before.get(joint.name) or tuple(getattr(bone, prop))
+        parts, begin = [], 0
+        for time, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+            end = bisect_left(times, time)
+            if end > begin:
+                part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
+                parts.append(part)
+                previous = tuple(part[-1].tolist())
+            previous = tuple(stays.get(index, value) for index, value in enumerate(previous))
+            begin = end
+        values = np.vstack(parts)
+        values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
+        yield
+        runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
+    return runs
+
+
+def _reduced(
+    limb: Limb, solved: Sequence[Solved], times: Sequence[float], runs: Sequence[Channel], linear: bool
+) -> Work[Reduction]:
+    """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
+    poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
+    names = [joint.name for joint in poses[0].chain.joints]
+    tracks, begin = [], 0
+    for run in runs:
+        columns = slice(begin, begin + run.values.shape[1])
+        mode = limb.armature.pose.bones[run.bone].rotation_mode
+        tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
+        begin = columns.stop
+    values = np.hstack([run.values for run in runs]).astype(np.float64)
+    full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)
+    world = worlds[0].to_3x3()
+    reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
+    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
+
+
+def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
+    """The runs with nothing but the keys that are kept, and the slopes of their handles."""
+    thinned, begin = [], 0
+    for run in runs:
+        end = begin + run.values.shape[1]
+        slopes = curves.left[:, begin:end], curves.right[:, begin:end]
+        thinned.append(run._replace(values=run.values[list(at)], slopes=slopes))
+        begin = end
+    return thinned
+
+
+def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
+    """Channel values of the last keys before `frame`; where there are none, the present ones."""
+    bone = armature.pose.bones[name]
+    prop, _ = channel(bone)
+    keyed_values = values_before(armature, bone.path_from_id(prop), frame)
+    return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
+
+
+def _show(
+    armature: Object,
+    runs: Sequence[Channel],
+    frame: float,
+    curves: Mapping[tuple[str, int], FCurve],
+    undo: ExitStack,
+) -> None:
+    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
+    for run in runs:
+        bone = armature.pose.bones[run.bone]
+        prop, _ = channel(bone)
+        values = list(getattr(bone, prop))
+        for index in run.indices:
+            if (run.path, index) not in curves:
+                continue
+            values[index] = curves[run.path, index].evaluate(frame)
+        _put(armature, run, values, undo)
+
+
+def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
+    """Give a bone these rotation channels; closing `undo` gives it back those it had."""
+    bone = armature.pose.bones[run.bone]
+    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
+    set_rotation(bone, values)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Metric maps of the bones of an armature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import bpy
+from bpy.types import Object, ViewLayer
+
+from ..kinematics import Pose
+from ..rig.armature import Bones, base_of, bones_in_line, channels_of
+from ..rig.checks import check_armature
+from ..solvers import SolverSettings
+from .metric_map import MetricMap, map_plane, map_pose
+
+
+def map_chain(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str = "TRIANGULATION",
+    size: int = 100,
+    tolerance: float = 0.01,
+    iterations: int = 20,
+    finish: bool = False,
+    view_layer: ViewLayer | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> MetricMap:
+    """The metric map of a chain of bones, as it is posed, in the plane in which it is bent.
+
+    Bones between those named keep their pose. `tolerance` is a share of the reach; `progress` is told the share done
+    and may raise to stop. Raises an IKError that says what is in the way.
+    """
+    start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
+    return map_pose(start, *map_plane(start), settings, size=size, tolerance=tolerance, progress=progress)
+
+
+def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
+    """A chain of bones as it is shown, in armature space; those between the bones named are no joints of it.
+
+    Raises ChainError unless they are one line of descent, RigError for an armature that cannot be read.
+    """
+    view_layer.update()
+    check_armature(armature, view_layer)
+    shown = armature.evaluated_get(view_layer.depsgraph)
+    line = bones_in_line(armature, bones)
+    return Bones(armature, line, bones).pose(base_of(shown, line[0]), channels_of(shown, line))

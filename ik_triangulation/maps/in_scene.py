@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Maps of a limb in the scene, to scale and in place: what its solver does in a plane, what it reaches in space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Object, Scene, ViewLayer
+from mathutils import Matrix, Vector
+
+from ..cooperative import Job, Progress, run_through
+from ..rig.armature import bones_in_line
+from ..rig.images import show
+from ..rig.map_objects import PICTURE, place_cloud, place_picture
+from ..solvers import SolverSettings
+from .chain_map import pose_of
+from .legend import in_words, with_strip
+from .metric_map import METRICS, MetricMap, check_shown, map_plane, mapping_pose
+from .volume import VolumeMap, mapping_volume
+
+_VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space
+
+
+class Mapped(NamedTuple):
+    """A map, and the object that shows it."""
+
+    shown: Object
+    made: MetricMap | VolumeMap
+
+
+def map_in_scene(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str = "TRIANGULATION",
+    size: int = 100,
+    tolerance: float = 0.01,
+    iterations: int = 20,
+    finish: bool = False,
+    metric: str = "iterations",
+    scale: str = "HUE",
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> Mapped:
+    """Show the map of map_chain() as an image in the plane in which the chain is bent, its disc that of the reach.
+
+    Its colours are explained below the disc. An earlier one of the same limb is replaced. Raises an IKError that says
+    what is in the way; then, and if `progress` (rows done, rows in all) raises, nothing has changed.
+    """
+    how = solver, size, tolerance, iterations, finish
+    return run_through(mapping_in_scene(armature, bones, *how, metric, scale, scene, view_layer), progress)
+
+
+def mapping_in_scene(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str,
+    size: int,
+    tolerance: float,
+    iterations: int,
+    finish: bool,
+    metric: str,
+    scale: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Job[Mapped]:
+    """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
+    check_shown(metric, scale)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    start = pose_of(armature, bones, view_layer)
+    root, along, across = map_plane(start)
+    world = armature.matrix_world.to_3x3()
+    if (world @ along).cross(world @ across).dot(_VIEWER) < 0.0:
+        across = -across
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
+    made = yield from mapping_pose(start, root, along, across, settings, size=size, tolerance=tolerance)
+    picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
+    colours = metric, scale, *made.ends(metric)
+    image = show(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
+    frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
+    frame.translation = root
+    side = 2.0 * start.chain.reach
+    words = f"{in_words(*colours)}\n{made.coverage:.1f} % of the disc is reached{'' if finish else ' without Finish'}"
+    return Mapped(place_picture(armature, tip, image, frame, side, words, scene, view_layer), made)
+
+
+def volume_in_scene(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str = "TRIANGULATION",
+    resolution: int = 16,
+    tolerance: float = 0.01,
+    iterations: int = 100,
+    seed: int = 0,
+    metric: str = "iterations",
+    scale: str = "HUE",
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    progress: Progress | None = None,
+) -> Mapped:
+    """Show all places that the chain reaches, on a grid with `resolution` places across its reach, as coloured marks.
+
+    What the solver leaves open is finished, so that a place without a mark is out of reach; `tolerance` is a share of
+    the reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. Raises an IKError
+    that says what is in the way; then, and if `progress` (places done, places in all) raises, nothing has changed.
+    """
+    how = solver, resolution, tolerance, iterations, seed
+    return run_through(volume_mapping_in_scene(armature, bones, *how, metric, scale, scene, view_layer), progress)
+
+
+def volume_mapping_in_scene(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str,
+    resolution: int,
+    tolerance: float,
+    iterations: int,
+    seed: int,
+    metric: str,
+    scale: str,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Job[Mapped]:
+    """What volume_in_scene() does, place by place: yields the places done and the places in all."""
+    check_shown(metric, scale)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    start = pose_of(armature, bones, view_layer)
+    settings = SolverSettings(solver=solver, iterations=iterations, seed=seed)
+    made = yield from mapping_volume(start, settings, resolution=resolution, tolerance=tolerance)
+    ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
+    more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
+    words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the places are reached"
+    shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
+    return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only room that reads and writes Blender's data: rigs, targets, poses, keys."""

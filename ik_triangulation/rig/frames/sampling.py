@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the rig and its target are at a frame, without stepping the user's scene.
+
+A scene of its own that holds only the armature and the target makes Blender evaluate just what those depend on: exact,
+with parents, constraints and drivers, and at the same cost however heavy the user's scene is. The user's current frame
+and poses that are not keyed stay as they are.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import floor, inf, isfinite
+from time import perf_counter
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
+from mathutils import Matrix, Quaternion, Vector
+
+from ...errors import RigError, TargetError
+from ...kinematics import Freedom
+from ...kinematics.rotation import orientation
+from ..armature import Channels, base_of, channels_of, is_flat
+from ..clock import evaluated_time
+from ..drivers import broken_drivers
+from ..freedom import freedom_of, locked_axes
+from ..limb import Limb
+from ..looks import Looks, Volume, looks_of, volume_of
+from .static_motion import plain_locations, stands_still
+
+Handler = Callable[..., None]
+_PACKAGE = __package__.removesuffix(".rig.frames")  # installed it has another name
+
+
+class Rig(NamedTuple):
+    """The armature at some frame, as far as it matters to a limb."""
+
+    world: Matrix  # of the armature, 4x4
+    into: Matrix  # from world to armature space, 4x4
+    stretch: float  # the most that world space stretches armature space
+    base: Matrix  # of the chain root's parent, 4x4, armature space
+    channels: list[Channels]  # of the chain's bones
+    freedoms: dict[str, Freedom]  # of bones whose limits are other ones at other frames
+
+
+class Sample(NamedTuple):
+    """The rig and its target at one frame; as long as the rig stands still it is the same object.
+
+    `limb` is the limb with the settings that it has at that frame, which a frame is solved and judged by. `target` is
+    the frame of the target (4x4), `looks` what it looks like, `pole` the place of the pole target if there is one,
+    `obstacles` what is in the way; world space.
+    """
+
+    frame: float
+    rig: Rig
+    limb: Limb
+    target: Matrix
+    looks: Looks
+    pole: Vector | None = None
+    obstacles: Sequence[Volume] = ()
+
+
+def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
+    """Read what the dependency graph says now. Raises TargetError or RigError if the target or the rig is nowhere."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    world = armature.matrix_world.copy()
+    base = base_of(armature, limb.bones[0])
+    if not all(isfinite(number) for matrix in (world, base) for row in matrix for number in row):
+        raise RigError(
+            f"'{armature.name}' has an invalid position at frame {frame:g} (NaN or infinite). "
+            "Check its drivers and keys."
+        )
+    if is_flat(world):
+        raise RigError(f"'{armature.name}' (or a parent) has zero scale at frame {frame:g}. Give it a non-zero scale.")
+    rig = Rig(
+        world,
+        world.inverted(),
+        max(abs(scale) for scale in world.to_scale()),
+        base,
+        channels_of(armature, limb.bones),
+        {bone.name: freedom_of(bone) for bone in _varying(limb, armature)},
+    )
+    return Sample(frame, rig, limb.at(armature), *_goals(limb, depsgraph, frame))
+
+
+def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
+    """The bones whose limits are animated, or that locked channels freeze at what this frame says."""
+    bones = (armature.pose.bones[name] for name in limb.in_order)
+    return [bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits]
+
+
+def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+    """Frame of the target and its looks, place of the pole target, volumes of the obstacles, world space.
+
+    Raises TargetError if one of them is nowhere.
+    """
+    target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
+    pole = None
+    if limb.pole_target is not None:
+        name = f"Pole target '{limb.pole_target.name}'"
+        pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), name, frame).to_translation()
+    places = [(ob, _valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame)) for ob in limb.in_the_way]
+    obstacles = [volume_of(ob, place, depsgraph) for ob, place in places]
+    return target, looks_of(limb.target, limb.subtarget, depsgraph), pole, obstacles
+
+
+def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix
+    if not isfinite(a + b + c + d + e + f + g + h + i + x + y + z):
+        raise TargetError(
+            f"{name} has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
+        )
+    return matrix
+
+
+def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
+    """Where an object is, or a bone of it, in world space (4x4)."""
+    evaluated = ob.evaluated_get(depsgraph)
+    if bone:
+        return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
+    return evaluated.matrix_world.copy()
+
+
+def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
+    """Place and rotation of the tip in the target's space, as evaluated.
+
+    Raises TargetError for a flat target, RigError for a tip that is scaled flat.
+    """
+    target = frame_of(limb.target, limb.subtarget, depsgraph)
+    if is_flat(target):
+        raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
+    tip = frame_of(limb.armature, limb.tip, depsgraph)
+    if is_flat(tip):
+        raise RigError(
+            f"Bone '{limb.tip}' or one above it is scaled to zero, it has no rotation to keep. Give it a scale."
+        )
+    turned, goal = (orientation(frame.to_3x3()) for frame in (tip, target))
+    return target.inverted() @ tip_location(limb, depsgraph), goal.conjugated() @ turned
+
+
+def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
+    """Tail of the chain's last bone as Blender evaluates it, world space."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    return armature.matrix_world @ armature.pose.bones[limb.tip].tail
+
+
+@contextmanager
+def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
+    """A scene with nothing but the armature and the target, with the time settings of `scene`; gone afterwards.
+
+    Handlers of other add-ons are not called for its frames: they would change what the user's scene shows.
+    """
+    own = bpy.data.scenes.new("IK Triangulation")
+    try:
+        for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(own.render, name, getattr(scene.render, name))
+        own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
+        own.unit_settings.scale_length = scene.unit_settings.scale_length
+        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.in_the_way)):
+            own.collection.objects.link(ob)
+        with silenced(lambda handler: True):
+            yield own
+    finally:
+        bpy.data.scenes.remove(own)
+
+
+@contextmanager
+def silenced(which: Callable[[Handler], bool]) -> Iterator[None]:
+    """Meanwhile such handlers are not called when the frame changes."""
+    lists = [(calls, list(calls)) for calls in _frame_handlers()]
+    for calls, before in lists:
+        calls[:] = [handler for handler in before if not which(handler)]
+    try:
+        yield
+    finally:
+        for calls, before in lists:
+            calls[:] = before
+
+
+def is_own(handler: Handler) -> bool:
+    """Whether a handler is the extension's own: live limbs follow the frame."""
+    return str(getattr(handler, "__module__", "")).startswith(_PACKAGE)
+
+
+def others_follow_frame() -> bool:
+    """Whether other add-ons have something called when the frame changes."""
+    return not all(is_own(handler) for calls in _frame_handlers() for handler in calls)
+
+
+def _frame_handlers() -> tuple[list[Handler], ...]:
+    return bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post
+
+
+def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = False) -> Iterator[Sample]:
+    """The rig and its target at each of the frames; what does not move is read only once.
+
+    The rotations of the solved bones are those of the first frame wherever nothing else moves the rig; with `posed`
+    they are those of each.
+    """
+    first = sample(limb, go_to(staged, frames[0]), frames[0])
+    yield first
+    still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
+    locations = None
+    if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
+        locations = plain_locations(limb.target, [evaluated_time(staged, frame) for frame in frames])
+    for number, frame in enumerate(frames[1:], 1):
+        if locations:
+            target = first.target.copy()
+            target.translation = x, y, z = locations[number][:]
+            if not isfinite(x + y + z):
+                _valid(target, f"Target '{limb.target_name}'", frame)
+            yield Sample(frame, first.rig, first.limb, target, first.looks)
+        elif still:
+            yield Sample(frame, first.rig, first.limb, *_goals(limb, go_to(staged, frame), frame))
+        else:
+            yield sample(limb, go_to(staged, frame), frame)
+
+
+def in_parts(
+    limb: Limb,
+    scene: Scene,
+    frames: Sequence[float],
+    seconds: float,
+    posed: bool = False,
+    broken: list[str] | None = None,
+) -> Iterator[Sample]:
+    """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out.
+
+    Where making that scene and its first frame take longer, as many are read as there can be in as long again. Drivers
+    that do not run at one of the frames are added to `broken`, as broken_drivers() tells them.
+    """
+    done = 0
+    while done < len(frames):
+        part: list[Sample] = []
+        began, until = perf_counter(), inf
+        with stage(limb, scene) as staged:
+            for now in samples(limb, staged, frames[done:], posed):
+                read = perf_counter()
+                until = read + max(seconds, read - began) if not part else until
+                part.append(now)
+                if read > until:
+                    break
+            if broken is not None:
+                broken += broken_drivers(limb, staged.view_layers[0].depsgraph)
+        yield from part
+        done += len(part)
+
+
+def go_to(staged: Scene, frame: float, view_layer: ViewLayer | None = None) -> Depsgraph:
+    """Evaluate a scene at a frame, whole or not; what its `view_layer` shows, by default the first."""
+    whole = floor(frame)
+    staged.frame_set(whole, subframe=frame - whole)
+    return (view_layer or staged.view_layers[0]).depsgraph

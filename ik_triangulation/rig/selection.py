@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The selected bones of an armature, and the limbs they make."""
+
+from bpy.types import Object, PoseBone
+
+from .limb import Limb
+
+
+def selected_bones(armature: Object) -> list[str]:
+    """Names of the selected bones of an armature, of those that are shown."""
+    return [bone.name for bone in armature.pose.bones if _is_selected(bone)]
+
+
+def limb_of(tip: PoseBone, target: Object | None = None) -> Limb:
+    """The limb that ends in this bone, for this `target` if it has none. Raises an IKError that says what is wrong."""
+    chosen = selected_bones(tip.id_data) if tip.ik_triangulation.use_selected else ()
+    return Limb.of(tip, chosen, target)
+
+
+def _is_selected(bone: PoseBone) -> bool:
+    """Whether a bone counts as selected, as in Blender's own operators: a hidden one keeps its mark, but does not."""
+    of = bone if hasattr(bone, "select") else bone.bone  # where both marks moved from in Blender 5.0
+    if not of.select or of.hide:
+        return False
+    collections = bone.bone.collections
+    return not collections or any(each.is_visible_effectively for each in collections)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a limb shall be like besides reaching: how its tip is turned, where it bends, what it keeps out of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mathutils import Matrix, Quaternion, Vector
+
+from ..errors import SettingError, TargetError
+from ..goals import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
+from ..goals.obstacles import Obstacle
+from ..goals.soft import SoftGoal
+from ..kinematics import Pose
+from ..kinematics.rotation import orientation
+from .armature import is_flat
+from .frames.sampling import Sample
+from .limb import Limb
+from .looks import Looks, Volume
+from .target_shape import along
+
+_BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
+_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
+_THIN = 1e-4  # of an obstacle's largest side: as thick as it is at least
+
+
+def has_wishes(now: Sample) -> bool:
+    """Whether there is anything besides reaching at a frame, and at those whose limb and looks are the same."""
+    limb = now.limb
+    weights = limb.effort_weight or limb.rest_weight
+    return bool(orientation_of(limb, now.looks) != "NONE" or limb.pole_target or now.obstacles or weights)
+
+
+def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
+    """The soft constraints of a frame, armature space.
+
+    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError for
+    an orientation like that of a target that has none.
+    """
+    rig, limb = now.rig, now.limb
+    turned = orientation_of(limb, now.looks)
+    if turned == "FULL":
+        yield Orientation(_rotation(now, frame), limb.orient_weight)
+    elif turned == "DIRECTION":
+        way = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ along(limb)
+        yield Direction(way, weight=limb.orient_weight)
+    if now.pole is not None:
+        yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
+    if limb.effort_weight:
+        yield Effort(rig.world.to_3x3().transposed() @ _DOWN, limb.effort_weight)  # as the height in world space falls
+    if limb.rest_weight:
+        rest = limb.rest_pose == "REST"
+        yield Near([Quaternion() if rest else rotation.copy() for rotation in start.rotations], limb.rest_weight)
+    if now.obstacles and limb.obstacle_weight:
+        margin = limb.obstacle_margin / rig.stretch
+        solid = [each._replace(frame=rig.into @ each.frame) for each in now.obstacles if not is_flat(each.frame)]
+        yield Avoid([_obstacle(each, margin) for each in solid], limb.obstacle_weight)
+
+
+def orientation_of(limb: Limb, looks: Looks) -> str:
+    """How the tip shall be turned: what was chosen, else along a single arrow. Raises SettingError for what is none."""
+    if limb.orientation not in _ORIENTATIONS:
+        known = ", ".join(_ORIENTATIONS)
+        raise SettingError(f"Orientation '{limb.orientation}' is unknown. Choose one of {known}.")
+    if limb.orientation != "AUTO":
+        return limb.orientation
+    if limb.use_offset:
+        return "NONE"
+    return "DIRECTION" if looks.display == "SINGLE_ARROW" else "NONE"
+
+
+def _rotation(now: Sample, frame: Matrix) -> Quaternion:
+    """How the tip shall be turned to be as the target is, with the offset that is kept."""
+    limb = now.limb
+    if is_flat(frame):
+        raise TargetError(
+            f"Target '{limb.target_name}' is scaled to zero at frame {now.frame:g}; it has no orientation. "
+            "Give it a non-zero scale."
+        )
+    rotation = orientation(frame.to_3x3())
+    return rotation @ Quaternion(limb.offset_rotation) if limb.use_offset else rotation
+
+
+def _obstacle(volume: Volume, margin: float) -> Obstacle:
+    """A volume whose frame is given in armature space, with a margin round it."""
+    frame, looks, lowest, highest = volume
+    if looks.display == "SPHERE":
+        radius = looks.size * max(column.length for column in frame.to_3x3().col)
+        return Ball(frame.to_translation(), radius + margin)
+    if looks.display:
+        return Block(frame @ Matrix.Scale(looks.size, 4), margin)
+    half = (highest - lowest) / 2.0
+    thin = _THIN * max(*half)
+    sides = Matrix.Diagonal((*(max(side, thin) for side in half), 1.0))
+    return Block(frame @ Matrix.Translation(lowest + half) @ sides, margin)

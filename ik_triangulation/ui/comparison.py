@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The solver duel of this session: what each solver makes of a limb, and the pose of the one chosen as a ghost."""
+
+from collections.abc import Sequence
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.props import StringProperty as Text
+from bpy.types import Context, Object, PropertyGroup, WindowManager
+
+from ..errors import IKError
+from ..jobs.compare import preview
+from ..rig.selection import limb_of
+from ..rig.units import scale_of
+from ..solvers import SOLVERS
+from ..solvers.compare import SolverResult
+from .overlay import clear_ghosts, show_ghost
+
+MEASURES = ("total_angle", "error", "turns", "travel", "iterations", "seconds")
+_GHOST = "Duel"
+
+
+def _preview(rows: "IKT_PG_duel", context: Context) -> None:
+    """Show the pose of the solver that has been chosen in the list."""
+    clear_ghosts()
+    if not 0 <= rows.chosen < len(rows.rows):
+        return
+    armature, row = context.view_layer.objects.get(rows.armature), rows.rows[rows.chosen]
+    if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
+        return
+    try:
+        limb = limb_of(armature.pose.bones[rows.tip])
+        show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
+    except IKError:  # what was in order when the duel was fought is no more
+        return
+
+
+class IKT_PG_duel_row(PropertyGroup):
+    """A solver, by its key as `name`, and what it made of all frames; as in solvers.compare.Row."""
+
+    tasks: IntProperty(name="Frames", description="Number of frames solved")
+    reached: IntProperty(name="Reached", description="Number of frames reached")
+    error: FloatProperty(name="Distance", description="Largest remaining distance between tip and target")
+    iterations: IntProperty(name="Iterations", description="Solver iterations, including those of Finish")
+    turns: IntProperty(name="Turns", description="Number of joint rotations")
+    total_angle: FloatProperty(name="Total Angle", description="Sum of all joint rotations", subtype="ANGLE")
+    travel: FloatProperty(name="Travel", description="Distance that the tip travels")
+    seconds: FloatProperty(name="Time", description="Time that solving takes")
+    refusal: Text(name="Refusal", description="Reason for which the solver refuses the limb")
+
+
+_MEASURES = {name: IKT_PG_duel_row.__annotations__[name] for name in MEASURES}
+
+
+class IKT_PG_duel(PropertyGroup):
+    """How to compare, and the rows of the last comparison: those of the limb that ends in `tip` of `armature`."""
+
+    by: EnumProperty(
+        name="Best By",
+        description="Measure by which the next duel orders the solvers",
+        items=[(name, p.keywords["name"], p.keywords["description"]) for name, p in _MEASURES.items()],
+    )
+    use_range: BoolProperty(
+        name="Whole Range", description="Compare over the range of the limb's bake instead of at the present frame"
+    )
+    armature: Text(name="Armature", description="Armature of the limb that was compared")
+    tip: Text(name="Tip", description="Bone at the end of the limb that was compared")
+    rows: CollectionProperty(name="Rows", description="Results of each solver", type=IKT_PG_duel_row)
+    chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
+
+
+def show(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
+    """Make these the rows in the panel, and show the pose of the first."""
+    duel = context.window_manager.ik_triangulation_duel
+    duel.armature, duel.tip = armature.name, tip
+    duel.rows.clear()
+    for row in rows:
+        entry = duel.rows.add()
+        entry.name = row.solver
+        for name in IKT_PG_duel_row.__annotations__:
+            setattr(entry, name, getattr(row, name))
+        for name in ("error", "travel"):
+            setattr(entry, name, getattr(row, name) * scale_of(armature))
+    duel.chosen = 0
+
+
+def forget(context: Context) -> None:
+    """Show neither rows nor ghosts."""
+    context.window_manager.ik_triangulation_duel.rows.clear()
+    clear_ghosts()
+
+
+def label(row: IKT_PG_duel_row) -> str:
+    """What people call the solver of a row."""
+    return SOLVERS[row.name].label
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_duel_row, IKT_PG_duel))
+
+
+def register() -> None:
+    _register_classes()
+    WindowManager.ik_triangulation_duel = PointerProperty(
+        name="IK Triangulation Duel", type=IKT_PG_duel, options={"SKIP_SAVE"}
+    )
+
+
+def unregister() -> None:
+    del WindowManager.ik_triangulation_duel
+    _unregister_classes()

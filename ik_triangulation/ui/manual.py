@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which page of the manual Blender's *Online Manual* opens for what. The pages ship with the extension."""
+
+from pathlib import Path
+
+import bpy
+
+from ..maps.properties import TABLE as MAP_TABLE
+from ..settings import TABLE
+
+PAGES = Path(__file__).resolve().parents[1] / "pages"
+
+# The first pattern that fits counts; Blender knows things by these names, in small letters.
+_TYPE, _OPERATOR = "bpy.types.", "bpy.ops.pose.ik_triangulation_"
+_SETTINGS = tuple(
+    (f"{_TYPE}{kind.__name__}.{name}".lower(), row.page)
+    for kind, rows in (TABLE | MAP_TABLE).items()
+    for name, row in rows.items()
+)
+MAPPING = (
+    *_SETTINGS,
+    (_TYPE + "ikt_pg_lists.joint*", "sidebar.html#joints"),
+    (_TYPE + "ikt_pg_duel*", "sidebar.html#solver-duel"),
+    (_TYPE + "ikt_pg_overlay*", "sidebar.html#overlay"),
+    (_TYPE + "ikt_pg_*", "sidebar.html#limbs"),
+    (_OPERATOR + "stop*", "baking.html#reach"),
+    (_OPERATOR + "solve*", "first_bake.html"),
+    (_OPERATOR + "live*", "sidebar.html#live"),
+    (_OPERATOR + "duel*", "sidebar.html#solver-duel"),
+    (_OPERATOR + "map*", "solvers.html#metric-maps"),
+    (_OPERATOR + "joint*", "joints.html"),
+    (_OPERATOR + "preset*", "joints.html"),
+    (_OPERATOR + "offset*", "goals.html"),
+    (_OPERATOR + "reach*", "baking.html#reach"),
+    (_OPERATOR + "*bake*", "baking.html"),
+    (_OPERATOR + "follow*", "baking.html#rigs-with-ik-and-fk"),
+    (_OPERATOR + "generated*", "baking.html#keys"),
+    (_OPERATOR + "*", "sidebar.html#limbs"),
+)
+
+
+def address(page: str = "first_bake.html") -> str:
+    """Where a browser finds a page."""
+    return f"{PAGES.as_uri()}/{page}"
+
+
+def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The start of all addresses, and what follows it for which name; as bpy.utils.register_manual_map() wants it."""
+    return address(""), MAPPING
+
+
+def register() -> None:
+    bpy.utils.register_manual_map(manual_map)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_manual_map(manual_map)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Delete Generated Keys: what bakes have made goes, what was keyed by hand stays."""
+
+from math import inf
+
+import bpy
+from bpy.props import BoolProperty
+from bpy.types import Context
+
+from ...jobs.bake import delete_generated
+from ...rig.limb import saved_range
+from ..context import active_armature, active_bone, active_chain
+from .base import IKOperator
+
+
+class POSE_OT_ik_triangulation_generated_delete(IKOperator):
+    bl_idname = "pose.ik_triangulation_generated_delete"
+    bl_label = "Delete Generated Keys"
+    bl_description = "Delete the rotation keys of the limb that were baked, and keep those made by hand"
+
+    use_range: BoolProperty(name="Only in Range", description="Delete them only in the range of the limb")
+
+    def act(self, context: Context) -> set[str]:
+        first, last, scene = -inf, inf, context.scene
+        if self.use_range:
+            first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
+        chain = active_chain(context)
+        count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
+        self.report({"INFO"}, f"Deleted {count} keys")
+        return {"FINISHED"} if count else {"CANCELLED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_generated_delete,))

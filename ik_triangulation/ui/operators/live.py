@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live: the limb follows its target while that is moved, until it is switched off."""
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context
+
+from ...errors import ChainError
+from ...jobs import live
+from ..context import active_armature, active_bone, why_not, why_not_posed
+from .base import IKOperator
+
+
+class POSE_OT_ik_triangulation_live(IKOperator):
+    bl_idname = "pose.ik_triangulation_live"
+    bl_label = "Live"
+    bl_description = (
+        "Solve the limb whenever its target moves, until this is switched off again; keys are set only with Auto "
+        "Keying, and frames that are keyed are shown as they are"
+    )
+
+    tip: StringProperty(
+        name="Tip", description="Bone at the end of the limb; the active one if empty", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        # Which limb is meant a poll does not know: one with a target is started, and one that is live stopped.
+        reason = why_not_posed(context)
+        if reason is None:
+            can = live.under_way() or any(b.ik_triangulation.target for b in active_armature(context).pose.bones)
+            reason = None if can else why_not(context)
+        return reason
+
+    def act(self, context: Context) -> set[str]:
+        armature, active = active_armature(context), active_bone(context)
+        tip = self.tip or (active.name if active else "")
+        if tip not in armature.pose.bones:
+            raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
+        (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_live_stop(IKOperator):
+    bl_idname = "pose.ik_triangulation_live_stop"
+    bl_label = "Stop Live"
+    bl_description = "Let no limb follow its target any more, and leave all as they are"
+
+    @classmethod
+    def why_not(cls, context: Context) -> str | None:
+        return None if live.under_way() else "No limb is live"
+
+    def act(self, context: Context) -> set[str]:
+        live.stop_all()
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop)
+)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The active limb as the viewport shows it: read at every redraw, changing nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bpy.types import Context, Object
+from mathutils import Matrix, Vector
+
+from ...goals import Target
+from ...kinematics import Locked, Pose
+from ...rig.armature import Bones, base_of, bones_in_line, channels_of
+from ...rig.checks import check_armature, check_readable
+from ...rig.frames.sampling import sample
+from ...rig.goal import Aim
+from ...rig.limb import Limb, saved_settings
+from ..context import active_armature, active_bone, active_chain
+
+# A limb without wishes: what it is like besides reaching is not shown, and takes time to find out.
+_ONLY_REACHING = {
+    "orientation": "NONE",
+    "pole_target": None,
+    "effort_weight": 0.0,
+    "rest_weight": 0.0,
+    "obstacles": None,
+}
+
+
+class Seen(NamedTuple):
+    """A limb at the present frame, armature space; without a target there is nothing to reach."""
+
+    world: Matrix  # of the armature, 4x4
+    pose: Pose
+    lengths: list[float]  # of the joints' bones
+    locked: list[tuple[Vector, float]]  # head and length of bones of the limb that cannot turn
+    target: Target | None
+    reached: bool
+
+
+def active_limb_seen(context: Context) -> Seen | None:
+    """The limb that ends in the active bone; None if there is none to be seen.
+
+    Raises an IKError for one that cannot be read, or that is no chain of joints.
+    """
+    armature, bone = active_armature(context), active_bone(context)
+    depsgraph = context.view_layer.depsgraph
+    if bone is None or depsgraph is None or not armature.visible_get(viewport=context.space_data):
+        return None
+    check_armature(armature, context.view_layer)
+    stored, solved = bone.ik_triangulation, active_chain(context)
+    line = bones_in_line(armature, solved) if stored.use_selected else solved
+    shown = armature.evaluated_get(depsgraph)
+    bones = Bones(armature, line, solved)
+    held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
+    locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
+    if stored.target is None:
+        pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
+        return Seen(shown.matrix_world.copy(), pose, _lengths(shown, pose), locked, None, False)
+    limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
+    check_readable(limb, context.scene, context.view_layer)
+    now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
+    world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
+    target = Aim().at(now, pose).target
+    error = (world @ pose.tip - world @ target.closest(pose.tip)).length
+    return Seen(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
+
+
+def _lengths(shown: Object, pose: Pose) -> list[float]:
+    return [shown.pose.bones[joint.name].length for joint in pose.chain.joints]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the limb shall be like besides reaching: Goal and Comfort."""
+
+import bpy
+from bpy.types import Context, Panel
+
+from ..context import active_bone
+from ..operators.offset import POSE_OT_ik_triangulation_offset_set
+from .layout import LimbPanel, choice
+
+
+class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
+    bl_label = "Goal"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "influence", slider=True)
+        column.prop(limb, "shape")
+        offset = column.row(align=True, heading="Offset")
+        offset.prop(limb, "use_offset", text="")
+        offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
+        column.separator()
+        choice(column, limb, "orientation", context)
+        weight = column.column()
+        weight.active = limb.orientation != "NONE"
+        weight.prop(limb, "orient_weight", slider=True)
+        column.separator()
+        column.prop(limb, "pole_target")
+        if limb.pole_target is not None:
+            if limb.pole_target.type == "ARMATURE":
+                column.prop_search(limb, "pole_subtarget", limb.pole_target.data, "bones")
+            column.prop(limb, "pole_angle")
+            column.prop(limb, "pole_weight", slider=True)
+
+
+class VIEW3D_PT_ik_triangulation_comfort(LimbPanel, Panel):
+    bl_label = "Comfort"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        limb = active_bone(context).ik_triangulation
+        column.prop(limb, "effort_weight", slider=True)
+        column.prop(limb, "rest_weight", slider=True)
+        near = column.column()
+        near.active = limb.rest_weight > 0.0
+        near.prop(limb, "rest_pose")
+        column.separator()
+        choice(column, limb, "obstacles", context)
+        if limb.obstacles is not None:
+            column.prop(limb, "obstacle_margin")
+            column.prop(limb, "obstacle_weight", slider=True)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation_goal,
+        VIEW3D_PT_ik_triangulation_comfort,
+    )
+)

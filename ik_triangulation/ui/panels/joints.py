@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the bones of the limb may do."""
+
+import bpy
+from bpy.types import Context, Panel, UILayout
+
+from ...errors import ChainError
+from ...rig.freedom import limit_rotation
+from ..operators.joints import (
+    POSE_OT_ik_triangulation_joint_copy,
+    POSE_OT_ik_triangulation_joint_learn,
+    POSE_OT_ik_triangulation_joint_mirror,
+    POSE_OT_ik_triangulation_joint_own,
+)
+from .layout import LimbPanel, paragraph
+from .lists import VIEW3D_UL_ik_triangulation_joints, chosen_joint
+
+
+class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
+    bl_label = "Joints"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        bone = chosen_joint(context)
+        lists = context.window_manager.ik_triangulation_lists
+        name = VIEW3D_UL_ik_triangulation_joints.__name__
+        column.template_list(name, "", bone.id_data.pose, "bones", lists, "joint", rows=3, maxrows=8)
+        joint = bone.ik_triangulation_joint
+        column.label(text=bone.name, icon="BONE_DATA")
+        column.prop(joint, "source")
+        if joint.source == "BLENDER":
+            _draw_blender_limits(column, bone)
+        elif joint.source == "CONSTRAINT":
+            _draw_constraint(column, bone, context)
+        else:
+            _draw_own_limits(column, joint)
+        column.separator()
+        column.label(text="Selected Bones:")
+        tools = column.column(align=True)
+        tools.operator(POSE_OT_ik_triangulation_joint_own.bl_idname, icon="IMPORT")
+        tools.operator(POSE_OT_ik_triangulation_joint_copy.bl_idname, icon="COPYDOWN")
+        tools.operator(POSE_OT_ik_triangulation_joint_mirror.bl_idname, icon="MOD_MIRROR")
+        tools.operator(POSE_OT_ik_triangulation_joint_learn.bl_idname, icon="KEYFRAME")
+
+
+def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
+    """The part of Blender's own Inverse Kinematics panel that counts here."""
+    for axis in "xyz":
+        row = column.row(align=True)
+        row.use_property_split = False
+        row.label(text=axis.upper())
+        row.prop(bone, f"lock_ik_{axis}", text="")
+        limits = row.row(align=True)
+        limits.active = not getattr(bone, f"lock_ik_{axis}")
+        limits.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
+        if getattr(bone, f"use_ik_limit_{axis}"):
+            limits.prop(bone, f"ik_min_{axis}", text="")
+            limits.prop(bone, f"ik_max_{axis}", text="")
+
+
+def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
+    """The part of the Limit Rotation constraint that counts here, or why it cannot be used."""
+    try:
+        limit = limit_rotation(bone)
+    except ChainError as error:
+        paragraph(column, str(error), context, "ERROR")
+        return
+    column.label(text=limit.name, icon="CON_ROTLIMIT")
+    column.prop(limit, "euler_order", text="Order")
+    for axis in "xyz":
+        column.prop(limit, f"use_limit_{axis}")
+        if getattr(limit, f"use_limit_{axis}"):
+            ends = column.column(align=True)
+            ends.prop(limit, f"min_{axis}", text="Minimum")
+            ends.prop(limit, f"max_{axis}", text="Maximum")
+
+
+def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
+    """The values that count for the kind of joint."""
+    column.prop(joint, "kind")
+    if joint.kind == "HINGE":
+        column.prop(joint, "axis")
+    elif joint.kind == "CONE":
+        column.prop(joint, "swing")
+    elif joint.kind == "EULER":
+        column.prop(joint, "order")
+        column.prop(joint, "minimum")
+        column.prop(joint, "maximum")
+    if joint.kind in {"HINGE", "CONE"}:
+        column.prop(joint, "use_limits", text="Limit Twist" if joint.kind == "CONE" else "Limit")
+        ends = column.column(align=True)
+        ends.active = joint.use_limits
+        for end in ("lower", "upper"):
+            ends.prop(joint, f"twist_{end}" if joint.kind == "CONE" else end)
+    if joint.kind != "LOCKED":
+        column.prop(joint, "stiffness", slider=True)
+
+
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_joint,))

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lists in the sidebar: limbs of the armature, and joints of the active limb.
+
+Both show bones of the pose and no others, so nothing is stored twice; what is chosen in them is kept for the session.
+"""
+
+import bpy
+from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.types import Context, Object, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
+
+from ...errors import IKError
+from ...jobs import live
+from ...jobs.joint_tools import joint_now
+from ...solvers import SOLVERS
+from ..context import active_armature, active_bone, active_chain
+from ..last_result import latest
+from ..operators.live import POSE_OT_ik_triangulation_live
+from .layout import is_narrow, is_wide
+from .words import angle_words, kind_words, range_words
+
+
+class IKT_PG_lists(PropertyGroup):
+    """What is chosen in the lists: limbs by the active bone, joints by name."""
+
+    def _limb(self) -> int:
+        armature, bone = active_armature(bpy.context), active_bone(bpy.context)
+        return armature.pose.bones.find(bone.name) if bone else -1
+
+    def _choose_limb(self, index: int) -> None:
+        armature = active_armature(bpy.context)
+        if armature and 0 <= index < len(armature.pose.bones):
+            armature.data.bones.active = armature.pose.bones[index].bone
+
+    def _joint(self) -> int:
+        armature, bone = active_armature(bpy.context), chosen_joint(bpy.context)
+        return armature.pose.bones.find(bone.name) if bone else -1
+
+    def _choose_joint(self, index: int) -> None:
+        armature = active_armature(bpy.context)
+        if armature and 0 <= index < len(armature.pose.bones):
+            self.joint_name = armature.pose.bones[index].name
+
+    limb: IntProperty(
+        name="Limb",
+        description="The limb whose settings are shown: that of the active bone",
+        get=_limb,
+        set=_choose_limb,
+    )
+    joint: IntProperty(name="Joint", description="The bone whose limits are shown below", get=_joint, set=_choose_joint)
+    joint_name: StringProperty(name="Joint", description="Name of the bone whose limits are shown")
+
+
+def chosen_joint(context: Context) -> PoseBone | None:
+    """The bone of the active limb that is chosen in the list of joints; the tip if it is none of these."""
+    bone = active_bone(context)
+    if bone is None:
+        return None
+    name = context.window_manager.ik_triangulation_lists.joint_name
+    return bone.id_data.pose.bones[name] if name in chain_of(context) else bone
+
+
+def chain_of(context: Context) -> list[str]:
+    """Names of the bones of the active limb; only that of the active bone if they are no chain."""
+    try:
+        return active_chain(context)
+    except IKError:
+        return [active_bone(context).name]
+
+
+class VIEW3D_UL_ik_triangulation_limbs(UIList):
+    """The bones that have a target: whether they are baked with the others, what they reach for, what came of it."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: Object,
+        bone: PoseBone,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        limb = bone.ik_triangulation
+        armature = bone.id_data
+        row = layout.row(align=True)
+        row.use_property_split = False
+        row.prop(limb, "enabled", text="")
+        row.label(text=bone.name)
+        narrow = is_narrow(context)
+        if not narrow:
+            row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
+        if is_wide(context):
+            row.label(text=SOLVERS[limb.solver].label)
+        result = latest(armature, bone.name)
+        if result is not None or not narrow:
+            row.label(text="", icon="BLANK1" if result is None else result.icon)
+        on = live.is_live(armature, bone.name)
+        switch = row.operator(
+            POSE_OT_ik_triangulation_live.bl_idname, text="", icon="PLAY" if not on else "PAUSE", depress=on, emboss=on
+        )
+        switch.tip = bone.name
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        bones = getattr(data, name)
+        return _only(self, bones, {bone.name for bone in bones if bone.ik_triangulation.target})
+
+
+class VIEW3D_UL_ik_triangulation_joints(UIList):
+    """The bones of the active limb: what they may do, how they stand, and whether they stand on a limit."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: Object,
+        bone: PoseBone,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        narrow = is_narrow(context)
+        split = layout.split(factor=_NAME if narrow else _NAME_AND_KIND, align=True)
+        split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
+        row = split.row(align=True)
+        try:
+            now = joint_now(bone)
+        except IKError:
+            row.alert = True
+            row.label(text="Cannot Be Used", icon="ERROR")
+            return
+        row.active = now.freedom.moves
+        if not narrow:
+            row.label(text=kind_words(now.freedom))
+        if is_wide(context):
+            row.label(text=range_words(now.freedom))
+            row.label(text=f"{now.stiff:.2f}" if now.stiff else "")
+        angle = row.row()
+        angle.alert = now.outside
+        angle.alignment = "RIGHT"
+        angle.label(text=angle_words(now.angle))
+        row.label(text="", icon="ERROR" if now.outside else "CON_ROTLIMIT" if now.ends else "BLANK1")
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        chain = set(chain_of(context)) if active_bone(context) else set()
+        return _only(self, getattr(data, name), chain)
+
+
+_NAME, _NAME_AND_KIND = 0.65, 0.5  # of a row of the joints is the bone's name, without and with its kind after it
+_SOURCES = {"BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
+
+
+def _only(shown: UIList, bones: bpy.types.bpy_prop_collection, names: set[str]) -> tuple[list[int], list[int]]:
+    """Flags and order that leave only bones of these names, and of these those that are looked for."""
+    flags = [shown.bitflag_filter_item if bone.name in names else 0 for bone in bones]
+    if shown.filter_name:
+        found = UI_UL_list.filter_items_by_name(shown.filter_name, shown.bitflag_filter_item, bones, "name")
+        flags = [flag & other for flag, other in zip(flags, found, strict=True)]
+    return flags, []
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(
+    (IKT_PG_lists, VIEW3D_UL_ik_triangulation_limbs, VIEW3D_UL_ik_triangulation_joints)
+)
+
+
+def register() -> None:
+    _register_classes()
+    WindowManager.ik_triangulation_lists = PointerProperty(name="IK Triangulation Lists", type=IKT_PG_lists)
+
+
+def unregister() -> None:
+    del WindowManager.ik_triangulation_lists
+    _unregister_classes()

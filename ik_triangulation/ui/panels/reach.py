@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys for one movement to the target."""
+
+import bpy
+from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
+
+from ...motion.timing import TIMINGS
+from ..context import active_bone
+from ..operators.reach import (
+    POSE_OT_ik_triangulation_reach,
+    POSE_OT_ik_triangulation_stop_add,
+    POSE_OT_ik_triangulation_stop_remove,
+)
+from .layout import LimbPanel, choice, is_narrow
+
+
+class VIEW3D_UL_ik_triangulation_stops(UIList):
+    """The targets that a reach goes through: which, when, and for how many frames more."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        stop: PropertyGroup,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        row = layout.row(align=True)
+        row.use_property_split = False
+        narrow = is_narrow(context)
+        row.label(text=stop.target.name if stop.target else "No Target", icon="NONE" if narrow else "OBJECT_DATA")
+        for name in ("frame",) if narrow else ("frame", "hold"):
+            row.prop(stop, name, text="", emboss=False)
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        stops = getattr(data, name)
+        by_frame = sorted(range(len(stops)), key=lambda i: stops[i].frame)
+        return [self.bitflag_filter_item] * len(stops), [by_frame.index(i) for i in range(len(stops))]
+
+
+class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
+    bl_label = "Reach"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        limb = active_bone(context).ik_triangulation
+        frames = column.column(align=True)
+        frames.prop(limb, "reach_start")
+        of_a_stop = frames.column(align=True)
+        of_a_stop.active = not limb.reach_stops
+        of_a_stop.prop(limb, "reach_end")
+        of_a_stop.prop(limb, "reach_hold")
+        frames.prop(limb, "reach_return")
+        column.separator()
+        _draw_stops(column, limb, context)
+        column.separator()
+        column.prop(limb, "reach_path")
+        onset = column.column()
+        onset.active = limb.reach_path == "ARC"
+        onset.prop(limb, "reach_onset", slider=True)
+        column.prop(limb, "reach_timing")
+        easing = column.column()
+        easing.active = TIMINGS[limb.reach_timing].eased
+        choice(easing, limb, "reach_easing", context)
+        column.separator()
+        column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
+
+
+def _draw_stops(column: UILayout, limb: PropertyGroup, context: Context) -> None:
+    """The stops, what adds and removes them, and the chosen one."""
+    head = column.row(align=True)
+    for title in ("Stops", "Frame", "") if is_narrow(context) else ("Stops", "Frame", "Hold", ""):
+        head.label(text=title)
+    row = column.row()
+    name = VIEW3D_UL_ik_triangulation_stops.__name__
+    row.template_list(name, "", limb, "reach_stops", limb, "reach_stop", rows=2, maxrows=6)
+    tools = row.column(align=True)
+    tools.operator(POSE_OT_ik_triangulation_stop_add.bl_idname, text="", icon="ADD")
+    tools.operator(POSE_OT_ik_triangulation_stop_remove.bl_idname, text="", icon="REMOVE")
+    if 0 <= limb.reach_stop < len(limb.reach_stops):
+        stop = limb.reach_stops[limb.reach_stop]
+        column.prop(stop, "target")
+        if stop.target is not None and stop.target.type == "ARMATURE":
+            column.prop_search(stop, "subtarget", stop.target.data, "bones")
+        column.prop(stop, "frame")
+        column.prop(stop, "hold")
+        column.separator()
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (VIEW3D_UL_ik_triangulation_stops, VIEW3D_PT_ik_triangulation_reach)
+)
