@@ -14,8 +14,8 @@ from .soft_goals import has_wishes, wishes
 from .target_shape import shape
 
 
-class Aim:
-    """The goal of a limb at any frame."""
+class GoalReader:
+    """Reader of the goal of a limb at any frame, from the sample of that frame."""
 
     def __init__(self) -> None:
         self._read: tuple[Limb, Looks] | None = None
