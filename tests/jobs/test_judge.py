@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solved frames are judged by what Blender shows of them, and what is missed is named."""
+
+import bpy
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.jobs.frame_solver import follow
+from ik_triangulation.jobs.judge import missed_frames, moved_inside, none_due, report_of
+from ik_triangulation.jobs.measure import NOT_MEASURED
+from ik_triangulation.jobs.report import FrameResult, Shown
+from ik_triangulation.jobs.write import WrittenKeys
+from ik_triangulation.rig.armature import Bones
+from ik_triangulation.rig.frames.sampling import sample
+from ik_triangulation.rig.limb import Limb
+
+from ..rigs import chain_rig, empty
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+WRITTEN = WrittenKeys(0, 0, [0])
+
+
+def solved(**settings):
+    limb = Limb.from_tip(chain_rig(3), "Bone 2", empty(), **settings)
+    now = sample(limb, bpy.context.evaluated_depsgraph_get(), 1.0)
+    return limb, list(follow(limb, Bones(limb.armature, limb.bones, limb.solved), [now]))
+
+
+def results(*due_and_reached):
+    return [
+        FrameResult(float(frame), 0.0, reached, 0, None, None, None, due)
+        for frame, (due, reached) in enumerate(due_and_reached, 1)
+    ]
+
+
+def test_a_frame_that_is_not_measured_is_judged_by_its_pose():
+    limb, frames = solved()
+    report = report_of(limb, frames, 0.1, WRITTEN, [])
+    assert report.all_reached
+    assert report.worst.error <= limb.tolerance
+
+
+def test_a_frame_that_is_measured_elsewhere_is_missed_by_that_distance():
+    limb, frames = solved()
+    there = Shown(frames[0].goal.target.closest(Vector()) + Vector((0.0, 0.0, 0.25)), Quaternion())
+    report = report_of(limb, frames, 0.1, WRITTEN, [], measured=NOT_MEASURED._replace(shown={1.0: there}))
+    assert report.reached == 0
+    assert report.worst.error == pytest.approx(0.25, abs=1e-6)
+
+
+def test_with_an_influence_below_one_no_frame_is_due_and_that_is_told_once():
+    limb, frames = solved(influence=0.5)
+    report = report_of(limb, frames * 2, 0.1, WRITTEN, ["Something.", "Something."])
+    assert report.due == []
+    assert report.warnings == ["Something.", *none_due([])]
+
+
+def test_missed_frames_in_a_row_are_named_as_a_range():
+    hit, miss, on_its_way = (True, True), (True, False), (False, False)
+    (text,) = missed_frames(results(hit, miss, miss, on_its_way, miss, hit))
+    assert text == "The target is missed at frames 2 to 3, 5."
+    assert missed_frames(results(miss)) == []
+    (text,) = missed_frames(results(*[miss, hit] * 7))
+    assert text == "The target is missed at frames 1, 3, 5, 7, 9 and others."
+
+
+def test_bones_that_were_outside_their_limits_are_named():
+    assert moved_inside([], 3.0) == []
+    assert moved_inside(["Arm", "Hand"], 3.0) == [
+        "'Arm', 'Hand' stood outside the limits at frame 3 and had to be moved inside."
+    ]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A live limb knows what it followed and how it was posed, and goes back to that when a drag is cancelled."""
+
+import bpy
+import pytest
+from mathutils import Quaternion
+
+from ik_triangulation.jobs.live_limb import LiveLimb, channel_values, is_animated, rotations_of, surroundings_of
+from ik_triangulation.rig.frames.sampling import sample
+from ik_triangulation.rig.selection import limb_of
+
+from ..rigs import chain_rig, configure, empty
+
+pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
+
+TIP = "Bone 2"
+TURNED = (0.8, 0.6, 0.0, 0.0)
+
+
+def standard(**settings):
+    rig, target = chain_rig(3), empty()
+    limb = limb_of(configure(rig, TIP, target=target, chain_count=3, **settings))
+    return rig, limb, LiveLimb(rig, limb, bpy.context.scene)
+
+
+def sampled(limb):
+    bpy.context.view_layer.update()
+    return sample(limb, bpy.context.evaluated_depsgraph_get(), 1.0)
+
+
+def test_an_armature_is_found_under_another_name_and_not_without_its_bone():
+    rig, _, live = standard()
+    rig.name = "Another"
+    assert live.armature() == rig
+    assert live.name == "Another"
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.remove(rig.data.edit_bones[TIP])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert live.armature() is None
+
+
+def test_surroundings_differ_if_the_target_moves_and_only_then():
+    rig, limb, _ = standard()
+    before = surroundings_of(sampled(limb))
+    rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
+    assert surroundings_of(sampled(limb)) == before
+    limb.target.location.x += 0.1
+    assert surroundings_of(sampled(limb)) != before
+
+
+def test_a_drag_that_is_cancelled_restores_the_pose_before_it():
+    rig, limb, live = standard()
+    live.surroundings = before = surroundings_of(sampled(limb))
+    live.remember(limb, before, held=False)
+    pose = channel_values(limb)
+    rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
+    assert live.cancel_drag(limb)
+    assert channel_values(limb) == live.posed == pose
+    live.surroundings = ("elsewhere",)
+    assert not live.cancel_drag(limb)
+
+
+def test_only_a_pose_made_by_somebody_else_counts_as_the_one_before():
+    rig, limb, live = standard(influence=0.5)
+    rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
+    live.posed = channel_values(limb)  # by the live limb itself
+    live.remember(limb, (), held=False)
+    index = limb.bones.index("Bone 1")
+    assert live.with_pose_before(sampled(limb), limb).rig.channels[index].rotation == Quaternion()
+    live.posed = {}
+    live.remember(limb, (), held=False)
+    assert live.before == rotations_of(limb)
+
+
+def test_settings_that_changed_are_told():
+    rig, _, live = standard()
+    look = rig, bpy.context.scene, bpy.context.evaluated_depsgraph_get()
+    assert live.refresh(*look)[2] is False
+    rig.pose.bones[TIP].ik_triangulation.tolerance = 0.02
+    assert live.refresh(*look)[2] is True
+    assert live.refresh(*look)[2] is False
+
+
+def test_a_limb_with_rotation_keys_is_animated():
+    rig, limb, _ = standard()
+    assert not is_animated(limb)
+    rig.pose.bones["Bone 1"].keyframe_insert("rotation_quaternion", frame=1)
+    assert is_animated(limb)
