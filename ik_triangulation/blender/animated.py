@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from bpy.types import ID, FCurve, PoseBone, bpy_struct
+from bpy.types import ID, Constraint, FCurve, PoseBone, bpy_struct
 
 from .nla import keyed_curves
 
@@ -53,75 +54,83 @@ def animated_settings(bone: PoseBone, names: Iterable[str]) -> frozenset[str]:
     return frozenset(names).intersection(_below(bone.path_from_id("ik_triangulation") + ".", paths))
 
 
+class _Setting(NamedTuple):
+    """An animated setting of a joint: its path from the bone on, its name in the interface, if it is read once."""
+
+    path: str
+    label: str
+    once: bool
+
+
 def moving_limits(bones: Sequence[PoseBone]) -> frozenset[str]:
     """Names of the bones of an armature whose limits are animated, while they are the same joints at all frames."""
     paths = {curve.data_path for curve in moving_curves(bones[0].id_data)}
-    return frozenset(bone.name for bone in bones if _has_moving_limits(bone, paths))
-
-
-def _has_moving_limits(bone: PoseBone, paths: Iterable[str]) -> bool:
-    start = bone.path_from_id() + "."
-    found = [path for path, _ in _joint_settings(bone, _below(start, paths))]
-    return bool(found) and not any(map(_is_once, found))
+    found = {bone.name: list(_joint_settings(bone, paths)) for bone in bones}
+    return frozenset(name for name, settings in found.items() if settings and not any(each.once for each in settings))
 
 
 def ignored(solved: Sequence[PoseBone]) -> list[str]:
-    """Warnings that name the settings whose keys are ignored, of a limb and of its solved bones from root to tip."""
+    """Warnings that name the settings whose keys are ignored, of a limb and of its solved bones from root to tip.
+
+    Keys that never change a value are not told of.
+    """
     tip = solved[-1]
-    paths = _varying(tip.id_data, tip.path_from_id("ik_triangulation") + ".")
-    of_limb = [_label(tip.ik_triangulation, path) for path in paths if _first(path) not in PER_FRAME]
-    warnings = [_warning(of_limb, tip)] if of_limb else []
+    curves: dict[str, list[FCurve]] = {}
+    for curve in moving_curves(tip.id_data):
+        curves.setdefault(curve.data_path, []).append(curve)
+    warnings = _ignored(tip, list(_limb_settings(tip, curves)), curves)
     for bone in solved:
-        below = _varying(bone.id_data, bone.path_from_id() + ".")
-        names = [_label(holder, path) for path, holder in _joint_settings(bone, below) if _is_once(path)]
-        warnings += [_warning(names, bone)] if names else []
+        warnings += _ignored(bone, list(_joint_settings(bone, curves)), curves)
     return warnings
 
 
-def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[tuple[str, bpy_struct]]:
-    """Those of the paths, from the bone on, that say what it may do: as paths in what has the setting, and that."""
+def _ignored(bone: PoseBone, settings: Sequence[_Setting], curves: Mapping[str, Sequence[FCurve]]) -> list[str]:
+    start = bone.path_from_id() + "."
+    once = [each.label for each in settings if each.once and any(map(_varies, curves[start + each.path]))]
+    if not once:
+        return []
+    listed = ", ".join(f"'{label}'" for label in dict.fromkeys(once))
+    return [f"Keys on {listed} of '{bone.name}' are ignored: the whole range has one value there. Delete these keys."]
+
+
+def _limb_settings(tip: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
+    """The settings of a limb that are among animated paths."""
+    of_limb = "ik_triangulation."
+    for path in _below(tip.path_from_id() + ".", paths):
+        if path.startswith(of_limb):
+            name = _NAME.match(path, len(of_limb))[0]
+            yield from _setting(path, tip.ik_triangulation, name, name not in PER_FRAME)
+
+
+def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
+    """The settings that say what a bone may do that are among animated paths."""
     own = bone.ik_triangulation_joint
-    for path in paths:
+    for path in _below(bone.path_from_id() + ".", paths):
         holder, _, name = path.rpartition(".")
         if holder == "ik_triangulation_joint":
-            yield name, own
+            yield from _setting(path, own, name, bool(_ONCE.match(name)))
         elif not holder and (_ONCE.match(name) or _BOUNDS.match(name)):
-            yield name, bone
-        elif own.source == "CONSTRAINT" and holder.startswith("constraints["):
-            constraint = bone.path_resolve(holder)
-            if constraint.type == "LIMIT_ROTATION":
-                yield f"constraint.{name}", constraint
+            yield from _setting(path, bone, name, bool(_ONCE.match(name)))
+        elif own.source == "CONSTRAINT" and holder in (places := _limits_of(bone)):
+            yield from _setting(path, places[holder], name, bool(_ONCE_CONSTRAINT.match(name)))
 
 
-def _is_once(path: str) -> bool:
-    """Whether a setting of a joint is read only once."""
-    constraint, _, name = path.rpartition(".")
-    return bool((_ONCE_CONSTRAINT if constraint else _ONCE).match(name))
+def _limits_of(bone: PoseBone) -> dict[str, Constraint]:
+    """The Limit Rotation constraints of a bone by their paths from it on."""
+    start = len(bone.path_from_id()) + 1
+    return {each.path_from_id()[start:]: each for each in bone.constraints if each.type == "LIMIT_ROTATION"}
 
 
-def _varying(owner: ID, start: str) -> Iterator[str]:
-    """The paths below one that have more than one value, from there on."""
-    return _below(start, dict.fromkeys(curve.data_path for curve in moving_curves(owner) if _varies(curve)))
+def _setting(path: str, holder: bpy_struct, name: str, once: bool) -> Iterator[_Setting]:
+    """The setting, unless there is none of that name: keys outlive what they were made for."""
+    prop = holder.bl_rna.properties.get(name)
+    if prop is not None:
+        yield _Setting(path, prop.name, once)
 
 
 def _below(start: str, paths: Iterable[str]) -> Iterator[str]:
     """The paths that begin so, from there on."""
     return (path[len(start) :] for path in paths if path.startswith(start))
-
-
-def _warning(names: Sequence[str], bone: PoseBone) -> str:
-    listed = ", ".join(f"'{name}'" for name in dict.fromkeys(names))
-    return f"Keys on {listed} of '{bone.name}' are ignored: the whole range has one value there. Delete these keys."
-
-
-def _label(holder: bpy_struct, path: str) -> str:
-    """The name in the interface of the setting that a path leads to."""
-    return str(holder.bl_rna.properties[_first(path.rpartition("constraint.")[2])].name)
-
-
-def _first(path: str) -> str:
-    """The name of the property that a path begins with."""
-    return _NAME.match(path)[0]
 
 
 def _varies(curve: FCurve) -> bool:

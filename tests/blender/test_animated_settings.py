@@ -17,7 +17,7 @@ from ik_triangulation.properties import IKT_PG_joint, IKT_PG_limb
 from ik_triangulation.reach import reach
 from ik_triangulation.summary import lines, summary, summary_of_all
 
-from ..rigs import chain_rig, configure, empty, evaluated_tip, key_location, place
+from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -348,6 +348,23 @@ def test_keys_that_never_change_a_setting_are_not_named():
         value = getattr(stored, name)
         key(rig, limb_path(rig, name), {1: value, LAST: value})
     assert not bake(limb_of(rig), 1, 3).warnings
+
+
+def test_keys_of_what_is_no_longer_there_are_no_obstacle():
+    rig, target = chain_rig(3), empty()
+    bone = rig.pose.bones[TIP]
+    stored = configure(rig, TIP, target=target, chain_count=3).ik_triangulation
+    bone.ik_triangulation_joint.source = "CONSTRAINT"
+    gone = bone.constraints.new("LIMIT_ROTATION")
+    key(rig, gone.path_from_id("min_x"), {1: -1.0, LAST: -0.5})
+    key(rig, limb_path(rig, "seed"), {1: 0, LAST: 3})
+    bone.constraints.remove(gone)
+    for curve in curves_of(rig):
+        curve.data_path = curve.data_path.replace("seed", "sowing")
+    bone.constraints.new("LIMIT_ROTATION").owner_space = "LOCAL"
+    bone.constraints[0].name = "Another"
+    assert not [text for text in bake(limb_of(rig), 1, LAST).warnings if "ignored" in text]
+    assert stored.seed == 3
 
 
 def of_limb(limb: Limb, frames):
