@@ -13,6 +13,7 @@ from ik_triangulation.blender.limb import Limb
 from ik_triangulation.blender.sampling import sample
 from ik_triangulation.commit import Written
 from ik_triangulation.follow import follow
+from ik_triangulation.measure import Measured
 from ik_triangulation.report import Shown
 from ik_triangulation.summary import summary
 
@@ -102,7 +103,8 @@ def test_what_is_handed_in_as_shown_is_what_a_frame_is_judged_by():
         (Shown(tip + Vector((0.1, 0.0, 0.0)), rotation), False),
         (Shown(tip, Quaternion((0.0, 0.0, 1.0), 0.5) @ rotation), False),
     ):
-        [result] = report_of(limb, [solved], 0.0, Written(0, 0, [0]), [], shown={1.0: shown}).frames
+        measured = Measured({1.0: shown}, {}, [], [])
+        [result] = report_of(limb, [solved], 0.0, Written(0, 0, [0]), [], measured=measured).frames
         assert result.reached == reached
         assert result.error == pytest.approx((shown.tip - tip).length, abs=2e-3)
         assert result.angle == pytest.approx(rotation.rotation_difference(shown.rotation).angle, abs=2e-3)
