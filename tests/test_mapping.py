@@ -13,8 +13,8 @@ from ik_triangulation.cli import main
 from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
-from ik_triangulation.jobs import compare as analyse
 from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.maps import chain_map
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.legend import in_words, labels, with_strip
@@ -64,7 +64,7 @@ def test_a_pixel_stands_where_its_target_was():
     mapped = mapping.map_in_scene(rig, BONES, **FAST, size=12, metric="error")
     bpy.context.view_layer.update()
     image, made = mapped.shown.data, mapped.made
-    start = analyse.pose_of(rig, BONES, bpy.context.view_layer)
+    start = chain_map.pose_of(rig, BONES, bpy.context.view_layer)
     reach, checked = start.chain.reach, 0
     for row in range(12):
         for column in range(12):
@@ -233,7 +233,7 @@ def test_a_map_that_is_stopped_by_its_progress_leaves_nothing():
 @pytest.mark.parametrize("resolution", [1, 2, 7])
 def test_the_grid_fills_the_ball_of_the_reach(resolution):
     rig = chain_rig(3)
-    start = analyse.pose_of(rig, BONES, bpy.context.view_layer)
+    start = chain_map.pose_of(rig, BONES, bpy.context.view_layer)
     made = run_through(mapping_volume(start, resolution=resolution))
     away = np.linalg.norm(made.places - np.array(start.head(0)), axis=1) / start.chain.reach
     assert (away <= 1.0 + 1e-6).all()

@@ -66,7 +66,7 @@ def mapping_in_scene(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
-    """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
+    """Do the work of map_in_scene() pixel by pixel: yields the rows done and the rows in all."""
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
@@ -123,7 +123,7 @@ def volume_mapping_in_scene(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
-    """What volume_in_scene() does, place by place: yields the places done and the places in all."""
+    """Do the work of volume_in_scene() place by place: yields the places done and the places in all."""
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
