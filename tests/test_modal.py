@@ -195,7 +195,7 @@ def test_it_stops_before_blender_replaces_what_it_works_on(handlers):
         operator, context, recorder = begun(limbs)
         operator._task.work(0.0)
         for handler in getattr(bpy.app.handlers, handlers):
-            handler(bpy.context.scene, None)
+            handler("" if handlers == "load_pre" else bpy.context.scene, None)
         assert tasks._under_way == []
         assert operator.modal(context, event()) == {"CANCELLED"}
         assert recorder.is_clean
