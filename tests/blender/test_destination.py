@@ -12,7 +12,8 @@ from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs import measure
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, bake_limbs, baking
-from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig import destination
+from ik_triangulation.rig.keyframes import writing as keyframes
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (

@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
-from ik_triangulation.rig import keyframes
+from ik_triangulation.rig.keyframes import writing as keyframes
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (

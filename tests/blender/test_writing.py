@@ -16,7 +16,8 @@ from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig import destination
+from ik_triangulation.rig.keyframes import writing as keyframes
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
 

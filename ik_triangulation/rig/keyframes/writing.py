@@ -16,10 +16,10 @@ import bpy
 import numpy as np
 from bpy.types import ActionChannelbag, AnimData, FCurve, Keyframe, Object, PoseBone, ViewLayer
 
-from ..cooperative import Work
-from ..errors import AnimationError
-from .frames.restore import Show, values_shown
-from .rotation import PROPERTIES, channel
+from ...cooperative import Work
+from ...errors import AnimationError
+from ..frames.restore import Show, values_shown
+from ..rotation import PROPERTIES, channel
 
 # Everything a key holds, in the order in which writing it back is exact: coordinates after the handle types.
 _ATTRIBUTES = {
