@@ -22,7 +22,7 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     check_readable(limb, scene, view_layer)
     for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
         _check_apart_from_chain(what, limb, target, bone)
-    for ob in limb.in_the_way:
+    for ob in limb.obstacle_objects:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:

@@ -52,7 +52,7 @@ def in_order(limbs: Sequence[Limb]) -> list[Limb]:
 def _stands_on(limb: Limb, other: Limb) -> bool:
     """Whether what another limb does moves this one's root, its targets or what it keeps out of."""
     nodes = [Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)]
-    nodes += [Node(ob) for ob in limb.in_the_way]
+    nodes += [Node(ob) for ob in limb.obstacle_objects]
     return any(follows(node, other.armature, other.solved) for node in nodes)
 
 

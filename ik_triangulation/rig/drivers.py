@@ -28,7 +28,7 @@ def broken_drivers(limb: Limb, depsgraph: Depsgraph) -> list[str]:
     """
     found: dict[str, None] = {}
     nodes = [Node(limb.armature, limb.tip), *(Node(*target) for target in limb.targets)]
-    for start in (*nodes, *(Node(ob) for ob in limb.in_the_way)):
+    for start in (*nodes, *(Node(ob) for ob in limb.obstacle_objects)):
         for node in movers(start):
             found |= {_warning(node, curve): None for curve in _broken(node, depsgraph)}
     return list(found)

@@ -91,7 +91,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
         return replace(self, **now, left_open={})
 
     @cached_property
-    def in_the_way(self) -> list[Object]:
+    def obstacle_objects(self) -> list[Object]:
         """The objects of the obstacles' collection that have a volume: what can be seen, and empties drawn as such."""
         if self.obstacles is None or not (self.obstacle_weight or "obstacle_weight" in self.followed):
             return []

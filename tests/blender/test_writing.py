@@ -471,7 +471,7 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 
 STEPS = [
     (commit, "_runs"),
-    (following, "solve"),
+    (following, "solve_goal"),
     (commit, "within_limits"),
     (commit, "write_keys"),
     (commit, "_show"),
@@ -495,7 +495,9 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
     rig, target = animated(kind)
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    monkeypatch.setattr(module, step, broken_after(1 if step in {"solve", "join_group"} else 0, getattr(module, step)))
+    monkeypatch.setattr(
+        module, step, broken_after(1 if step in {"solve_goal", "join_group"} else 0, getattr(module, step))
+    )
     with nothing_lost(), pytest.raises(BrokenError):
         bake(limb(rig, target), 1, 10)
 
