@@ -15,7 +15,7 @@ from ..errors import FreedomError, SettingError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..rig.safe_files import write_file
 from ..settings import IKT_PG_joint, IKT_PG_limb, choices
-from .preset import SETTINGS, Preset, PresetJoint
+from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 # What a joint of each kind must and may say besides its name.
 _MUST = {"FREE": set(), "LOCKED": set(), "HINGE": {"axis"}, "CONE": {"swing"}, "EULER": {"order", "x", "y", "z"}}
@@ -109,7 +109,7 @@ def _freedom(kind: str, given: Mapping[str, Any], where: str) -> Freedom:
 
 
 def _settings(value: Any) -> dict[str, Any]:
-    given = _object(value, "'settings'", set(), set(SETTINGS))
+    given = _object(value, "'settings'", set(), set(PRESET_SETTINGS))
     for name, setting in given.items():
         prop = IKT_PG_limb.bl_rna.properties[name]
         if prop.type == "ENUM":

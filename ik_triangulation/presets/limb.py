@@ -21,7 +21,7 @@ from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, limits_of, stiffness_of, store
-from .preset import SETTINGS, Preset, PresetJoint
+from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 _OWN = radians(20.0)  # up to which a bone's own axis is taken for that of its flexion; Rigify's elbow is 13 degrees off
 _MIDDLE = 0.02  # of a limb's length: one whose middle is no farther from the YZ plane is on neither side
@@ -91,7 +91,7 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
             PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
         )
     settings = armature.pose.bones[tip].ik_triangulation
-    return Preset(name, joints, {setting: getattr(settings, setting) for setting in SETTINGS})
+    return Preset(name, joints, {setting: getattr(settings, setting) for setting in PRESET_SETTINGS})
 
 
 def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:

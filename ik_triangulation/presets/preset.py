@@ -10,9 +10,10 @@ from typing import Any
 from mathutils import Vector
 
 from ..kinematics import EulerLimits, Freedom
+from ..settings import TABLE, IKT_PG_limb
 
 # Settings of a limb that suit a kind of limb, not one rig's size, target or shot.
-SETTINGS = ("solver", "iterations", "finish", "start_from", "smooth", "smoothing", "effort_weight", "rest_weight")
+PRESET_SETTINGS = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.preset)
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ..errors import AnimationError, TargetError
 from .animated import PER_FRAME
-from .limb import SETTINGS, Limb, saved_settings
+from .limb import LIMB_SETTINGS, Limb, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 
 
-def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
+def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
     """Keep what the limb was baked with from the first to the last frame of `span`, with its step."""
     action, slot = bag.id_data, bag.slot.identifier
-    settings = {name: _plain(getattr(limb, name)) for name in SETTINGS if name not in limb.followed}
+    settings = {name: _plain(getattr(limb, name)) for name in LIMB_SETTINGS if name not in limb.followed}
     bakes = _bakes(action)
     bakes.setdefault(slot, {})[limb.tip] = {
         "target": limb.target.name,
@@ -33,7 +33,7 @@ def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, un
     _put(action, json.dumps(bakes))
 
 
-def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
+def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
     """The limb that was baked last into the active action and slot, and its span, to be baked there once more.
 
     Besides, what is to be said of it: what it was baked with may have another name now. Raises AnimationError if there
@@ -48,7 +48,7 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
     try:
         start, end, step = record["span"]
         name, bones = record["target"], list(record["bones"])
-        settings = {name: value for name, value in record["settings"].items() if name in SETTINGS}
+        settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
     notes: list[str] = []

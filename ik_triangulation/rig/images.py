@@ -10,7 +10,7 @@ from bpy.types import Image
 _LONGEST = 63  # bytes of a name
 
 
-def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
+def show_image(name: str, colours: np.ndarray[Any, Any]) -> Image:
     """An image with these colours: bytes of shape (height, width, 4), the top row first.
 
     Replaces one of that name, unless it was read from a file.

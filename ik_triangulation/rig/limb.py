@@ -132,7 +132,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
 
 
 # Alike on a Limb and on the tip bone.
-SETTINGS = tuple(settings_of(Limb))
+LIMB_SETTINGS = tuple(settings_of(Limb))
 
 
 def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
@@ -175,7 +175,7 @@ def _has_volume(ob: Object) -> bool:
 
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
     """The settings saved on a tip bone, as Limb takes them: those that can be read at every frame left open."""
-    values = _plain_settings(stored, SETTINGS)
+    values = _plain_settings(stored, LIMB_SETTINGS)
     for target, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         values[bone] = bone_of(getattr(stored, target), values[bone])
     return {**values, "left_open": {name: values[name] for name in PER_FRAME}}

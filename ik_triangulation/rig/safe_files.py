@@ -63,7 +63,7 @@ def real_destination(path: Path | str) -> Path:
     return real
 
 
-def stage(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
+def stage_file(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
     """Have `write` make a file of a unique name beside `path`, with the permissions of what is there, and sync it."""
     destination = real_destination(path)
     temporary = unique_beside(destination, suffix)
@@ -113,7 +113,7 @@ def replacing(files: Sequence[Staged]) -> Iterator[dict[Path, Path]]:
 
 def write_file(path: Path | str, content: bytes) -> None:
     """Write a file, or replace it."""
-    with replacing([stage(path, lambda temporary: write_new(temporary, content))]):
+    with replacing([stage_file(path, lambda temporary: write_new(temporary, content))]):
         pass
 
 

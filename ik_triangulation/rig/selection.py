@@ -11,7 +11,7 @@ def selected_bones(armature: Object) -> list[str]:
     return [bone.name for bone in armature.pose.bones if _is_selected(bone)]
 
 
-def limb_of(tip: PoseBone, target: Object | None = None) -> Limb:
+def selected_limb(tip: PoseBone, target: Object | None = None) -> Limb:
     """The limb that ends in this bone, for this `target` if it has none. Raises an IKError that says what is wrong."""
     chosen = selected_bones(tip.id_data) if tip.ik_triangulation.use_selected else ()
     return Limb.of(tip, chosen, target)
