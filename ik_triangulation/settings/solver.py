@@ -14,7 +14,7 @@ SOLVER_ITEMS = [(key, solver.label, solver.description, solver.number) for key, 
 
 
 @group(page="solvers.html#solvers")
-class SolverSettings:
+class MethodSettings:
     """The method that rotates the bones, and when it ends."""
 
     solver: str = setting(

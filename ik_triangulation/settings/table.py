@@ -4,7 +4,7 @@
 A group of settings is a class whose annotated names are the settings:
 
     @group(page="solvers.html#solvers")
-    class SolverSettings:
+    class MethodSettings:
         iterations: int = setting(
             IntProperty, "Iterations", "Maximum number of iterations", default=100, min=1, flag="--iterations"
         )
