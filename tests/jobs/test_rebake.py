@@ -9,7 +9,7 @@ from ik_triangulation.errors import AnimationError, ChainError, TargetError
 from ik_triangulation.jobs import bake as baking_module
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, rebake
-from ik_triangulation.rig.bake_record import recall
+from ik_triangulation.rig.bake_record import recorded_bake
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -134,7 +134,7 @@ def test_it_is_kept_in_the_file_with_the_pole_and_the_obstacles(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     rig = bpy.data.objects["Rig"]
-    limb, span, _ = recall(rig, "Bone 2", bpy.context.scene)
+    limb, span, _ = recorded_bake(rig, "Bone 2", bpy.context.scene)
     assert (limb.in_order, span) == (("Bone 1", "Bone 2"), (3, 20, 2))
     assert (limb.target.name, limb.pole_target.name, limb.obstacles.name) == ("Target", "Pole", "Furniture")
     assert (limb.use_offset, tuple(limb.offset_rotation)) == (True, (1.0, 0.0, 0.0, 0.0))
@@ -219,17 +219,17 @@ def test_what_is_in_the_way_is_told(spoil, error, message):
         bpy.ops.pose.ik_triangulation_rebake()
 
 
-@pytest.mark.parametrize("step", ["write_keys", "_show", "_runs", "remember"])
+@pytest.mark.parametrize("step", ["write_keys", "_show", "_runs", "record_bake"])
 def test_a_bake_that_fails_changes_nothing(step, monkeypatch):
     rig, _ = baked()
     adjust(rig, (8, 14))
-    original = getattr(baking_module if step == "remember" else commit, step)
+    original = getattr(baking_module if step == "record_bake" else commit, step)
 
     def broken(*args):
         original(*args)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(baking_module if step == "remember" else commit, step, broken)
+    monkeypatch.setattr(baking_module if step == "record_bake" else commit, step, broken)
     with nothing_lost(), pytest.raises(ZeroDivisionError):
         rebake(rig, "Bone 2")
     with nothing_lost(), pytest.raises(ZeroDivisionError):
