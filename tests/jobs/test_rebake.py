@@ -163,17 +163,17 @@ def test_what_is_in_the_way_is_told(spoil, error, message):
         bpy.ops.pose.ik_triangulation_rebake()
 
 
-@pytest.mark.parametrize("step", ["write_keys", "_show", "_runs", "remember"])
+@pytest.mark.parametrize("step", ["write_keys", "_show", "_runs", "record_bake"])
 def test_a_bake_that_fails_changes_nothing(step, monkeypatch):
     rig, _ = baked()
     adjust(rig, (8, 14))
-    original = getattr(baking_module if step == "remember" else commit, step)
+    original = getattr(baking_module if step == "record_bake" else commit, step)
 
     def broken(*args):
         original(*args)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(baking_module if step == "remember" else commit, step, broken)
+    monkeypatch.setattr(baking_module if step == "record_bake" else commit, step, broken)
     with nothing_lost(), pytest.raises(ZeroDivisionError):
         rebake(rig, "Bone 2")
     with nothing_lost(), pytest.raises(ZeroDivisionError):

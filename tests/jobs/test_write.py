@@ -15,7 +15,8 @@ from ik_triangulation.jobs import measure
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig import destination
+from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.rotation import run_of
 
 from ..rigs import (
@@ -210,8 +211,8 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
             raise BrokenError
         original(curve, keys, **options)
 
-    original = keyframes._put
-    monkeypatch.setattr(keyframes, "_put", put)
+    original = writing.put_keys
+    monkeypatch.setattr(writing, "put_keys", put)
     with nothing_lost(), pytest.raises(BrokenError):
         bake(limb(rig, target), 1, 10)
     assert left[0] < 0
@@ -219,7 +220,7 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 
 STEPS = [
     (commit, "_runs"),
-    (following, "solve"),
+    (following, "solve_goal"),
     (commit, "within_limits"),
     (commit, "write_keys"),
     (commit, "_show"),
@@ -229,21 +230,23 @@ STEPS = [
     (baking, "check_limb"),
     (baking, "check_keys"),
     (destination, "ensure_channelbag"),
-    (keyframes, "_join_group"),
-    (keyframes, "_merged"),
-    (keyframes, "_new_keys"),
+    (writing, "join_group"),
+    (writing, "merge_keys"),
+    (writing, "new_keys"),
 ]
 
 
 @pytest.mark.parametrize("kind", ["no animation", "keys"])
 @pytest.mark.parametrize(("module", "step"), STEPS, ids=[step for _, step in STEPS])
 def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monkeypatch):
-    if step == "_merged" and kind != "keys":
+    if step == "merge_keys" and kind != "keys":
         pytest.skip("there is nothing to merge with")
     rig, target = animated(kind)
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    monkeypatch.setattr(module, step, broken_after(1 if step in {"solve", "_join_group"} else 0, getattr(module, step)))
+    monkeypatch.setattr(
+        module, step, broken_after(1 if step in {"solve_goal", "join_group"} else 0, getattr(module, step))
+    )
     with nothing_lost(), pytest.raises(BrokenError):
         bake(limb(rig, target), 1, 10)
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake, rebake
-from ik_triangulation.rig.bake_record import recall
+from ik_triangulation.rig.bake_record import recorded_bake
 from ik_triangulation.rig.limb import Limb
 
 from ..jobs.baked import OTHERS, baked
@@ -41,7 +41,7 @@ def test_it_is_kept_in_the_file_with_the_pole_and_the_obstacles(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     rig = bpy.data.objects["Rig"]
-    limb, span, _ = recall(rig, "Bone 2", bpy.context.scene)
+    limb, span, _ = recorded_bake(rig, "Bone 2", bpy.context.scene)
     assert (limb.in_order, span) == (("Bone 1", "Bone 2"), (3, 20, 2))
     assert (limb.target.name, limb.pole_target.name, limb.obstacles.name) == ("Target", "Pole", "Furniture")
     assert (limb.use_offset, tuple(limb.offset_rotation)) == (True, (1.0, 0.0, 0.0, 0.0))
