@@ -53,3 +53,6 @@ def rig_in_space():
     configure(rig, "Bone 2", chain_count=3)
     bpy.context.view_layer.update()
     return rig
+
+
+FAST = {"solver": "CCD", "iterations": 15}

@@ -24,7 +24,7 @@ def is_long(path):
     return runs and len(text.splitlines()) > LEAST_LINES
 
 
-def test_of(path):
+def place_of(path):
     """The file that tests a module; that of a folder's own `__init__.py` has the folder's name."""
     folder, name = inside(path).parent, path.parent.name if path.name == "__init__.py" else path.stem
     return TESTS / folder / f"test_{name}.py"
@@ -35,7 +35,7 @@ LONG = [path for path in sorted(PACKAGE.rglob("*.py")) if inside(path).as_posix(
 
 @pytest.mark.parametrize("path", LONG, ids=lambda path: inside(path).as_posix())
 def test_a_module_has_a_test_file_of_its_own(path):
-    wanted = test_of(path)
+    wanted = place_of(path)
     tests = wanted.is_file() and "\ndef test_" in wanted.read_text(encoding="utf-8")
     assert tests, (
         f"Nothing tests ik_triangulation/{inside(path).as_posix()} by name. Add {wanted.relative_to(ROOT).as_posix()} "
