@@ -18,7 +18,7 @@ from .joint import JointSettings
 from .keys import KeySettings
 from .path import PathSettings
 from .reach import ReachSettings, StopListSettings
-from .solver import SolverSettings
+from .solver import MethodSettings
 from .stop import OVERRIDABLE, IKT_PG_stop, StopSettings
 from .table import by_property, saved
 
@@ -27,7 +27,7 @@ LIMB_GROUPS = (
     GoalSettings,
     BendSettings,
     ComfortSettings,
-    SolverSettings,
+    MethodSettings,
     PathSettings,
     FrameSettings,
     ReachSettings,

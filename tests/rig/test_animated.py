@@ -14,7 +14,7 @@ from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report_text import lines, summary, summary_of_all
 from ik_triangulation.rig.animated import PER_FRAME, ignored
 from ik_triangulation.rig.frames.sampling import samples, stage
-from ik_triangulation.rig.limb import SETTINGS, Limb
+from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 
 from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place
@@ -374,4 +374,4 @@ def of_limb(limb: Limb, frames):
 
 
 def test_every_setting_that_is_read_at_every_frame_is_one_of_a_limb():
-    assert set(PER_FRAME) < set(SETTINGS)
+    assert set(PER_FRAME) < set(LIMB_SETTINGS)

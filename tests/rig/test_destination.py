@@ -12,7 +12,8 @@ from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs import measure
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, bake_limbs, baking
-from ik_triangulation.rig import destination, keyframes
+from ik_triangulation.rig import destination
+from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -255,8 +256,8 @@ STEPS = [
     (commit, "write_keys"),
     (commit, "_show"),
     (measure, "_judge"),
-    (keyframes, "_new_keys"),
-    (keyframes, "_join_group"),
+    (writing, "new_keys"),
+    (writing, "join_group"),
 ]
 CASES = [(where, *step) for where in KINDS for step in STEPS]
 CASES += [("NEW_ACTION", destination, "ensure_channelbag"), ("NEW_ACTION", destination, "_assign")]
@@ -267,7 +268,7 @@ CASES += [("NEW_ACTION", destination, "ensure_channelbag"), ("NEW_ACTION", desti
 def test_a_bake_that_fails_at_any_step_changes_nothing(where, module, step, kind, monkeypatch):
     if step == "_assign" and kind == "nothing":
         pytest.skip("there is nothing to assign")
-    if step == "_join_group" and (where, kind) == ("NEW_ACTION", "keys"):
+    if step == "join_group" and (where, kind) == ("NEW_ACTION", "keys"):
         pytest.skip("all curves are there")
     rig, target = moving(kind)
     bpy.context.view_layer.update()

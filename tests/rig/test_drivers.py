@@ -47,7 +47,7 @@ MOVERS = {
     "a parent of the target": lambda limb: broken(carrier(limb.target), "location", 2),
     "a constraint of the target": lambda limb: broken(follow(limb.target), "influence"),
     "the pole": lambda limb: broken(limb.pole_target, "location", 0),
-    "an obstacle": lambda limb: broken(limb.in_the_way[0], "scale", 1),
+    "an obstacle": lambda limb: broken(limb.obstacle_objects[0], "scale", 1),
     "the armature": lambda limb: broken(limb.armature, "location", 0),
     "a parent of the armature": lambda limb: broken(carrier(limb.armature), "rotation_euler", 0),
     "a bone above the limb": lambda limb: broken(limb.armature.pose.bones["Bone 0"], "rotation_quaternion", 1),

@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
-from ik_triangulation.rig import keyframes
+from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -197,7 +197,7 @@ def test_deleting_that_fails_half_way_changes_nothing(calls, monkeypatch):
     bake(limb(rig, target), 1, 12)
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    put, left = keyframes._put, [calls]
+    put, left = writing.put_keys, [calls]
 
     def broken(*args):
         left[0] -= 1
@@ -205,7 +205,7 @@ def test_deleting_that_fails_half_way_changes_nothing(calls, monkeypatch):
             raise ZeroDivisionError
         put(*args)
 
-    monkeypatch.setattr(keyframes, "_put", broken)
+    monkeypatch.setattr(writing, "put_keys", broken)
     with nothing_lost(), pytest.raises(ZeroDivisionError):
         delete_generated(rig, ["Bone 0", "Bone 1", "Bone 2"])
 

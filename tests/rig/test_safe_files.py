@@ -13,11 +13,11 @@ from ik_triangulation.maps.npy import write_npy
 from ik_triangulation.maps.png import write_png
 from ik_triangulation.presets import write_preset
 from ik_triangulation.presets.preset import Preset, PresetJoint
-from ik_triangulation.rig.safe_files import replacing, stage, write_file, write_new
+from ik_triangulation.rig.safe_files import replacing, stage_file, write_file, write_new
 
 
 def staged(path, content):
-    return stage(path, lambda temporary: write_new(temporary, content))
+    return stage_file(path, lambda temporary: write_new(temporary, content))
 
 
 def names(folder):
@@ -58,7 +58,7 @@ def test_a_writer_that_fails_half_way_leaves_nothing_behind(tmp_path):
         raise OSError(28, "No space left on device", str(temporary))
 
     with pytest.raises(OSError, match=r"No space left on device: '.*/old'"):
-        stage(tmp_path / "old", fail)
+        stage_file(tmp_path / "old", fail)
     assert (names(tmp_path), (tmp_path / "old").read_bytes()) == ({"old"}, b"old")
 
 

@@ -321,9 +321,9 @@ def test_what_has_no_volume_and_the_target_and_the_rig_are_left_out():
     solid = box()
     obstacles = collection(rig, target, pole, light, camera, nothing, dot, empty("Axes"), solid)
     limb = limb_of(rig, target, pole_target=pole, obstacles=obstacles)
-    assert [ob.name for ob in limb.in_the_way] == ["Box"]
+    assert [ob.name for ob in limb.obstacle_objects] == ["Box"]
     without = limb_of(rig, target, pole_target=pole, obstacles=obstacles, obstacle_weight=0.0)
-    assert without.in_the_way == []
+    assert without.obstacle_objects == []
 
 
 def test_a_collection_without_anything_solid_is_no_wish():
