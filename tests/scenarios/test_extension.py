@@ -1,25 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The zip: what it holds, and that Blender installs it, works with it and is rid of it again."""
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
-import bpy
-import pytest
-
-from scripts.build import build
+from .own_blender import run_alone
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("build with a space"))
 
 
 def test_the_zip_holds_what_ships(archive):
@@ -39,12 +28,4 @@ def test_the_changelog_starts_with_this_version():
 
 def test_installed_from_the_zip_it_works_and_leaves_nothing(archive, tmp_path):
     """In a Blender of its own, with empty settings, and in a folder from which the checkout cannot be imported."""
-    script = Path(__file__).with_name("use_installed.py")
-    blender = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1", "--python"]
-    command = [*(blender if bpy.app.binary_path else [sys.executable]), str(script), "--", str(archive)]
-    settings = {"BLENDER_USER_RESOURCES": str(tmp_path), "PYTHONPATH": ""}
-    done = subprocess.run(
-        command, env=os.environ | settings, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "used and removed" in done.stdout
+    assert "used and removed" in run_alone("use_installed.py", tmp_path, archive)
