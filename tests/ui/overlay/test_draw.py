@@ -93,13 +93,6 @@ def test_ticks_lie_on_the_bones_that_are_seen(scale):
             assert ((tick.start + tick.end) / 2.0 - bone.head.lerp(bone.tail, 0.3)).length < 1e-4
 
 
-@pytest.mark.parametrize("shape", ["POINT", "PLANE", "LINE", "RAY", "SEGMENT", "SPHERE", "CYLINDER", "RING", "BOX"])
-def test_every_shape_is_drawn(shape):
-    standard(shape=shape)
-    settings().show_reach = settings().show_joints = settings().show_error = False
-    assert colours() == {colour_of(Role.TARGET)}
-
-
 def test_drawing_changes_nothing_in_the_file():
     rig, _ = standard()
     show_ghost(rig, [(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
