@@ -19,7 +19,7 @@ from ..cooperative import Job, cooperative, relay
 from ..errors import AnimationError
 from ..rig.animated import ignored
 from ..rig.armature import Bones, find_bone
-from ..rig.bake_record import recall, remember
+from ..rig.bake_record import record_bake, recorded_bake
 from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.clock import Clock, evaluated_time
 from ..rig.dependencies import in_order
@@ -194,7 +194,7 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
         warnings.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
     writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer, kept=kept)
     written = yield from relay(writing, 0)
-    remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
+    record_bake(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
     keyed = [solved[i] for i in written.at]
     measured = yield from relay(measure_frames(watch, reader, solved, keyed, seconds, by_hand=bool(kept)), 0)
@@ -218,7 +218,7 @@ def rebake(
     Keys that were baked are replaced, and those made by hand are kept. The rest is as in bake(); raises AnimationError
     if it was not baked before.
     """
-    limb, span, notes = recall(armature, tip, scene or bpy.context.scene)
+    limb, span, notes = recorded_bake(armature, tip, scene or bpy.context.scene)
     (report,) = yield from bake_spans.steps([limb], [span], scene, view_layer, seconds=seconds, keep=True)
     return replace(report, warnings=[*notes, *report.warnings])
 

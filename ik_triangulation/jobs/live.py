@@ -18,7 +18,7 @@ from ..errors import IKError
 from ..rig.frames.sampling import sample
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
-from ..rig.selection import limb_of
+from ..rig.selection import selected_limb
 from .bake import solve_pose
 from .frame_solver import follow
 from .judge import report_of
@@ -46,7 +46,7 @@ def start(armature: Object, tip: str) -> None:
 
     Raises an IKError that names the culprit; then it is not live.
     """
-    scene, limb = bpy.context.scene, limb_of(armature.pose.bones[tip])
+    scene, limb = bpy.context.scene, selected_limb(armature.pose.bones[tip])
     live = LiveLimb(armature, limb, scene)
     report = solve_pose(limb)
     live.remedies = {note.bone: note.remedy for note in report.not_following}
@@ -170,7 +170,7 @@ def _key() -> float | None:
         if armature is None or not shown:
             continue  # it was left before it rested
         try:
-            limb = limb_of(armature.pose.bones[live.tip])
+            limb = selected_limb(armature.pose.bones[live.tip])
             check_keys(armature, limb.in_order)
             check_nla(armature, scene, live.frame, live.frame)
             key_present_pose(limb, scene, view_layer)

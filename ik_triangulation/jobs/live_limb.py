@@ -16,7 +16,7 @@ from ..rig.frames.sampling import Sample
 from ..rig.keyframes import curves_of
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_of, set_rotation
-from ..rig.selection import limb_of
+from ..rig.selection import selected_limb
 from .frame_solver import SolvedFrame
 from .measure import Watch
 from .report import Remedy
@@ -67,7 +67,7 @@ class LiveLimb:
 
         Raises an IKError that names the culprit.
         """
-        limb = limb_of(armature.pose.bones[self.tip])
+        limb = selected_limb(armature.pose.bones[self.tip])
         touched = {update.id.original for update in depsgraph.updates}
         if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
             check_limb(limb, scene, depsgraph.view_layer)

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
-from ..rig.images import show
+from ..rig.images import show_image
 from ..rig.map_objects import PICTURE, place_cloud, place_picture
 from ..solvers import SolverSettings
 from .chain_map import pose_of
@@ -61,7 +61,7 @@ def map_in_scene(
     made = yield from map_pose.steps(start, root, along, across, settings, size=size, tolerance=tolerance)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
-    image = show(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
+    image = show_image(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
     frame.translation = root
     side = 2.0 * start.chain.reach

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays of colours as images in Blender."""
+"""Images in Blender made of arrays of colours."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from bpy.types import Image
 _LONGEST = 63  # bytes of a name
 
 
-def show(name: str, colours: np.ndarray[Any, Any]) -> Image:
-    """An image with these colours: bytes of shape (height, width, 4), the top row first.
+def show_image(name: str, colours: np.ndarray[Any, Any]) -> Image:
+    """Return an image with these colours: bytes of shape (height, width, 4), the top row first.
 
-    Replaces one of that name, unless it was read from a file.
+    It replaces an image of that name, unless that was read from a file.
     """
     height, width, _ = colours.shape
     short = name.encode()[:_LONGEST].decode(errors="ignore")  # as Blender 4.5 cuts it

@@ -23,7 +23,7 @@ _APART = 1e-5  # of the largest element: difference of two matrices that count a
 
 def reason_to_step(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
     """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
-    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.in_the_way)]
+    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
     for each in moving:
         bound = needs_scene(Node(*each))
         if bound:
@@ -74,7 +74,10 @@ def _places(limb: Limb, depsgraph: Depsgraph) -> list[Matrix]:
     """World matrices of the chain's parent, the targets and the obstacles (4x4)."""
     armature = limb.armature.evaluated_get(depsgraph)
     root = armature.matrix_world @ base_of(armature, limb.bones[0])
-    return [root, *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.in_the_way)))]
+    return [
+        root,
+        *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.obstacle_objects))),
+    ]
 
 
 def _alike(a: Matrix, b: Matrix) -> bool:

@@ -17,7 +17,7 @@ from ...rig.goal import GoalReader
 from ...rig.limb import Limb, saved_settings
 from ..context import active_armature, active_bone, active_chain
 
-# A limb without wishes: what it is like besides reaching is not shown, and takes time to find out.
+# A limb without soft goals: these are not drawn, and take time to read.
 _ONLY_REACHING = {
     "orientation": "NONE",
     "pole_target": None,
