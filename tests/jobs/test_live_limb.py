@@ -7,7 +7,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.jobs.live_limb import LiveLimb, channel_values, is_animated, rotations_of, surroundings_of
 from ik_triangulation.rig.frames.sampling import sample
-from ik_triangulation.rig.selection import limb_of
+from ik_triangulation.rig.selection import selected_limb
 
 from ..rigs import chain_rig, configure, empty
 
@@ -19,7 +19,7 @@ TURNED = (0.8, 0.6, 0.0, 0.0)
 
 def standard(**settings):
     rig, target = chain_rig(3), empty()
-    limb = limb_of(configure(rig, TIP, target=target, chain_count=3, **settings))
+    limb = selected_limb(configure(rig, TIP, target=target, chain_count=3, **settings))
     return rig, limb, LiveLimb(rig, limb, bpy.context.scene)
 
 
