@@ -10,7 +10,6 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cli import main
-from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import IKError, RigError, SettingError, TargetError
 from ik_triangulation.goals import Point
 from ik_triangulation.jobs import compare as analyse
@@ -129,7 +128,7 @@ def test_reading_for_a_moment_at_a_time_changes_nothing():
     limb, frames = limb_of(rig, target), range(1, 12)
     at_once = analyse.compare(limb, frames, QUICK)
     with nothing_lost():
-        in_parts = run_through(analyse.comparing(limb, frames, QUICK, seconds=0.0))
+        in_parts = analyse.compare(limb, frames, QUICK, seconds=0.0)
     assert without_time(in_parts) == without_time(at_once)
 
 
@@ -202,14 +201,14 @@ def test_a_chain_is_mapped_as_it_is_posed_and_nothing_changed():
     names = [bone.name for bone in rig.pose.bones]
     told = []
     with nothing_lost():
-        found = chain_map.map_chain(rig, names, "CCD", 12, finish=False, progress=told.append)
+        found = chain_map.map_chain(rig, names, "CCD", 12, finish=False, progress=lambda *rows: told.append(rows))
     start = chain_map.pose_of(rig, names, bpy.context.view_layer)
     alone = map_pose(
         start, *map_plane(start), SolverSettings(solver="CCD", iterations=20, finish=False), size=12, tolerance=0.01
     )
     for metric in METRICS:
         assert np.array_equal(found.metric(metric), alone.metric(metric))
-    assert told == pytest.approx([(n + 1) / 12 for n in range(12)])
+    assert told == [(n, 12) for n in range(13)]
     assert (start.tip - evaluated_tip(rig, "Bone 2")).length < 1e-5
 
 
@@ -219,7 +218,7 @@ def test_a_map_that_is_stopped_changes_nothing():
     class StopError(Exception):
         pass
 
-    def stop(share):
+    def stop(done, of):
         raise StopError
 
     with nothing_lost(), pytest.raises(StopError):

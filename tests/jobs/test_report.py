@@ -7,12 +7,13 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.bake import bake, report_of, solve_pose
+from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.jobs.frame_solver import follow
+from ik_triangulation.jobs.judge import report_of
 from ik_triangulation.jobs.measure import NOT_MEASURED
 from ik_triangulation.jobs.report import Shown
 from ik_triangulation.jobs.report_text import summary
-from ik_triangulation.jobs.write import Written
+from ik_triangulation.jobs.write import WrittenKeys
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.sampling import sample
 from ik_triangulation.rig.limb import Limb
@@ -104,7 +105,7 @@ def test_what_is_handed_in_as_shown_is_what_a_frame_is_judged_by():
         (Shown(tip, Quaternion((0.0, 0.0, 1.0), 0.5) @ rotation), False),
     ):
         measured = NOT_MEASURED._replace(shown={1.0: shown})
-        [result] = report_of(limb, [solved], 0.0, Written(0, 0, [0]), [], measured=measured).frames
+        [result] = report_of(limb, [solved], 0.0, WrittenKeys(0, 0, [0]), [], measured=measured).frames
         assert result.reached == reached
         assert result.error == pytest.approx((shown.tip - tip).length, abs=2e-3)
         assert result.angle == pytest.approx(rotation.rotation_difference(shown.rotation).angle, abs=2e-3)

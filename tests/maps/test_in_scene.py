@@ -10,7 +10,6 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.cli import main
-from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
 from ik_triangulation.jobs.bake import solve_pose
@@ -19,7 +18,7 @@ from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.legend import in_words, labels, with_strip
 from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.maps.volume import mapping_volume
+from ik_triangulation.maps.volume import map_volume
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
 from ik_triangulation.solvers import solve
@@ -234,13 +233,13 @@ def test_a_map_that_is_stopped_by_its_progress_leaves_nothing():
 def test_the_grid_fills_the_ball_of_the_reach(resolution):
     rig = chain_rig(3)
     start = chain_map.pose_of(rig, BONES, bpy.context.view_layer)
-    made = run_through(mapping_volume(start, resolution=resolution))
+    made = map_volume(start, resolution=resolution)
     away = np.linalg.norm(made.places - np.array(start.head(0)), axis=1) / start.chain.reach
     assert (away <= 1.0 + 1e-6).all()
     assert made.spacing == pytest.approx(2.0 * start.chain.reach / resolution)
     assert made.targets == {1: 1, 2: 8, 7: 179}[resolution]
     with pytest.raises(SettingError, match="A resolution of 0 makes no map"):
-        run_through(mapping_volume(start, resolution=0))
+        map_volume(start, resolution=0)
 
 
 # Legends

@@ -8,11 +8,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.jobs.bake import bake, baking, run_through
-from ik_triangulation.jobs.compare import compare, comparing
-from ik_triangulation.jobs.reach import own_stop, reach, reaching
-from ik_triangulation.jobs.reach_motion import Manner
-from ik_triangulation.motion.timing import profile
+from ik_triangulation.jobs.bake import bake, bake_spans
+from ik_triangulation.jobs.compare import compare
+from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
@@ -55,11 +53,11 @@ def stepped(report):
 
 
 def comparison(limb):
-    return comparing(limb, range(1, LAST + 1), ["TRIANGULATION", "CCD"], seconds=0.0)
+    return compare.steps(limb, range(1, LAST + 1), ["TRIANGULATION", "CCD"], seconds=0.0)
 
 
 def reached(limb):
-    return reaching(limb, [own_stop(limb, LAST)], 1, 0, Manner(profile()), seconds=0.0)
+    return reach.steps(limb, 1, LAST, seconds=0.0)
 
 
 def unkeyed():
@@ -188,7 +186,7 @@ def test_closed_at_any_frame_nothing_is_lost():
     limb = Limb.from_tip(rig, "Bone 2", target)
     with nothing_lost():
         for frames in range(1, 2 * LAST + 1):
-            job = baking([limb], [(1, LAST, 1)], seconds=0.0)
+            job = bake_spans.steps([limb], [(1, LAST, 1)], seconds=0.0)
             for _ in range(frames):
                 next(job)
             job.close()
@@ -229,7 +227,7 @@ def test_of_several_limbs_only_those_are_stepped_that_need_it():
     other = chain_rig(3, name="Other")
     other.location.x = 1.0
     limbs = [Limb.from_tip(rig, "Bone 2", target), Limb.from_tip(other, "Bone 2", key_location(empty("Plain"), (1, 9)))]
-    first, second = run_through(baking(limbs, [(1, LAST, 1)] * 2))
+    first, second = bake_spans(limbs, [(1, LAST, 1)] * 2)
     assert len(stepped(first)) == 1
     assert stepped(second) == []
     assert first.all_reached
@@ -298,5 +296,5 @@ def test_reading_it_a_frame_at_a_time_changes_no_key():
     rig.animation_data_clear()
     for bone in rig.pose.bones:
         bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
-    run_through(baking([limb], [(1, LAST, 1)], seconds=0.0))
+    bake_spans([limb], [(1, LAST, 1)], seconds=0.0)
     assert repr(all_keys(rig)) == keys
