@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with a request. Not reaching a target is a result, never one of these."""
+"""Errors of requests that cannot be carried out. A target that is not reached is a result, never one of these."""
 
 
 class IKError(Exception):
@@ -7,24 +7,24 @@ class IKError(Exception):
 
 
 class ChainError(IKError):
-    """The bones or joints asked for are no chain that can be solved."""
+    """Bones or joints that do not form a chain that can be solved."""
 
 
 class FreedomError(IKError):
-    """A hinge or limit that describes no rotation."""
+    """A hinge or limit that does not describe a rotation."""
 
 
 class TargetError(IKError):
-    """The target is missing, out of reach of evaluation, or not a place."""
+    """A target that is missing, cannot be evaluated, or has no valid position."""
 
 
 class RigError(IKError):
-    """The armature is in a state in which its bones cannot be posed."""
+    """An armature in a state in which its bones cannot be posed."""
 
 
 class AnimationError(IKError):
-    """The animation data cannot take the keys."""
+    """Animation data that cannot take the keys."""
 
 
 class SettingError(IKError):
-    """A setting outside its meaning: an unknown solver, an empty frame range."""
+    """A setting outside its range or unknown, such as a solver that does not exist or an empty frame range."""

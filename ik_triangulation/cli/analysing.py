@@ -7,12 +7,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from ..cooperative import run_through
 from ..jobs.compare import compare
 from ..kinematics import Pose
 from ..maps.chain_map import map_chain, pose_of
 from ..maps.properties import PlaneMapSettings, SpaceMapSettings
-from ..maps.volume import mapping_volume
+from ..maps.volume import map_volume
 from ..rig.checks import check_frames
 from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
@@ -99,7 +98,7 @@ def run_map(arguments: Namespace, run: Run) -> Result:
 def _volume(arguments: Namespace, start: Pose) -> Result:
     settings = SolverSettings(solver=arguments.solver, iterations=arguments.iterations)
     how = {"resolution": arguments.resolution, "tolerance": arguments.tolerance}
-    made = run_through(mapping_volume(start, settings, **how))
+    made = map_volume(start, settings, **how)
     told = {"resolution": arguments.resolution, "targets": made.targets, "places": len(made.places)}
     return Result(
         parts={"volume": {**_asked(arguments), **told, "coverage": made.coverage}},

@@ -10,8 +10,7 @@ from typing import Any
 
 from bpy.types import Scene
 
-from ..cooperative import run_through
-from ..jobs.bake import baking, solve_pose
+from ..jobs.bake import bake_spans, solve_pose
 from ..jobs.reach import reach, reach_through, saved_stops
 from ..jobs.report import Report
 from ..jobs.report_text import summary, summary_of_all
@@ -88,7 +87,7 @@ def run_bake(arguments: Namespace, run: Run) -> Result:
     else:
         limbs = [limb_of(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
-    reports = run_through(baking(limbs, spans, scene, scene.view_layers[0]), run.progress())
+    reports = bake_spans(limbs, spans, scene, scene.view_layers[0], progress=run.progress())
     return _result(reports, scene, notes, together=arguments.all)
 
 

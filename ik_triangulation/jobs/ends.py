@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ends of a bake: a last frame that is right already stays, and seams to the keys outside the range are told."""
+"""The ends of a bake: a last frame that reaches already is kept, and jumps to the keys outside the range are found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf
 from statistics import median
 
 from bpy.types import PoseBone, Scene
@@ -15,35 +14,34 @@ from ..kinematics.rotation import rotation_angle
 from ..motion.jumps import AROUND, FEW, SEAM, TIMES, JointStep, Jump, turns
 from ..rig.armature import Bones
 from ..rig.clock import Clock
-from ..rig.dependencies import Bound
-from ..rig.frames.sampling import in_parts
+from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import keys_beside, made_by_hand
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from
-from .frame_solver import Solved, already_right, at_frame
+from .frame_solver import SolvedFrame, already_right, at_frame
 
 
-def led_to_last(limb: Limb, bones: Bones, solved: Sequence[Solved], scene: Scene, bound: Bound | None) -> list[Solved]:
-    """The solved frames with the animated pose at the last one, if that reaches already and is to stay.
+def keep_last(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame], reader: FrameReader) -> list[SolvedFrame]:
+    """Return the solved frames with the animated pose at the last one, if that reaches already and is to be kept.
 
-    It is to stay where the limb is animated towards it: by keys after it, or by one there that was made by hand. The
-    path is then led into it by No Jumps; without that it is left as solved. `bound` is why the scene was stepped.
+    It is kept if the limb is animated towards it: by keys after it, or by one there that was made by hand. No Jumps
+    then leads the path into it; without No Jumps it is left as solved.
     """
     result, last = list(solved), solved[-1]
     if not (limb.smooth and limb.finish and limb.start_from != "REST" and len(solved) > 1):
         return result
-    if not _is_animated_to(limb, last.now.frame, scene):
+    if not _is_animated_to(limb, last.now.frame, reader.scene):
         return result
     # The samples of a bake have the rotations of the first frame unless something else moves the rig.
-    (now,) = [last.now] if bound else in_parts(limb, scene, [last.now.frame], inf)
+    now = reader.as_animated(last.now)
     solution = already_right(limb, at_frame(now, bones), last.goal)
     if solution and len(solution.pose) == len(last.solution.pose):
-        result[-1] = Solved(now, last.goal, solution, solution.pose)
+        result[-1] = SolvedFrame(now, last.goal, solution, solution.pose)
     return result
 
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
-    """Whether the limb has rotation keys after this frame, or one at it that was made by hand."""
+    """Tell whether the limb has rotation keys after this frame, or one at it that was made by hand."""
     if limb.destination == "NLA_TRACK":
         return False  # the keys there are those of a layer below
     time = Clock(scene, limb.armature).time(frame)
@@ -51,11 +49,11 @@ def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
     return any(later) or bool(made_by_hand(limb.armature, limb.in_order, time, time))
 
 
-def seams(limb: Limb, solved: Sequence[Solved], scene: Scene) -> list[Jump]:
-    """Jumps from the keys before the range to its first frame, and from its last frame to the keys after it.
+def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]:
+    """Find jumps from the keys before the range to its first frame, and from its last frame to the keys after it.
 
-    As within the range, it is a jump if a joint turns faster than around it, in frames. The indices are those of the
-    frames at the ends.
+    As within the range, a jump is a rotation that stands out from those of the frames around it. The indices are those
+    of the frames at the ends.
     """
     if limb.destination == "NLA_TRACK":
         return []
@@ -69,15 +67,15 @@ def seams(limb: Limb, solved: Sequence[Solved], scene: Scene) -> list[Jump]:
     return found
 
 
-def _speeds(solved: Sequence[Solved]) -> Iterator[float]:
-    """Largest turn of a joint to each frame but the first [rad per frame]."""
+def _speeds(solved: Sequence[SolvedFrame]) -> Iterator[float]:
+    """Largest rotation of a joint to each frame but the first [rad per frame]."""
     paths = [each.pose.rotations for each in solved]
     for before, now, angle in zip(solved, solved[1:], turns(paths)[1:], strict=False):
         yield angle / (now.now.frame - before.now.frame)
 
 
-def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: Scene) -> Iterator[JointStep]:
-    """How fast each joint turns [rad per frame] between a frame at an end and the keys beyond it."""
+def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, scene: Scene) -> Iterator[JointStep]:
+    """Speed of each joint [rad per frame] between a frame at an end and the keys beyond it."""
     clock, end = Clock(scene, limb.armature), solved[at]
     bones = {bone.name: bone for bone in limb.pose_bones}
     for joint, rotation in zip(end.pose.chain.joints, end.pose.rotations, strict=True):
@@ -92,7 +90,7 @@ def _turned(limb: Limb, solved: Sequence[Solved], at: int, after: bool, scene: S
 
 
 def _rotation(bone: PoseBone, values: dict[int, float]) -> Quaternion:
-    """The rotation that these channel values show, with the present ones for those that have none."""
+    """Return the rotation of these channel values, with the present ones for channels that have none."""
     present = getattr(bone, channel(bone)[0])
     return rotation_from([values.get(index, value) for index, value in enumerate(present)], bone.rotation_mode)
 

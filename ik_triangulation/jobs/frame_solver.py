@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what was sampled to what is to be written: one frame solved after the other."""
+"""Solving of samples, one frame after the other, into solved frames: the poses to write."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..solvers import Solution, SolverSettings, solve_goal
 from ..solvers.null_space import MET
 
 Jumps = Callable[[], list[Jump]]
-_ON_LIMIT = 1e-5  # [rad] that rounding may put a pose outside its limits
+_ON_LIMIT = 1e-5  # [rad] violation of limits that rounding explains
 
 
-class Solved(NamedTuple):
-    """One frame: what was sampled, the goal, what the solver made of it, and the pose to write.
+class SolvedFrame(NamedTuple):
+    """One frame: its sample, the goal, the solution of the solver, and the pose to write.
 
-    The pose is that of the solution, or with an influence below 1 between the animated one and that.
+    The pose is that of the solution, or with an influence below 1 a blend from the animated pose to the solution.
     """
 
     now: Sample
@@ -40,13 +40,13 @@ class Solved(NamedTuple):
     pose: Pose
 
 
-def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = False) -> Iterator[Solved]:
-    """Solve one sample after the other, each from where the limb says; bones that are not solved are as sampled.
+def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = False) -> Iterator[SolvedFrame]:
+    """Solve one sample after the other, each from the start pose set in the limb; other bones stay as sampled.
 
-    If that has `begun` before, the pose of the first sample is taken for a solution. Raises RigError, naming the frame,
-    for a bone scaled to zero, and TargetError for a shape that the target has not.
+    With `begun` the pose of the first sample counts as the solution of a frame before. Raises RigError, naming the
+    frame, for a bone scaled to zero, and TargetError for a shape that the target does not have.
     """
-    aim = GoalReader()
+    goals = GoalReader()
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
@@ -59,34 +59,34 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
             began = start if began is None else turned_like(began, start)
         elif limb.start_from == "PREVIOUS":
             begin = pose
-        goal = aim.at(now, began or start)
+        goal = goals.at(now, began or start)
         solution = already_right(limb, begin, goal) if first and limb.start_from != "REST" else None
         if solution is None:
-            # Where there are soft constraints the first frame may look for a pose far away.
+            # With soft goals the first frame may search for a pose far away.
             solution = solve_goal(begin, goal, solver_settings(limb), follow=not (first and goal.soft))
         pose = solution.pose
-        yield Solved(now, goal, solution, shown_pose(now, start, pose))
+        yield SolvedFrame(now, goal, solution, shown_pose(now, start, pose))
 
 
 def already_right(limb: Limb, pose: Pose, goal: Goal) -> Solution | None:
-    """The pose as a solution, if it is within tolerance and its limits and all else it shall be; None if it is not."""
+    """Return the pose as a solution if it is within tolerance and limits and meets the soft goals; else None."""
     solution = solve_goal(pose, goal, SolverSettings(solver=limb.solver, iterations=0, finish=False))
     moved = max(map(rotation_angle, solution.pose.rotations, pose.rotations))
     right = solution.reached and moved <= _ON_LIMIT and soft_cost(solution.pose, goal.soft) <= MET
     return solution if right else None
 
 
-def _stays(bones: Bones, solved: Solved) -> bool:
-    """Whether a frame reaches in the pose that was sampled: nothing has to be done to it."""
+def _stays(bones: Bones, solved: SolvedFrame) -> bool:
+    """Tell whether a frame reaches in the pose that was sampled, so that it needs no change."""
     pairs = zip(at_frame(solved.now, bones).rotations, solved.solution.pose.rotations, strict=True)
     return solved.solution.reached and max(rotation_angle(*pair) for pair in pairs) <= _ON_LIMIT
 
 
-def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[list[Solved], Jumps]]:
-    """The solved frames without the jumps that need not be and smoothed as the limb says, and what jumps all the same.
+def smoothed(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame]) -> Work[tuple[list[SolvedFrame], Jumps]]:
+    """Return the solved frames without avoidable jumps, smoothed by the limb's settings, and a search for other jumps.
 
-    The latter is a call that finds it, as that takes time too. The bare method, without Finish, is left as it is, and
-    so are frames of which some have other joints. The first and the last frame stay where they are as sampled.
+    That search is a call, as it takes time. The plain method, without Finish, is not changed, nor are frames of which
+    some have other joints. The first and the last frame stay if they reach in the pose that was sampled.
     """
     if not same_joints(solved):
         return list(solved), list
@@ -107,7 +107,7 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
         yield from path.without_jumps(limb.seed)
     if limb.smoothing:
         yield from path.relax(limb.smoothing)
-    result: list[Solved] = []
+    result: list[SolvedFrame] = []
     for each, rotations in zip(solved, path.rotations, strict=True):
         yield
         same = rotations is each.solution.pose.rotations
@@ -115,32 +115,32 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[Solved]) -> Work[tuple[l
     return result, path.jumps
 
 
-def same_joints(solved: Sequence[Solved]) -> bool:
-    """Whether all frames have the same joints, which they have not where something is scaled at some of them."""
+def same_joints(solved: Sequence[SolvedFrame]) -> bool:
+    """Tell whether all frames have the same joints; they differ if a bone is scaled at some of them."""
     return len({tuple(joint.name for joint in chain.joints) for chain in chains_of(solved).values()}) == 1
 
 
-def chains_of(solved: Sequence[Solved]) -> dict[int, Chain]:
-    """The few chains that the many frames share, by their id()."""
+def chains_of(solved: Sequence[SolvedFrame]) -> dict[int, Chain]:
+    """Return the few chains that the many frames share, by their id()."""
     return {id(each.pose.chain): each.pose.chain for each in solved}
 
 
 def tasks(
     limb: Limb, bones: Bones, moments: Iterable[Sample], from_rest: bool = False
 ) -> Iterator[tuple[Pose, Target]]:
-    """For each sample by itself the pose that was sampled and the target, armature space; raises as follow() does.
+    """Yield the sampled pose and the target of each sample, armature space; raises as follow() does.
 
     With `from_rest` the joints are at rest instead.
     """
-    aim = GoalReader()
+    goals = GoalReader()
     for now in moments:
         start = at_frame(now, bones)
-        target = aim.at(now, start).target
+        target = goals.at(now, start).target
         yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, target
 
 
 def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:
-    """Names of the bones that the sampled pose shows outside their limits."""
+    """Return the names of the bones that are outside their limits in the sampled pose."""
     pose = at_frame(now, bones)
     allowed = pose.copy()
     allowed.project()
@@ -149,7 +149,7 @@ def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:
 
 
 def at_frame(now: Sample, bones: Bones) -> Pose:
-    """The pose that was sampled."""
+    """Return the pose of a sample. Raises RigError, naming the frame, for a bone scaled to zero."""
     try:
         return bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
     except RigError as error:
@@ -157,7 +157,7 @@ def at_frame(now: Sample, bones: Bones) -> Pose:
 
 
 def _begin(limb: Limb, start: Pose, before: Pose | None) -> Pose:
-    """Where to solve from at a frame whose sampled pose is `start`; `before` is the solution of the frame before."""
+    """Return the pose to solve from; `start` is the sampled pose, `before` the solution of the frame before."""
     if limb.start_from == "REST":
         return turned_like(Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]), start)
     if limb.start_from == "ANIMATED" or before is None:
@@ -166,9 +166,9 @@ def _begin(limb: Limb, start: Pose, before: Pose | None) -> Pose:
 
 
 def turned_like(before: Pose, start: Pose) -> Pose:
-    """The pose `start` with the rotations that its bones had `before`, but for those that a solve does not turn.
+    """Return the pose `start` with the rotations of its joints in `before`; locked joints keep their own.
 
-    Bones that a solve does not turn are joints of their own only where something is scaled, so it goes by names.
+    Joints are matched by name, as bones that a solve does not turn are joints only at frames where a bone is scaled.
     """
     joints, turned = start.chain.joints, before.rotations
     if before.chain is not start.chain:
@@ -183,12 +183,14 @@ def turned_like(before: Pose, start: Pose) -> Pose:
 
 
 def solver_settings(limb: Limb) -> SolverSettings:
-    """The solver settings of a limb as a record."""
+    """Return the solver settings of a limb as a record."""
     return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed)
 
 
-def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations: Sequence[Quaternion]) -> Solved:
-    """A solved frame with other rotations, to which the joints turn from those of the frame before."""
+def _replaced(
+    bones: Bones, solved: SolvedFrame, before: Sequence[SolvedFrame], rotations: Sequence[Quaternion]
+) -> SolvedFrame:
+    """Return a solved frame with other rotations, whose cost counts from the frame before."""
     now, goal, solution, _ = solved
     own, target = solution.pose, goal.target
     pose = turned_like(before[0].solution.pose, own)
@@ -197,17 +199,17 @@ def _replaced(bones: Bones, solved: Solved, before: Sequence[Solved], rotations:
             pose.put(i, rotation)
     error = (target.closest(pose.tip) - pose.tip).length
     solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
-    return Solved(now, goal, solution, shown_pose(now, at_frame(now, bones), pose))
+    return SolvedFrame(now, goal, solution, shown_pose(now, at_frame(now, bones), pose))
 
 
 def shown_pose(now: Sample, start: Pose, pose: Pose) -> Pose:
-    """The pose to write: with the influence of that frame, from the animated pose `start` to the solution."""
+    """Return the pose to write: a blend by the frame's influence from the animated pose `start` to the solution."""
     share = now.limb.influence
     return pose if share == 1.0 else between(start, pose, share)
 
 
 def between(start: Pose, end: Pose, share: float) -> Pose:
-    """The pose that `share` of the way leads to from `start` to `end`, inside the limits."""
+    """Return the blend from `start` to `end` by `share`, 0..1, inside the limits."""
     pairs = zip(end.chain.joints, start.rotations, end.rotations, strict=True)
     # Between rotations less than 2 degrees apart slerp() cuts the corner.
     rotations = [joint.freedom.nearest(before.slerp(after, share).normalized()) for joint, before, after in pairs]

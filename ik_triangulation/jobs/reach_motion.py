@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The frames of a movement from a pose to targets and back: the poses in which they are reached, and those between.
+"""Frames of a motion from a pose to targets and back: the poses that reach them, and the transitions.
 
-A target's pose is solved first. Along the joints' arcs each joint then turns from the pose that is left to that one.
+A target's pose is solved first. Along arcs each joint then rotates from the pose that is left to that one.
 
-A straight line leads from where the tip would be, had it stayed with what it leaves, to where it would be, were it
-already there, both at the same frame: the start pose moves with its armature, and a place on a target with the target.
-So the tip leaves and meets what moves at the speed of that. A blend of two places is the same in every space: none has
-to be chosen. The pose that is left is moved along the line with as little turning as that takes, and so is that in
-which the line ends, backwards; the first goes over into the second.
+A straight line is the blend of two locations of the tip, both at the same frame: as if it had stayed at the place that
+it leaves, and as if it were at its destination already. The start pose moves with its armature, a place on a target
+with the target, so the tip leaves and meets moving things at their speed. A blend of two locations is the same in every
+space: none has to be chosen. The pose that is left is carried along the line with the least rotation, and so is, in
+reverse, the pose at its end; the first blends into the second.
 
-What the limb shall be like besides reaching counts at the targets, and on the way fades in with the pose.
+Soft goals count at the targets, and fade in with the pose during a transition.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from ..rig.frames.sampling import Sample
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution, solve, solve_goal
-from .frame_solver import Solved, at_frame, shown_pose, solver_settings, turned_like
+from .frame_solver import SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
 
-ON_THE_LINE = 0.01  # of the tolerance: nearer than at a target, or the slow frames at both ends would tremble
+ON_THE_LINE = 0.01  # of the tolerance: closer than at a target, or the slow frames at both ends would jitter
 
 
-class Manner(NamedTuple):
-    """How to go: in time, along a straight line or the joints' arcs, and on these how much later the last begin."""
+class ReachStyle(NamedTuple):
+    """Style of a reach: speed profile, straight line or arcs of the joints, and on arcs the onset of the last joint."""
 
     profile: Profile
     straight: bool = True
     onset: float = 0.0
 
 
-class Visit(NamedTuple):
-    """The target of a limb, to be at from `frame` to `leave`, and samples there and on the ways to and from it."""
+class TargetVisit(NamedTuple):
+    """The target of a limb, to be at from `frame` to `leave`, with samples of these frames and the transitions."""
 
     limb: Limb
     frame: int
@@ -51,18 +51,18 @@ class Visit(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A pose that is left or arrived in, and what its tip stays with: the target of `visit`, else the armature.
+    """A pose that is left or arrived in, and the target of `visit` that its tip moves with, else the armature.
 
-    `gap` leads from that target to the tip [Blender units, armature space]: next to nothing where it is reached.
+    `gap` is the vector from that target to the tip [Blender units, armature space]: almost zero if it is reached.
     """
 
     pose: Pose
-    visit: Visit | None = None
+    visit: TargetVisit | None = None
     gap: Vector | None = None
 
 
 class _Step(NamedTuple):
-    """A frame on the way, its share of the time, its sample, and the pose that was sampled."""
+    """A frame of a transition, its share of the time, its sample, and the pose that was sampled."""
 
     frame: int
     time: float
@@ -70,15 +70,15 @@ class _Step(NamedTuple):
     present: Pose
 
 
-class Movement:
-    """A limb on its way from the pose at `frame_start` through `visits`, and back within `return_frames`, if any."""
+class ReachMotion:
+    """Motion of a limb from its pose through `visits`, and back."""
 
-    def __init__(self, bones: Bones, visits: Sequence[Visit], manner: Manner) -> None:
-        self._bones, self._visits, self._manner = bones, visits, manner
-        self._aims = {visit.frame: GoalReader() for visit in visits}
+    def __init__(self, bones: Bones, visits: Sequence[TargetVisit], style: ReachStyle) -> None:
+        self._bones, self._visits, self._style = bones, visits, style
+        self._goals = {visit.frame: GoalReader() for visit in visits}
 
-    def frames(self, frame_start: int, return_frames: int = 0) -> Iterator[Solved]:
-        """Every frame solved. Raises what follow() does."""
+    def frames(self, frame_start: int, return_frames: int = 0) -> Iterator[SolvedFrame]:
+        """Yield every solved frame from `frame_start`; back within `return_frames`, if any. Raises as follow() does."""
         now = self._visits[0].samples[frame_start]
         self._began = at_frame(now, self._bones)
         self._began.project()
@@ -88,9 +88,9 @@ class Movement:
         frame = frame_start
         for visit in self._visits:
             found = self._reached(visit, visit.frame, leave.pose)
-            if self._manner.straight:
+            if self._style.straight:
                 found = self._reached_straight(visit, leave, frame, found)
-            yield from self._way(leave, self._place(visit, *found), visit, frame, visit.frame)
+            yield from self._transition(leave, self._place(visit, *found), visit, frame, visit.frame)
             yield self._kept(*found)
             for frame in range(visit.frame + 1, visit.leave + 1):
                 found = self._reached(visit, frame, self._latest, follow=True)
@@ -98,22 +98,24 @@ class Movement:
             leave, frame = self._place(visit, *found), visit.leave
         if return_frames:
             end = frame + return_frames
-            yield from self._way(leave, start, visit, frame, end)
+            yield from self._transition(leave, start, visit, frame, end)
             now = visit.samples[end]
             pose = turned_like(start.pose, at_frame(now, self._bones))
             yield self._kept(now, Goal(Point(pose.tip)), Solution(pose, 0.0, 0, True))
 
-    def _reached(self, visit: Visit, frame: int, pose: Pose, follow: bool = False) -> tuple[Sample, Goal, Solution]:
-        """The target of a visit as reached at a frame from `pose`."""
+    def _reached(
+        self, visit: TargetVisit, frame: int, pose: Pose, follow: bool = False
+    ) -> tuple[Sample, Goal, Solution]:
+        """Solve a frame for the target of a visit, from `pose`."""
         now = visit.samples[frame]
         goal = self._goal(visit, frame)
         start = turned_like(pose, at_frame(now, self._bones))
         return now, goal, _solve(visit.limb, start, goal, follow or not goal.soft)
 
     def _reached_straight(
-        self, visit: Visit, leave: _Place, first: int, found: tuple[Sample, Goal, Solution]
+        self, visit: TargetVisit, leave: _Place, first: int, found: tuple[Sample, Goal, Solution]
     ) -> tuple[Sample, Goal, Solution]:
-        """The same place, in the pose that the line leads to; as it was if it does not lead there."""
+        """Return the same place in the pose that the line leads to; unchanged if it does not lead there."""
         now, goal, solution = found
         steps = self._steps(visit, first, visit.frame + 1, visit.frame)
         goals = self._line(leave, self._place(visit, *found), steps)
@@ -122,10 +124,12 @@ class Movement:
         led = _solve(visit.limb, pose, goal._replace(target=Point(spot)), follow=True)
         return (now, goal, led) if led.reached else found
 
-    def _way(self, leave: _Place, arrive: _Place, visit: Visit, first: int, last: int) -> Iterator[Solved]:
-        """The frames between leaving and arriving."""
+    def _transition(
+        self, leave: _Place, arrive: _Place, visit: TargetVisit, first: int, last: int
+    ) -> Iterator[SolvedFrame]:
+        """Yield the frames between leaving and arriving."""
         steps = self._steps(visit, first, last, last)
-        if self._manner.straight:
+        if self._style.straight:
             goals = self._line(leave, arrive, steps)
             solutions = self._along_line(visit.limb, leave.pose, arrive.pose, steps, goals)
         else:
@@ -134,8 +138,8 @@ class Movement:
         for step, goal, solution in zip(steps, goals, solutions, strict=True):
             yield self._kept(step.now, goal, solution)
 
-    def _steps(self, visit: Visit, first: int, end: int, last: int) -> list[_Step]:
-        """The frames after `first` and before `end`, on a way that is over at `last`."""
+    def _steps(self, visit: TargetVisit, first: int, end: int, last: int) -> list[_Step]:
+        """Return the frames after `first` and before `end`, of a transition that ends at `last`."""
         steps = []
         for frame in range(first + 1, end):
             now = visit.samples[frame]
@@ -143,61 +147,61 @@ class Movement:
         return steps
 
     def _line(self, leave: _Place, arrive: _Place, steps: Sequence[_Step]) -> list[Goal]:
-        """Where the tip shall be on the line."""
+        """Return the goals of the tip on the line."""
         goals = []
         for step in steps:
             begin, end = (self._tip(place, step.present, step.frame) for place in (leave, arrive))
-            goals.append(Goal(Point(begin.lerp(end, self._manner.profile(step.time)))))
+            goals.append(Goal(Point(begin.lerp(end, self._style.profile(step.time)))))
         return goals
 
     def _along_line(
         self, limb: Limb, leave: Pose, arrive: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
     ) -> list[Solution]:
-        """The poses that the one pose leads to along the line go over into those that the other leads back to."""
+        """Blend the poses carried along the line from its beginning into those carried back from its end."""
         onward, back = _along(limb, leave, steps, goals), _along(limb, arrive, steps[::-1], goals[::-1])[::-1]
         solutions = []
         for step, goal, before, after in zip(steps, goals, onward, back, strict=True):
-            share = self._manner.profile(step.time)
+            share = self._style.profile(step.time)
             solutions.append(_onto(limb, step, _blend(before, after, step.present, [share] * len(before)), goal))
         return solutions
 
     def _along_arc(self, leave: Pose, arrive: Pose, steps: Sequence[_Step]) -> list[Solution]:
-        """Each joint turns from one pose to the other, in its own part of the time."""
+        """Rotate each joint from one pose to the other, in its own part of the time."""
         solutions = []
         for step in steps:
-            times = [window(step.time, joint, len(leave), self._manner.onset) for joint in range(len(leave))]
-            pose = _blend(leave, arrive, step.present, [self._manner.profile(time) for time in times])
+            times = [window(step.time, joint, len(leave), self._style.onset) for joint in range(len(leave))]
+            pose = _blend(leave, arrive, step.present, [self._style.profile(time) for time in times])
             solutions.append(Solution(pose, 0.0, 0, True))
         return solutions
 
-    def _place(self, visit: Visit, now: Sample, goal: Goal, solution: Solution) -> _Place:
-        """Where a solution is, for leaving it or arriving there."""
+    def _place(self, visit: TargetVisit, now: Sample, goal: Goal, solution: Solution) -> _Place:
+        """Return the place of a solution, for leaving it or arriving there."""
         tip = solution.pose.tip
         return _Place(solution.pose, visit, tip - goal.target.closest(tip))
 
     def _tip(self, place: _Place, present: Pose, frame: int) -> Vector:
-        """Where the tip would be at a frame if it stayed at that place, armature space."""
+        """Return the location of the tip at a frame if it stayed at that place, armature space."""
         tip = turned_like(place.pose, present).tip
         if place.visit is None or place.gap is None:
             return tip
         return self._goal(place.visit, frame).target.closest(tip) + place.gap
 
-    def _goal(self, visit: Visit, frame: int) -> Goal:
-        return self._aims[visit.frame].at(visit.samples[frame], self._began)
+    def _goal(self, visit: TargetVisit, frame: int) -> Goal:
+        return self._goals[visit.frame].at(visit.samples[frame], self._began)
 
-    def _kept(self, now: Sample, goal: Goal, solution: Solution) -> Solved:
-        """The frame as it is to be written, with the turns that lead there from the frame before."""
+    def _kept(self, now: Sample, goal: Goal, solution: Solution) -> SolvedFrame:
+        """Return the solved frame, with the cost of its rotations from the frame before."""
         present = at_frame(now, self._bones)
         pose = turned_like(self._latest, present)
         for i, rotation in enumerate(solution.pose.rotations):
             if rotation != pose.rotations[i]:
                 pose.put(i, rotation)
         self._latest = pose
-        return Solved(now, goal, solution._replace(pose=pose), shown_pose(now, present, pose))
+        return SolvedFrame(now, goal, solution._replace(pose=pose), shown_pose(now, present, pose))
 
 
 def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) -> Pose:
-    """Each joint at its share of the way from one pose to another, in the frame of the `present` one."""
+    """Blend two poses, each joint by its share, on the base of the `present` one."""
     pose = turned_like(before, present)
     for i, share in enumerate(shares):
         freedom = pose.chain.joints[i].freedom
@@ -207,7 +211,7 @@ def _blend(before: Pose, after: Pose, present: Pose, shares: Sequence[float]) ->
 
 
 def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]) -> list[Pose]:
-    """The poses that a pose leads to one after the other as its tip is moved along the line."""
+    """Carry a pose along the line: return the poses as its tip is moved from goal to goal."""
     poses = []
     for step, goal in zip(steps, goals, strict=True):
         pose = _onto(limb, step, turned_like(pose, step.present), goal).pose
@@ -216,7 +220,7 @@ def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
 
 
 def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
-    """The pose with its tip moved onto the line, without restarts: these would make a frame unlike its neighbours."""
+    """Move the tip of a pose onto the line, without restarts: these would make a frame unlike its neighbours."""
     enough = ON_THE_LINE * step.now.limb.tolerance / step.now.rig.stretch
     return solve(pose, goal.target, solver=limb.solver, tolerance=enough, iterations=limb.iterations, finish=False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of a solve or a bake, for people and for programs."""
+"""Report of a solve or a bake, for people and for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..motion.jumps import JointStep, Jump, largest_turn
 
 
 class Shown(NamedTuple):
-    """Place of the tip and rotation of its bone as Blender shows them, armature space."""
+    """Location of the tip and rotation of its bone as Blender evaluates them, armature space."""
 
     tip: Vector
     rotation: Quaternion
@@ -25,9 +25,9 @@ class Shown(NamedTuple):
 class FrameResult(NamedTuple):
     """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
 
-    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is how
-    far the tip is turned away from the orientation that it should have; None if any will do. Where the frame is not
-    `due` the tip is on its way, and `error` the distance to where it should be there.
+    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is the
+    deviation of the tip from the orientation asked for; None if none is. A frame that is not `due` is on its way, and
+    `error` is the distance to the intermediate target of that frame.
     """
 
     frame: float
@@ -41,19 +41,19 @@ class FrameResult(NamedTuple):
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
-        """The ends of their ranges that bones stand on, such as "X maximum", by the bones' names."""
+        """Limits that joints are at, such as "X maximum", by the bones' names."""
         pairs = zip(self.pose.chain.joints, self.pose.rotations, strict=True)
         ends = {joint.name: joint.freedom.on_limits(rotation) for joint, rotation in pairs}
         return {name: found for name, found in ends.items() if found}
 
     @property
     def cost(self) -> Cost:
-        """Turns, total angle and travel to the solver's pose; those of a bake add up over its frames."""
+        """Turns, total angle and travel of the solution; those of a bake add up over its frames."""
         return self.solution.cost
 
 
 class Remedy(NamedTuple):
-    """A property, the bone or else that it is on, its value, and the one to give it."""
+    """A property by its holder (a bone or data-block) and name, its value now, and the one to set."""
 
     holder: str
     name: str
@@ -64,8 +64,8 @@ class Remedy(NamedTuple):
 class NotFollowing(NamedTuple):
     """A deform bone that is meant to follow the limb's tip bone and at a number of `frames` does not.
 
-    `distance` is the largest from the tip [Blender units, world space], at `frame`; `remedy` what makes it follow, if
-    that is known.
+    `distance` is the largest from the tip [Blender units, world space], at `frame`; `remedy` makes it follow, if one is
+    known.
     """
 
     bone: str
@@ -76,7 +76,7 @@ class NotFollowing(NamedTuple):
     remedy: Remedy | None
 
     def text(self, of: int) -> str:
-        """A sentence or two, for that many frames in all."""
+        """Describe it in a sentence or two, for that many frames in all."""
         where = "" if of == 1 else f" at frame {self.frame:g}"
         some = f" at {self.frames} of {of} frames" if self.frames < of else ""
         begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {self.distance:.3g} away{where}: "
@@ -90,10 +90,10 @@ class NotFollowing(NamedTuple):
 class Report:
     """All frames of a solve or bake; `seconds` is the time it took, `keys` the number of keys written.
 
-    A full bake would have had `full_keys`; where that are more, those were dropped, and `strayed` is how far the tip is
-    from the full bake for it [Blender units, world space] at most, at the frames and halfway between them. `find_jumps`
-    finds what `jumps` says. The frames are judged by the limb's tip and by the deform bones that are meant to follow
-    it; where some are `not_following`, `alone` are the frames by the limb's tip alone.
+    A full bake would have had `full_keys`; if that is more, keys were dropped, and `tip_deviation` is the largest
+    distance of the tip from the full bake [Blender units, world space], at the frames and halfway between them.
+    `find_jumps` finds the `jumps`. The frames are judged by the limb's tip and by the deform bones that are meant to
+    follow it; if some are `not_following`, `alone` are the frames judged by the limb's tip alone.
     """
 
     armature: str
@@ -107,14 +107,14 @@ class Report:
     keys: int = 0
     warnings: Sequence[str] = field(default_factory=tuple)
     full_keys: int = 0
-    strayed: float = 0.0
+    tip_deviation: float = 0.0
     find_jumps: Callable[[], Sequence[Jump]] = list
     not_following: Sequence[NotFollowing] = ()
     alone: Sequence[FrameResult] = ()
 
     @cached_property
     def jumps(self) -> Sequence[Jump]:
-        """The turns of joints that stand out from those of the frames around them, and why they are there.
+        """Rotations of joints that stand out from those of the frames around them, with their reasons.
 
         Their indices are those of `frames`.
         """
@@ -122,9 +122,9 @@ class Report:
 
     @cached_property
     def due(self) -> Sequence[FrameResult]:
-        """The frames at which the tip shall be at the target: all but those on the way.
+        """Frames at which the tip should be at the target: all but those on their way.
 
-        Those are the ones between the stops of a reach, and those at which the influence is below 1.
+        On their way are the frames between the stops of a reach, and those with an influence below 1.
         """
         return [result for result in self.frames if result.due]
 
@@ -135,36 +135,33 @@ class Report:
 
     @property
     def all_reached(self) -> bool:
-        """Whether every due frame is within tolerance."""
+        """True if every due frame is within tolerance."""
         return self.reached == len(self.due)
 
     @property
     def missed(self) -> list[float]:
-        """The due frames that are not within tolerance."""
+        """Due frames that are not within tolerance."""
         return [result.frame for result in self.due if not result.reached]
 
     @property
     def worst(self) -> FrameResult:
-        """The due frame with the largest error; where none is due, of all frames."""
+        """Due frame with the largest error; if none is due, of all frames."""
         return max(self._counted, key=lambda result: result.error)
 
     @property
     def largest_angle(self) -> float | None:
-        """The most that the tip is turned away from its orientation in a due frame [rad]; None if any will do.
-
-        Where no frame is due, that of all.
-        """
+        """Largest deviation from the orientation at a due frame [rad], at any if none is due; None if none is asked."""
         return max((result.angle for result in self._counted if result.angle is not None), default=None)
 
     def following(self) -> Report:
-        """The same once all bones follow the limb."""
+        """Return the report as it is once all bones follow the limb."""
         said = {note.text(len(self.frames)) for note in self.not_following}
         warnings = [warning for warning in self.warnings if warning not in said]
         return replace(self, frames=self.alone or self.frames, warnings=warnings, not_following=(), alone=())
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
-        """The ends of their ranges that bones stand on at some frame, by the bones' names."""
+        """Limits that joints are at in some frame, by the bones' names."""
         ends: dict[str, dict[str, None]] = {}
         for result in self.frames:
             for name, found in result.on_limits.items():
@@ -173,14 +170,14 @@ class Report:
 
     @property
     def cost(self) -> Cost:
-        """What the turns on the way through all frames cost together."""
+        """Sum of the costs of all frames."""
         costs = [result.cost for result in self.frames]
-        turns, angles, ways = zip(*((cost.turns, cost.total_angle, cost.travel) for cost in costs), strict=True)
-        return Cost(sum(turns), sum(angles), sum(ways))
+        turns, angles, travels = zip(*((cost.turns, cost.total_angle, cost.travel) for cost in costs), strict=True)
+        return Cost(sum(turns), sum(angles), sum(travels))
 
     @property
     def median_error(self) -> float:
-        """Median distance from tip to target at the due frames, or at all if none is [Blender units, world space]."""
+        """Median distance from tip to target at the due frames, at all if none is due [Blender units, world space]."""
         return median(result.error for result in self._counted)
 
     @property
@@ -189,11 +186,11 @@ class Report:
 
     @property
     def largest_turn(self) -> JointStep | None:
-        """The largest turn of a joint from one frame to the next; None for a single frame."""
+        """Largest rotation of a joint from one frame to the next; None for a single frame."""
         return largest_turn([result.pose for result in self.frames])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: distances in Blender units, world space (travel in armature space), angles in rad."""
+        """Return plain values for JSON: angles [rad], distances in Blender units, world space (travel: armature)."""
         turned = self.largest_turn
         return {
             "armature": self.armature,
@@ -215,7 +212,7 @@ class Report:
             "jumps": [{**self._turned(jump.turned), "reason": jump.reason} for jump in self.jumps],
             "keys": self.keys,
             "full_keys": self.full_keys,
-            "largest_distance_from_full_bake": self.strayed,
+            "largest_distance_from_full_bake": self.tip_deviation,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
             "not_following": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of a solve or a bake, in words."""
+"""Report of a solve or a bake as text."""
 
 from collections.abc import Sequence
 from math import degrees
@@ -11,25 +11,25 @@ from .report import Report
 
 
 def summary(report: Report, scene: Scene) -> str:
-    """One line: due frames reached, the largest distance with its frame, and how far the tip's orientation is off."""
+    """Return one line: due frames reached, largest distance with its frame, and deviation from the orientation."""
     worst, angle = report.worst, report.largest_angle
     turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
     if _is_single(report):
         return f"{_reached(report)}, distance {distance_text(worst.error, scene)}{turned}"
     return (
         f"{_reached(report)}, largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
-        + "".join(f"; {line}" for line in jumps(report))
+        + "".join(f"; {line}" for line in jump_lines(report))
         + "".join(f". {line}" for line in _reduction(report, scene))
     )
 
 
 def _is_single(report: Report) -> bool:
-    """Whether there is nothing to tell apart by frames."""
+    """Tell whether the report is about a single frame."""
     return len(report.due or report.frames) == 1
 
 
 def _reached(report: Report) -> str:
-    """How many of the frames that are due are reached."""
+    """Count the due frames that are reached."""
     if not report.due:
         return "On the way (influence below 1)"
     if len(report.due) == 1:
@@ -38,7 +38,7 @@ def _reached(report: Report) -> str:
 
 
 def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
-    """The same of several limbs together, in one line."""
+    """Return one line about several limbs together."""
     worst = max(reports, key=lambda report: report.worst.error)
     reached, frames = sum(report.reached for report in reports), sum(len(report.due) for report in reports)
     return (
@@ -48,17 +48,17 @@ def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
 
 
 def lines(report: Report, scene: Scene) -> list[str]:
-    """The same in short lines, as they fit in a sidebar."""
+    """Return the same as summary() in short lines that fit in a sidebar."""
     worst, angle = report.worst, report.largest_angle
     where = "" if _is_single(report) else f" at frame {worst.frame:g}"
     distance = f"Distance {distance_text(worst.error, scene)}{where}"
     turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
     notes = [note.text(len(report.frames)) for note in report.not_following]
-    return [_reached(report), distance, *turned, *notes, *jumps(report), *_reduction(report, scene)]
+    return [_reached(report), distance, *turned, *notes, *jump_lines(report), *_reduction(report, scene)]
 
 
-def jumps(report: Report) -> list[str]:
-    """How often the joints jump, and the largest jump and its reason, if there are any."""
+def jump_lines(report: Report) -> list[str]:
+    """Return a line with the number of jumps, the largest one and its reason, if there are any."""
     if not report.jumps:
         return []
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
@@ -67,14 +67,13 @@ def jumps(report: Report) -> list[str]:
 
 
 def _reduction(report: Report, scene: Scene) -> list[str]:
-    """A line about keys that were dropped, if any were."""
+    """Return a line about keys that were dropped, if any were."""
     if report.keys >= report.full_keys:
         return []
-    return [
-        f"{report.keys} of {report.full_keys} keys, tip within {distance_text(report.strayed, scene)} of a full bake"
-    ]
+    deviation = distance_text(report.tip_deviation, scene)
+    return [f"{report.keys} of {report.full_keys} keys, tip within {deviation} of a full bake"]
 
 
 def on_limits(report: Report) -> list[str]:
-    """A line for each bone that stands on its limits at some frame."""
+    """Return a line for each bone that is at its limits at some frame."""
     return [f"{name}: {', '.join(ends)}" for name, ends in report.on_limits.items()]

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set and key the properties, such as IK_FK, that make deform bones follow a limb over a range of frames."""
+"""Properties such as IK_FK, set and keyed so that deform bones follow a limb over a range of frames."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from math import inf
 
 import bpy
 import numpy as np
@@ -14,11 +13,11 @@ from bpy.types import Scene, ViewLayer
 from ..cooperative import finished
 from ..errors import RigError
 from ..rig.checks import check_armature, check_frames
-from ..rig.frames.stepping import bound_to
+from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import Channel, check_curves, check_keys, write_keys
 from ..rig.limb import Limb
 from ..rig.switches import Switch
-from .measure import Seen, Watch, astray, looking, remedy_of
+from .measure import EvaluatedLimb, Watch, astray, remedy_of
 from .report import Remedy
 
 _MOST = 8  # properties that are set one after the other
@@ -32,22 +31,22 @@ def let_follow(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> list[Remedy]:
-    """Set the properties with which all bones that are meant to follow the limb do so; returns what was set.
+    """Set the properties that make all bones that are meant to follow the limb do so; return what was set.
 
     With `key` they have that value from `frame_start` to `frame_end`: keys there are replaced by a constant one at the
-    start, and what is shown before stays. A property that had keys has its old value again after the end; one that had
-    none keeps the new one. Properties with keys are keyed in any case. Raises an IKError that says what is in the way;
-    then nothing has changed.
+    start, and frames before that stay as they are. After the end a property that had keys has its old value again; one
+    that had none keeps the new one. Properties with keys are keyed in any case. Raises an IKError that names the
+    culprit; then nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_armature(limb.armature, view_layer)
     check_frames(int(frame_start), int(frame_end), 1)
     frames = _frames(frame_start, frame_end)
-    bound, watch, done = bound_to(limb, scene, view_layer, frames), Watch(limb), []
+    reader, watch, done = FrameReader(limb, scene, view_layer, frames), Watch(limb), []
     with ExitStack() as undo:
         for _ in range(_MOST):
-            worst = _worst(watch, finished(looking(watch, frames, scene, view_layer, bound, inf)))
+            worst = _worst(watch, finished(watch.look_at(reader, frames)))
             if worst is None:
                 break
             follower, frame = worst
@@ -64,12 +63,12 @@ def let_follow(
 
 
 def _frames(first: float, last: float) -> Sequence[float]:
-    """Both ends, and the whole frames between them."""
+    """Return both ends, and the whole frames between them."""
     return list(dict.fromkeys([first, *range(int(first) + 1, int(last) + 1), last]))
 
 
-def _worst(watch: Watch, seen: dict[float, Seen]) -> tuple[str, float] | None:
-    """The follower that is the farthest from the limb's tip, and at which frame; None if all follow."""
+def _worst(watch: Watch, seen: dict[float, EvaluatedLimb]) -> tuple[str, float] | None:
+    """Return the follower farthest from the limb's tip and its frame; None if all follow."""
     far = [
         (apart, name, frame)
         for frame, here in seen.items()
@@ -89,7 +88,7 @@ def _switch(
     view_layer: ViewLayer,
     undo: ExitStack,
 ) -> None:
-    """Give a property a value, and key it over a range; closing `undo` takes that back."""
+    """Set a property, and key it over a range; closing `undo` restores it."""
     if key or switch.curves:
         _key(switch, value, first, last, scene, view_layer, undo)
     undo.callback(switch.set, switch.now)
@@ -110,4 +109,6 @@ def _key(
     frames = sorted(keys)
     run = Channel(switch.holder, switch.path, np.array([[keys[frame]] for frame in frames], np.float32), (0,))
     times = [switch.time(frame, scene) for frame in (*frames, max(*frames, last))]
-    finished(write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, "CONSTANT"))
+    finished(
+        write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, interpolation="CONSTANT")
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what was solved to keys and poses, all of which can be taken back until the end."""
+"""Writing of solved frames as keys and poses, all of which can be undone until the end."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
 from ..rig.rotation import channel, run_of, set_rotation, values_for
-from .frame_solver import Solved, chains_of, same_joints
+from .frame_solver import SolvedFrame, chains_of, same_joints
 
-REDUCED = 0.005  # of the reach: what the tip may stray for fewer keys if nothing else is said
+REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
-class Written(NamedTuple):
-    """How many `keys` were written of how many in a `full` bake, and how far the tip has `strayed` from it for that.
+class WrittenKeys(NamedTuple):
+    """Number of `keys` written, number in a `full` bake, and the largest `tip_deviation` from that by key reduction.
 
-    `at` are the indices of the frames that have keys; the distance is in world space [Blender units].
+    `at` are the indices of the frames that have keys; the deviation is in world space [Blender units].
     """
 
     keys: int
     full: int
     at: Sequence[int]
-    strayed: float = 0.0
+    tip_deviation: float = 0.0
 
 
-def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
-    """Show the solution of one frame on the bones, and key it there if so wanted; returns the number of keys."""
+def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
+    """Pose the bones as solved at one frame, and with `key` key them there; return the number of keys."""
     time = Clock(scene, limb.armature).time(solved.now.frame)
     runs = finished(_runs(limb, [solved], [time], {}, {}))
     keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
@@ -53,8 +53,8 @@ def pose(limb: Limb, solved: Solved, key: bool, scene: Scene, view_layer: ViewLa
     return keys
 
 
-def show(limb: Limb, solved: Solved) -> None:
-    """Show the solution of one frame, as pose() does, on the bones that it turns, for Blender to evaluate yet."""
+def preview_pose(limb: Limb, solved: SolvedFrame) -> None:
+    """Pose the bones that a solution turns as write_pose() does, but without keys and without evaluation."""
     sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
     for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
         if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
@@ -64,8 +64,8 @@ def show(limb: Limb, solved: Solved) -> None:
         set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
-def key_shown(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
-    """Key the limb as it is shown at the present frame; returns the number of keys."""
+def key_present_pose(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
+    """Key the limb as it is posed at the present frame; return the number of keys."""
     time = Clock(scene, limb.armature).time(scene.frame_current + scene.frame_subframe)
     runs = []
     for bone in limb.pose_bones:
@@ -78,22 +78,23 @@ def key_shown(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
     return keys
 
 
-def key(
+def write_bake(
     limb: Limb,
-    solved: Sequence[Solved],
-    first: float,
-    last: float,
-    scene: Scene,
-    view_layer: ViewLayer,
+    solved: Sequence[SolvedFrame],
+    ends: tuple[float, float],
     destination: Destination,
     undo: ExitStack,
-    kept: Mapping[str, ByHand],
-) -> Work[Written]:
-    """Replace the keys from frame `first` to `last` by those of the solved frames, and show the present frame's pose.
+    *,
+    scene: Scene,
+    view_layer: ViewLayer,
+    kept: Mapping[str, ByHand] | None = None,
+) -> Work[WrittenKeys]:
+    """Replace the keys between two frames, the `ends`, by those of the solved frames, and pose the present frame.
 
-    Of these keys those are dropped that the limb's settings let go. Where bones have keys in `kept` these stay, and
-    then all others are written. Closing `undo` puts everything back as it was, also if the work is given up.
+    With key reduction some of these keys are dropped. Keys in `kept`, by bone, stay, and then no others are dropped.
+    Closing `undo` restores everything, also if the work is closed before its end.
     """
+    (first, last), kept = ends, kept or {}
     clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
     linear = is_linear(frames, first, last, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
@@ -104,26 +105,37 @@ def key(
         before[name] = _before(limb.armature, name, first)
         yield
     runs = yield from _runs(limb, solved, times, before, kept)
-    full, at, strayed = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
+    full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
     if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
-        at, curves, strayed = yield from _reduced(limb, solved, times, runs, linear)
+        at, curves, deviation = yield from _reduced(limb, solved, times, runs, linear)
         runs = _thinned(runs, at, curves)
-    how = interpolation, GENERATED, partial(destination.bag, limb.destination), bool(kept)
-    keys = yield from write_keys(limb.armature, runs, [times[i] for i in at], first, last, view_layer, undo, *how)
+    keys = yield from write_keys(
+        limb.armature,
+        runs,
+        [times[i] for i in at],
+        first,
+        last,
+        view_layer,
+        undo,
+        interpolation=interpolation,
+        kind=GENERATED,
+        bag_of=partial(destination.bag, limb.destination),
+        keep=bool(kept),
+    )
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
-    return Written(keys, max(full, keys) if limb.reduce else keys, at, strayed)
+    return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation)
 
 
 def _runs(
     limb: Limb,
-    solved: Sequence[Solved],
+    solved: Sequence[SolvedFrame],
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
 ) -> Work[list[Channel]]:
     """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
-    # Frames at which something is scaled have joints for bones that cannot turn as well.
+    # At frames where a bone is scaled, bones that cannot turn are joints as well.
     chains = chains_of(solved)
     places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
     poses, keys = [result.pose.rotations for result in solved], [id(result.pose.chain) for result in solved]
@@ -154,9 +166,9 @@ def _runs(
 
 
 def _reduced(
-    limb: Limb, solved: Sequence[Solved], times: Sequence[float], runs: Sequence[Channel], linear: bool
+    limb: Limb, solved: Sequence[SolvedFrame], times: Sequence[float], runs: Sequence[Channel], linear: bool
 ) -> Work[Reduction]:
-    """Which keys are needed of a full bake that leads straight (`linear`) or in curves from one to the next."""
+    """Find the keys needed of a full bake, interpolated linearly or in curves."""
     poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
     names = [joint.name for joint in poses[0].chain.joints]
     tracks, begin = [], 0
@@ -173,7 +185,7 @@ def _reduced(
 
 
 def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
-    """The runs with nothing but the keys that are kept, and the slopes of their handles."""
+    """Return the runs with only the keys that are kept, and the slopes of their handles."""
     thinned, begin = [], 0
     for run in runs:
         end = begin + run.values.shape[1]
@@ -184,7 +196,7 @@ def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list
 
 
 def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
-    """Channel values of the last keys before `frame`; where there are none, the present ones."""
+    """Return channel values of the last keys before `frame`; the present ones for channels without."""
     bone = armature.pose.bones[name]
     prop, _ = channel(bone)
     keyed_values = values_before(armature, bone.path_from_id(prop), frame)
@@ -198,7 +210,7 @@ def _show(
     curves: Mapping[tuple[str, int], FCurve],
     undo: ExitStack,
 ) -> None:
-    """Pose the baked bones as their curves say, which Blender would only do at the next change of frame."""
+    """Pose the baked bones by their curves, which Blender would only do at the next change of frame."""
     for run in runs:
         bone = armature.pose.bones[run.bone]
         prop, _ = channel(bone)
@@ -211,7 +223,7 @@ def _show(
 
 
 def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
-    """Give a bone these rotation channels; closing `undo` gives it back those it had."""
+    """Set the rotation channels of a bone; closing `undo` restores them."""
     bone = armature.pose.bones[run.bone]
     undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
     set_rotation(bone, values)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import bpy
 from bpy.types import Object, ViewLayer
 
+from ..cooperative import Job, cooperative
 from ..kinematics import Pose
 from ..rig.armature import Bones, base_of, bones_in_line, channels_of
 from ..rig.checks import check_armature
@@ -15,6 +16,7 @@ from ..solvers import SolverSettings
 from .metric_map import MetricMap, map_plane, map_pose
 
 
+@cooperative
 def map_chain(
     armature: Object,
     bones: Sequence[str],
@@ -24,16 +26,15 @@ def map_chain(
     iterations: int = 20,
     finish: bool = False,
     view_layer: ViewLayer | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> MetricMap:
-    """The metric map of a chain of bones, as it is posed, in the plane in which it is bent.
+) -> Job[MetricMap]:
+    """Return the metric map of a chain of bones, as it is posed, in the plane in which it is bent.
 
-    Bones between those named keep their pose. `tolerance` is a share of the reach; `progress` is told the share done
-    and may raise to stop. Raises an IKError that says what is in the way.
+    Bones between those named keep their pose. `tolerance` is a share of the reach; progress counts rows. Raises an
+    IKError that names the culprit.
     """
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
-    return map_pose(start, *map_plane(start), settings, size=size, tolerance=tolerance, progress=progress)
+    return (yield from map_pose.steps(start, *map_plane(start), settings, size=size, tolerance=tolerance))
 
 
 def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:

@@ -10,15 +10,15 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
-from ..cooperative import Job, Progress, run_through
+from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
 from ..rig.images import show_image
 from ..rig.map_objects import PICTURE, place_cloud, place_picture
 from ..solvers import SolverSettings
 from .chain_map import pose_of
 from .legend import in_words, with_strip
-from .metric_map import METRICS, MetricMap, check_shown, map_plane, mapping_pose
-from .volume import VolumeMap, mapping_volume
+from .metric_map import METRICS, MetricMap, check_shown, map_plane, map_pose
+from .volume import VolumeMap, map_volume
 
 _VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space
 
@@ -30,6 +30,7 @@ class Mapped(NamedTuple):
     made: MetricMap | VolumeMap
 
 
+@cooperative
 def map_in_scene(
     armature: Object,
     bones: Sequence[str],
@@ -42,31 +43,13 @@ def map_in_scene(
     scale: str = "HUE",
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    progress: Progress | None = None,
-) -> Mapped:
+) -> Job[Mapped]:
     """Show the map of map_chain() as an image in the plane in which the chain is bent, its disc that of the reach.
 
-    Its colours are explained below the disc. An earlier one of the same limb is replaced. Raises an IKError that says
-    what is in the way; then, and if `progress` (rows done, rows in all) raises, nothing has changed.
+    Its colours are explained below the disc. An earlier one of the same limb is replaced. A step is one
+    pixel; progress counts rows. Raises an IKError that names the culprit; then, and if it is stopped, nothing has
+    changed.
     """
-    how = solver, size, tolerance, iterations, finish
-    return run_through(mapping_in_scene(armature, bones, *how, metric, scale, scene, view_layer), progress)
-
-
-def mapping_in_scene(
-    armature: Object,
-    bones: Sequence[str],
-    solver: str,
-    size: int,
-    tolerance: float,
-    iterations: int,
-    finish: bool,
-    metric: str,
-    scale: str,
-    scene: Scene | None = None,
-    view_layer: ViewLayer | None = None,
-) -> Job[Mapped]:
-    """What map_in_scene() does, pixel by pixel: yields the rows done and the rows in all."""
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
@@ -75,7 +58,7 @@ def mapping_in_scene(
     if (world @ along).cross(world @ across).dot(_VIEWER) < 0.0:
         across = -across
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
-    made = yield from mapping_pose(start, root, along, across, settings, size=size, tolerance=tolerance)
+    made = yield from map_pose.steps(start, root, along, across, settings, size=size, tolerance=tolerance)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
     image = show_image(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
@@ -86,6 +69,7 @@ def mapping_in_scene(
     return Mapped(place_picture(armature, tip, image, frame, side, words, scene, view_layer), made)
 
 
+@cooperative
 def volume_in_scene(
     armature: Object,
     bones: Sequence[str],
@@ -98,37 +82,18 @@ def volume_in_scene(
     scale: str = "HUE",
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    progress: Progress | None = None,
-) -> Mapped:
+) -> Job[Mapped]:
     """Show all places that the chain reaches, on a grid with `resolution` places across its reach, as coloured marks.
 
     What the solver leaves open is finished, so that a place without a mark is out of reach; `tolerance` is a share of
-    the reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. Raises an IKError
-    that says what is in the way; then, and if `progress` (places done, places in all) raises, nothing has changed.
+    the reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. A step is one
+    place. Raises an IKError that names the culprit; then, and if it is stopped, nothing has changed.
     """
-    how = solver, resolution, tolerance, iterations, seed
-    return run_through(volume_mapping_in_scene(armature, bones, *how, metric, scale, scene, view_layer), progress)
-
-
-def volume_mapping_in_scene(
-    armature: Object,
-    bones: Sequence[str],
-    solver: str,
-    resolution: int,
-    tolerance: float,
-    iterations: int,
-    seed: int,
-    metric: str,
-    scale: str,
-    scene: Scene | None = None,
-    view_layer: ViewLayer | None = None,
-) -> Job[Mapped]:
-    """What volume_in_scene() does, place by place: yields the places done and the places in all."""
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
     settings = SolverSettings(solver=solver, iterations=iterations, seed=seed)
-    made = yield from mapping_volume(start, settings, resolution=resolution, tolerance=tolerance)
+    made = yield from map_volume.steps(start, settings, resolution=resolution, tolerance=tolerance)
     ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
     more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
     words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the places are reached"

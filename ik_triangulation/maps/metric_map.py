@@ -6,7 +6,6 @@ Maps", section 4. Lengths are shares of the chain's reach, which is the radius o
 any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..cooperative import Job, run_through
+from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
@@ -106,45 +105,25 @@ class MetricMap:
         write_npy(path, values)
 
 
+@cooperative
 def map_pose(
     start: Pose,
     origin: Vector,
     along: Vector,
     across: Vector,
-    settings: SolverSettings | None = None,
-    *,
-    size: int = 300,
-    tolerance: float = 0.01,
-    progress: Callable[[float], None] | None = None,
-) -> MetricMap:
-    """Map any chain by solve(), for each pixel from the pose `start`.
-
-    The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
-    `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
-    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. `progress` gets the
-    share of the rows done and may raise to stop. Raises SettingError for a size below one pixel, ChainError for a chain
-    without length, and both as solve() does.
-    """
-
-    def tell(done: int, of: int) -> None:
-        if progress and done:
-            progress(done / of)
-
-    work = mapping_pose(start, origin, along, across, settings or PAPER_SETTINGS, size=size, tolerance=tolerance)
-    return run_through(work, tell)
-
-
-def mapping_pose(
-    start: Pose,
-    origin: Vector,
-    along: Vector,
-    across: Vector,
-    settings: SolverSettings,
+    settings: SolverSettings = PAPER_SETTINGS,
     *,
     size: int = 300,
     tolerance: float = 0.01,
 ) -> Job[MetricMap]:
-    """Do the work of map_pose() in steps of one pixel; yields the numbers of rows done and in all, returns the map."""
+    """Map any chain by solve(), for each pixel from the pose `start`.
+
+    The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
+    `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
+    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. A step is one pixel;
+    progress counts rows. Raises SettingError for a size below one pixel, ChainError for a chain without length, and
+    both as solve() does.
+    """
     reach = reach_of(start)
     places, inside = pixels(size)
     rows = []

@@ -8,7 +8,7 @@ from bpy.types import PropertyGroup, Scene
 from ..settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
 from .legend import LABELS
 
-METRICS = [
+METRIC_ITEMS = [
     ("iterations", "Iterations", "Solver iterations: the first color is one, the last the maximum; black is a miss"),
     ("error", LABELS["error"], "Remaining distance between tip and target"),
     ("total_angle", LABELS["total_angle"], "Sum of all rotations on the way there"),
@@ -16,7 +16,7 @@ METRICS = [
     ("turns", LABELS["turns"], "Number of rotations above 5 degrees"),
     ("reached", LABELS["reached"], "Reached or missed"),
 ]
-SCALES = [
+SCALE_ITEMS = [
     ("HUE", "Hue", "From blue to red, as in the source paper"),
     ("VIOLET_YELLOW", "Violet to Yellow", "Lighter for greater values"),
     ("PLUM_CREAM", "Plum to Cream", "Lighter for greater values"),
@@ -30,9 +30,11 @@ class MapSettings:
     """The value that maps of both kinds show, and its colors."""
 
     metric: str = setting(
-        EnumProperty, "Metric", "Value that the colors show", items=METRICS, default="iterations", flag="--metric"
+        EnumProperty, "Metric", "Value that the colors show", items=METRIC_ITEMS, default="iterations", flag="--metric"
     )
-    scale: str = setting(EnumProperty, "Colors", "Color scale of the map", items=SCALES, default="HUE", flag="--scale")
+    scale: str = setting(
+        EnumProperty, "Colors", "Color scale of the map", items=SCALE_ITEMS, default="HUE", flag="--scale"
+    )
     tolerance: float = setting(
         FloatProperty,
         "Tolerance",
@@ -105,7 +107,7 @@ class IKT_PG_map(PropertyGroup):
 
 
 # The settings that the property group saves, by the names of its properties; as in `settings`.
-TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
+MAP_TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_map,))

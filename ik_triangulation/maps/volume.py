@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..cooperative import Job
+from ..cooperative import Job, cooperative
 from ..errors import SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
@@ -61,7 +61,8 @@ class VolumeMap:
         write_npy(path, np.column_stack((self.places, self.metric(metric))))
 
 
-def mapping_volume(
+@cooperative
+def map_volume(
     start: Pose, settings: SolverSettings | None = None, *, resolution: int = 16, tolerance: float = 0.01
 ) -> Job[VolumeMap]:
     """Map the ball with the chain's reach as its radius round the root, target by target, each from the pose `start`.

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from bpy.types import ID, Constraint, Depsgraph, Driver, FCurve, Object, PoseBone, Scene
 
 from .clock import Clock, evaluated_time
-from .frames.restore import parts_of, show
-from .frames.sampling import go_to, stage
+from .frames.restore import parts_of, set_value
+from .frames.sampling import go_to, temporary_scene
 from .keyframes import curves_of
 from .limb import Limb
 
@@ -38,7 +38,7 @@ class Switch(NamedTuple):
 
     def set(self, value: float) -> None:
         """Set the value, converted to the property's type."""
-        show(self.owner, self.path, type(self.now)(value))
+        set_value(self.owner, self.path, type(self.now)(value))
         self.owner.update_tag()
 
     def at(self, frame: float, scene: Scene) -> float:
@@ -68,7 +68,7 @@ def find_switch(
     """
     for switch in _switches(limb.armature, bones):
         for value in _values(switch):
-            with _tried(switch, value), stage(limb, scene) as staged:
+            with _tried(switch, value), temporary_scene(limb, scene) as staged:
                 if follow(go_to(staged, frame)):
                     return switch, value
     return None

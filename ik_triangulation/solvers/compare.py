@@ -7,7 +7,7 @@ from math import degrees
 from time import perf_counter
 from typing import NamedTuple
 
-from ..cooperative import Job, run_through
+from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
 from ..goals import Goal, Target
 from ..kinematics import Pose
@@ -54,32 +54,26 @@ def compare_solvers(
     return compare_all([(start, Goal(target, tolerance=tolerance))], solvers, settings, by=by)
 
 
+@cooperative
 def compare_all(
     tasks: Iterable[tuple[Pose, Goal]],
     solvers: Iterable[str] = tuple(SOLVERS),
     settings: SolverSettings | None = None,
     *,
     by: str = "total_angle",
-) -> list[SolverResult]:
+) -> Job[list[SolverResult]]:
     """Return a result for each solver, summed over `tasks`: pairs of a start pose and a goal, for example one a frame.
 
     The solver of the `settings` is replaced by each of `solvers`. Results are sorted by the cost `by`, one of COSTS;
-    solvers that reach fewer targets come after the others, and those that refuse the chain last. Raises SettingError
-    for an unknown cost, and as solve() does.
+    solvers that reach fewer targets come after the others, and those that refuse the chain last. A step is one solve.
+    Raises SettingError for an unknown cost, and as solve() does.
     """
-    return run_through(comparing_tasks(tasks, solvers, settings or SolverSettings(), by=by))
-
-
-def comparing_tasks(
-    tasks: Iterable[tuple[Pose, Goal]], solvers: Iterable[str], settings: SolverSettings, *, by: str
-) -> Job[list[SolverResult]]:
-    """Do the work of compare_all() in steps of one solve; yields the numbers of solves done and in all."""
     if by not in COSTS:
         raise SettingError(f"Cost '{by}' is unknown. Choose one of {', '.join(COSTS)}.")
     pairs, keys = list(tasks), list(solvers)
     results = []
     for number, solver in enumerate(keys):
-        result, own = SolverResult(solver, len(pairs)), replace(settings, solver=solver)
+        result, own = SolverResult(solver, len(pairs)), replace(settings or SolverSettings(), solver=solver)
         for done, (start, goal) in enumerate(pairs, 1):
             result = _added(result, start, goal, own)
             yield number * len(pairs) + done, len(keys) * len(pairs)

@@ -16,7 +16,7 @@ _under_way: list["Task"] = []
 
 
 class Task(Generic[T]):
-    """What a job does that yields how far it is, such as baking(): at least a part of it at each call of work().
+    """What a job does that yields how far it is, such as bake.steps(): at least a part of it at each call of work().
 
     `done` and `of` count its parts.
     """

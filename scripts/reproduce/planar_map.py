@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Metric maps of planar chains, worked out with the vectorised engine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from mathutils import Vector
 
@@ -18,7 +18,6 @@ def map_planar(
     size: int = 300,
     tolerance: float = 0.01,
     iterations: int = 10,
-    progress: Callable[[float], None] | None = None,
 ) -> MetricMap:
     """The map of the paper: a planar chain with these `lengths`, for each pixel straight along +x at first.
 
@@ -29,7 +28,7 @@ def map_planar(
         start = planar_chain(lengths).rest_pose()
         x, y = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))
         settings = SolverSettings(solver=solver, iterations=iterations, finish=False)
-        return map_pose(start, Vector(), x, y, settings, size=size, tolerance=tolerance, progress=progress)
+        return map_pose(start, Vector(), x, y, settings, size=size, tolerance=tolerance)
     places, inside = pixels(size)
     reach = sum(lengths)
     solutions = solve_planar(lengths, places[inside] * reach, STEPS[solver], tolerance * reach, iterations)

@@ -337,7 +337,7 @@ def test_an_exception_while_solving_loses_nothing(frame):
         reach(limb(rig, target), 1, 15, hold=5, progress=fail)
 
 
-@pytest.mark.parametrize(("module", "where"), [(commit, "key"), (measure, "_judge")], ids=["key", "judge"])
+@pytest.mark.parametrize(("module", "where"), [(commit, "_show"), (measure, "_judge")], ids=["show", "judge"])
 def test_an_exception_while_writing_loses_nothing(module, where, monkeypatch):
     rig, target = posed()
     rig.pose.bones[MIDDLE].keyframe_insert("rotation_quaternion", frame=1)

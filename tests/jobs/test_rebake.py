@@ -169,8 +169,8 @@ def test_a_bake_that_fails_changes_nothing(step, monkeypatch):
     adjust(rig, (8, 14))
     original = getattr(baking_module if step == "record_bake" else commit, step)
 
-    def broken(*args):
-        original(*args)
+    def broken(*args, **options):
+        original(*args, **options)
         raise ZeroDivisionError
 
     monkeypatch.setattr(baking_module if step == "record_bake" else commit, step, broken)

@@ -136,10 +136,10 @@ def test_the_plane_of_a_straight_pose_is_where_it_would_bend_to():
 
 def test_progress_is_told_row_by_row_and_may_stop():
     told = []
-    map_pose(planar_chain((1.0, 1.0)).rest_pose(), ORIGIN, X, Y, size=4, progress=told.append)
-    assert told == [0.25, 0.5, 0.75, 1.0]
+    map_pose(planar_chain((1.0, 1.0)).rest_pose(), ORIGIN, X, Y, size=4, progress=lambda *rows: told.append(rows))
+    assert told == [(n, 4) for n in range(5)]
 
-    def stop(share):
+    def stop(done, of):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import SettingError
-from ik_triangulation.jobs import compare as analyse
 from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.maps import in_scene as mapping
-from ik_triangulation.maps.volume import mapping_volume
+from ik_triangulation.maps.chain_map import pose_of
+from ik_triangulation.maps.volume import map_volume
 from ik_triangulation.rig.limb import Limb
 
 from ..mapped import BONES, rig_in_space
@@ -53,11 +52,11 @@ def test_a_limb_that_reaches_nothing_has_an_empty_cloud():
 @pytest.mark.parametrize("resolution", [1, 2, 7])
 def test_the_grid_fills_the_ball_of_the_reach(resolution):
     rig = chain_rig(3)
-    start = analyse.pose_of(rig, BONES, bpy.context.view_layer)
-    made = run_through(mapping_volume(start, resolution=resolution))
+    start = pose_of(rig, BONES, bpy.context.view_layer)
+    made = map_volume(start, resolution=resolution)
     away = np.linalg.norm(made.places - np.array(start.head(0)), axis=1) / start.chain.reach
     assert (away <= 1.0 + 1e-6).all()
     assert made.spacing == pytest.approx(2.0 * start.chain.reach / resolution)
     assert made.targets == {1: 1, 2: 8, 7: 179}[resolution]
     with pytest.raises(SettingError, match="A resolution of 0 makes no map"):
-        run_through(mapping_volume(start, resolution=0))
+        map_volume(start, resolution=0)

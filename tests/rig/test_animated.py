@@ -13,7 +13,7 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report_text import lines, summary, summary_of_all
 from ik_triangulation.rig.animated import PER_FRAME, ignored
-from ik_triangulation.rig.frames.sampling import samples, stage
+from ik_triangulation.rig.frames.sampling import samples, temporary_scene
 from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 
@@ -369,7 +369,7 @@ def test_keys_of_what_is_no_longer_there_are_no_obstacle():
 
 def of_limb(limb: Limb, frames):
     """The samples of a limb at these frames."""
-    with stage(limb, bpy.context.scene) as staged:
+    with temporary_scene(limb, bpy.context.scene) as staged:
         return list(samples(limb, staged, frames))
 
 

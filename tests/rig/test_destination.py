@@ -7,11 +7,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.cooperative import run_through
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs import measure
 from ik_triangulation.jobs import write as commit
-from ik_triangulation.jobs.bake import bake, bake_limbs, baking
+from ik_triangulation.jobs.bake import bake, bake_limbs, bake_spans
 from ik_triangulation.rig import destination
 from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
@@ -293,7 +292,7 @@ def test_a_bake_of_several_that_is_closed_at_any_frame_loses_nothing(where):
     limbs = [Limb.from_tip(rig, tip, target, 2, destination=where) for tip, target in arms]
     with nothing_lost():
         for frames in range(0, 24, 2):
-            job = baking(limbs, [(1, 12, 1)] * 2)
+            job = bake_spans.steps(limbs, [(1, 12, 1)] * 2)
             for _ in range(frames + 1):
                 next(job)
             job.close()
@@ -303,7 +302,7 @@ def test_each_range_of_limbs_baked_as_one_has_a_track_of_its_own():
     rig, target = chain_rig(4), empty()
     first = Limb.from_tip(rig, "Bone 1", target, chain_count=2, destination="NLA_TRACK")
     second = Limb.from_tip(rig, "Bone 3", target, chain_count=2, destination="NLA_TRACK")
-    run_through(baking([first, second], [(1, 20, 1), (60, 80, 1)]))
+    bake_spans([first, second], [(1, 20, 1), (60, 80, 1)])
     strips = [strip for track in rig.animation_data.nla_tracks for strip in track.strips]
     assert sorted((strip.frame_start, strip.frame_end) for strip in strips) == [(1.0, 20.0), (60.0, 80.0)]
 

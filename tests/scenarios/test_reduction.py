@@ -73,7 +73,7 @@ def tip(rig):
 def both(make, read, step=1, smooth=True, **settings):
     """What is played after a full bake and after a reduced one, both on a fresh file, and the report of the latter."""
     full = bake(limb(*make(), smooth=smooth), FIRST, LAST, step)
-    assert full.strayed == 0.0
+    assert full.tip_deviation == 0.0
     before = played(lambda: read(bpy.data.objects["Rig"]))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     report = bake(limb(*make(), reduce=True, smooth=smooth, **settings), FIRST, LAST, step)
@@ -111,7 +111,7 @@ def test_the_tip_stays_within_the_distance_asked_for_of_the_full_bake(mode):
     full, reduced, report = both(lambda: moving(mode), tip, reduce_tolerance=0.02)
     apart = farthest(full, reduced)
     assert apart <= 0.02 + 1e-5
-    assert report.strayed == pytest.approx(apart, abs=1e-5)
+    assert report.tip_deviation == pytest.approx(apart, abs=1e-5)
     assert report.full_keys > 2 * report.keys
     assert not report.warnings
 
@@ -163,7 +163,7 @@ def test_the_distance_is_one_of_world_space_while_the_rig_moves():
     full, reduced, report = both(carried, tip, reduce_tolerance=0.05)
     apart = farthest(full, reduced)
     assert 0.02 < apart <= 0.05 + 1e-4
-    assert report.strayed == pytest.approx(apart, abs=1e-4)
+    assert report.tip_deviation == pytest.approx(apart, abs=1e-4)
     assert report.keys < report.full_keys
 
 
@@ -264,7 +264,7 @@ def test_a_bake_that_fails_while_it_is_reduced_changes_nothing(monkeypatch):
 def test_a_bake_of_one_or_two_frames_keeps_its_keys(last):
     rig, target = moving()
     report = bake(limb(rig, target, reduce=True), 1, last)
-    assert (report.keys, report.full_keys, report.strayed) == (12 * last, 12 * last, 0.0)
+    assert (report.keys, report.full_keys, report.tip_deviation) == (12 * last, 12 * last, 0.0)
 
 
 def test_the_present_frame_shows_the_reduced_bake():

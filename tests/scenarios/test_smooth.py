@@ -11,7 +11,7 @@ from mathutils import Vector
 
 from ik_triangulation.cli import main
 from ik_triangulation.cli.arguments import DONE
-from ik_triangulation.jobs.bake import bake, baking, solve_pose
+from ik_triangulation.jobs.bake import bake, bake_spans, solve_pose
 from ik_triangulation.jobs.report_text import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import LEFT, TARGET
@@ -113,7 +113,7 @@ def test_the_bare_method_is_left_as_it_is():
 def test_a_bake_that_is_closed_while_it_mends_leaves_everything_as_it_was():
     _, limb = moving()
     with nothing_lost():
-        job = baking([limb], [(1, FRAMES, 1)])
+        job = bake_spans.steps([limb], [(1, FRAMES, 1)])
         told = [next(job) for _ in range(FRAMES + 5)]
         job.close()
     assert told[FRAMES - 1 :] == [(FRAMES, FRAMES)] * 6  # five more steps after the last frame

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_triangulation.cooperative import no_garbage_collection, run_through
+from ik_triangulation.cooperative import no_garbage_collection
 from ik_triangulation.jobs import write as commit
-from ik_triangulation.jobs.bake import bake_limbs, baking
+from ik_triangulation.jobs.bake import bake_limbs, bake_spans
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import modal_job as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
@@ -151,7 +151,7 @@ def test_reading_for_a_moment_at_a_time_changes_no_key():
     keys = repr([all_keys(limb.armature) for limb in limbs])
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     limbs = two_limbs()
-    run_through(baking(limbs, SPANS, seconds=0.0))
+    bake_spans(limbs, SPANS, seconds=0.0)
     assert repr([all_keys(limb.armature) for limb in limbs]) == keys
 
 
@@ -195,7 +195,7 @@ def test_it_stops_before_blender_replaces_what_it_works_on(handlers):
         operator, context, recorder = begun(limbs)
         operator._task.work(0.0)
         for handler in getattr(bpy.app.handlers, handlers):
-            handler(bpy.context.scene, None)
+            handler("" if handlers == "load_pre" else bpy.context.scene, None)
         assert tasks._under_way == []
         assert operator.modal(context, event()) == {"CANCELLED"}
         assert recorder.is_clean
@@ -259,7 +259,7 @@ def test_what_is_in_the_way_is_told_before_it_begins_or_as_it_does():
 
 def parts_of(**given):
     """How often a bake of the two limbs stops until it is done."""
-    parts = sum(1 for _ in baking(limbs_with(**given), SPANS, seconds=1.0))
+    parts = sum(1 for _ in bake_spans.steps(limbs_with(**given), SPANS, seconds=1.0))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return parts
 
@@ -275,7 +275,7 @@ def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
     limbs = limbs_with(**settings)
     with nothing_lost():
         for stop in [*range(FRAMES, parts, 7), *range(parts - 40, parts)]:
-            job = baking(limbs, SPANS, seconds=1.0)
+            job = bake_spans.steps(limbs, SPANS, seconds=1.0)
             for _ in range(stop):
                 next(job)
             job.close()
@@ -288,7 +288,7 @@ def test_an_error_at_any_part_is_raised_and_loses_nothing(settings):
     random = Random(5)
     with nothing_lost():
         for stop in random.sample(range(1, parts), 40):
-            job = baking(limbs, SPANS, seconds=1.0)
+            job = bake_spans.steps(limbs, SPANS, seconds=1.0)
             for _ in range(stop):
                 next(job)
             with pytest.raises(MemoryError):
@@ -297,7 +297,7 @@ def test_an_error_at_any_part_is_raised_and_loses_nothing(settings):
 
 def test_no_more_than_a_curve_is_written_from_one_part_to_the_next():
     limbs = two_limbs()
-    job = baking(limbs, SPANS, seconds=1.0)
+    job = bake_spans.steps(limbs, SPANS, seconds=1.0)
 
     def state():
         return [repr(keys) for limb in limbs for keys in all_keys(limb.armature).values()]
@@ -326,7 +326,7 @@ def test_a_bake_that_is_closed_at_any_frame_loses_nothing():
     limbs = two_limbs()
     with nothing_lost():
         for frames in range(2 * FRAMES + 1):
-            job = baking(limbs, SPANS, seconds=0.0 if frames % 7 == 0 else 1.0)
+            job = bake_spans.steps(limbs, SPANS, seconds=0.0 if frames % 7 == 0 else 1.0)
             for _ in range(frames):
                 next(job)
             job.close()

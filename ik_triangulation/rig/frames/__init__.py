@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading the rig and its targets at the frames of a range, in a temporary scene or by stepping the user's."""
+"""Samples of the rig and its targets at the frames of a range, read in a temporary scene or by stepping the user's."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is shown now, to be shown again: evaluating animation anew loses what was posed without a key."""
+"""Save and restore values that are not keyed; evaluating an animation discards them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -19,18 +19,18 @@ Show = Callable[[], None]
 
 
 def values_shown(owner: ID, paths: Iterable[str]) -> list[Show]:
-    """Calls that set these properties of a data-block to what they are now; paths that lead nowhere are left out."""
+    """Return calls that set these properties of a data-block to their present values; invalid paths are left out."""
     calls: list[Show] = []
     for path in dict.fromkeys(paths):
         with suppress(ValueError):  # keys of something that is no longer there
-            calls.append(partial(show, owner, path, _plain(owner.path_resolve(path))))
+            calls.append(partial(set_value, owner, path, _plain(owner.path_resolve(path))))
     return calls
 
 
 def scene_shown(scene: Scene) -> list[Show]:
-    """Calls that show again, at the same frame, what is shown now.
+    """Return calls that restore, at the same frame, the state of the scene as it is shown now.
 
-    That is all that keys move anywhere in the file, how the scene's objects and their bones are placed, and the camera.
+    That is every keyed property in the file, the transforms of the scene's objects and their bones, and the camera.
     """
     calls = [call for owner in _animated() for call in values_shown(owner, _paths(owner))]
     for ob in scene.objects:
@@ -39,8 +39,8 @@ def scene_shown(scene: Scene) -> list[Show]:
     return [*calls, *values_shown(scene, ["camera"])]
 
 
-def show(owner: ID, path: str, value: Any) -> None:
-    """Give a property a value that it has not; unless it or its owner has been removed."""
+def set_value(owner: ID, path: str, value: Any) -> None:
+    """Set a property if its value differs, unless it or its owner has been removed."""
     with suppress(ReferenceError, ValueError):
         if _plain(owner.path_resolve(path)) == value:
             return
@@ -52,9 +52,9 @@ def show(owner: ID, path: str, value: Any) -> None:
 
 
 def parts_of(owner: ID, path: str) -> tuple[Any, str, bool]:
-    """What holds the property that a path leads to, its name, and whether it is a custom one.
+    """Return the holder of the property at a path, the property's name, and whether it is a custom property.
 
-    Raises ValueError for a path that leads nowhere.
+    Raises ValueError for a path that is not valid.
     """
     custom = _CUSTOM_PROPERTY.fullmatch(path)
     holder, name = custom.groups() if custom else path.rpartition(".")[::2]
@@ -63,12 +63,12 @@ def parts_of(owner: ID, path: str) -> tuple[Any, str, bool]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is now, not as it will be."""
+    """Return a copy of a value that does not change with its property."""
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str | set) else value
 
 
 def _animated() -> Iterator[ID]:
-    """Everything in the file that has animation of its own."""
+    """Yield each data-block and node tree of the file that has animation data."""
     for prop in bpy.data.bl_rna.properties:
         if prop.type == "COLLECTION":
             for block in getattr(bpy.data, prop.identifier):
@@ -78,5 +78,5 @@ def _animated() -> Iterator[ID]:
 
 
 def _paths(owner: ID) -> Iterator[str]:
-    """The paths of all properties that keys of its action or of the NLA move."""
+    """Yield the paths of all properties that its action or the NLA has keys for."""
     return (curve.data_path for curve in keyed_curves(owner.animation_data))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the rig and its target are at a frame, without stepping the user's scene.
+"""Samples: the rig and its target at a frame, read without stepping the user's scene.
 
-A scene of its own that holds only the armature and the target makes Blender evaluate just what those depend on: exact,
+A temporary scene that holds only the armature and the target makes Blender evaluate just their dependencies: exact,
 with parents, constraints and drivers, and at the same cost however heavy the user's scene is. The user's current frame
 and poses that are not keyed stay as they are.
 """
@@ -28,26 +28,26 @@ from ..looks import Looks, Volume, looks_of, volume_of
 from .static_motion import plain_locations, stands_still
 
 Handler = Callable[..., None]
-_PACKAGE = __package__.removesuffix(".rig.frames")  # installed it has another name
+_PACKAGE = __package__.removesuffix(".rig.frames")  # another name once it is installed
 
 
 class Rig(NamedTuple):
-    """The armature at some frame, as far as it matters to a limb."""
+    """The part of an armature's state at a frame that a limb depends on."""
 
     world: Matrix  # of the armature, 4x4
     into: Matrix  # from world to armature space, 4x4
     stretch: float  # the most that world space stretches armature space
     base: Matrix  # of the chain root's parent, 4x4, armature space
     channels: list[Channels]  # of the chain's bones
-    freedoms: dict[str, Freedom]  # of bones whose limits are other ones at other frames
+    freedoms: dict[str, Freedom]  # of bones whose limits change from frame to frame
 
 
 class Sample(NamedTuple):
-    """The rig and its target at one frame; as long as the rig stands still it is the same object.
+    """The rig and its target at one frame; the rig is the same object in all samples between which it does not move.
 
-    `limb` is the limb with the settings that it has at that frame, which a frame is solved and judged by. `target` is
-    the frame of the target (4x4), `looks` what it looks like, `pole` the place of the pole target if there is one,
-    `obstacles` what is in the way; world space.
+    `limb` has the settings of that frame, by which the frame is solved and judged. `target` is the matrix of the target
+    (4x4), `looks` its display and force field, `pole` the location of the pole target if there is one, `obstacles` the
+    volumes to avoid; world space.
     """
 
     frame: float
@@ -60,7 +60,7 @@ class Sample(NamedTuple):
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
-    """Read what the dependency graph says now. Raises TargetError or RigError if the target or the rig is nowhere."""
+    """Read the dependency graph as it is. Raises TargetError or RigError for a target or rig without valid position."""
     armature = limb.armature.evaluated_get(depsgraph)
     world = armature.matrix_world.copy()
     base = base_of(armature, limb.bones[0])
@@ -83,15 +83,15 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
 
 
 def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
-    """The bones whose limits are animated, or that locked channels freeze at what this frame says."""
+    """Return the bones whose limits are animated, or whose locked channels keep the values of this frame."""
     bones = (armature.pose.bones[name] for name in limb.in_order)
     return [bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits]
 
 
 def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
-    """Frame of the target and its looks, place of the pole target, volumes of the obstacles, world space.
+    """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
 
-    Raises TargetError if one of them is nowhere.
+    Raises TargetError if one of them has no valid position.
     """
     target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
     pole = None
@@ -113,7 +113,7 @@ def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
 
 
 def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
-    """Where an object is, or a bone of it, in world space (4x4)."""
+    """Return the world matrix of an object or of one of its bones (4x4)."""
     evaluated = ob.evaluated_get(depsgraph)
     if bone:
         return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
@@ -121,7 +121,7 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
 
 
 def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
-    """Place and rotation of the tip in the target's space, as evaluated.
+    """Return location and rotation of the tip in the target's space, as evaluated.
 
     Raises TargetError for a flat target, RigError for a tip that is scaled flat.
     """
@@ -138,16 +138,16 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
 
 
 def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
-    """Tail of the chain's last bone as Blender evaluates it, world space."""
+    """Return the tail of the chain's last bone as Blender evaluates it, world space."""
     armature = limb.armature.evaluated_get(depsgraph)
     return armature.matrix_world @ armature.pose.bones[limb.tip].tail
 
 
 @contextmanager
-def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
-    """A scene with nothing but the armature and the target, with the time settings of `scene`; gone afterwards.
+def temporary_scene(limb: Limb, scene: Scene) -> Iterator[Scene]:
+    """Create a scene with only the armature, its targets and the time settings of `scene`; it is removed afterwards.
 
-    Handlers of other add-ons are not called for its frames: they would change what the user's scene shows.
+    Handlers of other add-ons are not called for its frames: they would change the user's scene.
     """
     own = bpy.data.scenes.new("IK Triangulation")
     try:
@@ -165,7 +165,7 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
 
 @contextmanager
 def silenced(which: Callable[[Handler], bool]) -> Iterator[None]:
-    """Meanwhile such handlers are not called when the frame changes."""
+    """Suspend such frame change handlers."""
     lists = [(calls, list(calls)) for calls in _frame_handlers()]
     for calls, before in lists:
         calls[:] = [handler for handler in before if not which(handler)]
@@ -177,12 +177,12 @@ def silenced(which: Callable[[Handler], bool]) -> Iterator[None]:
 
 
 def is_own(handler: Handler) -> bool:
-    """Whether a handler is the extension's own: live limbs follow the frame."""
+    """Tell whether a handler is the extension's own: live limbs follow the frame."""
     return str(getattr(handler, "__module__", "")).startswith(_PACKAGE)
 
 
 def others_follow_frame() -> bool:
-    """Whether other add-ons have something called when the frame changes."""
+    """Tell whether other add-ons have frame change handlers."""
     return not all(is_own(handler) for calls in _frame_handlers() for handler in calls)
 
 
@@ -191,7 +191,7 @@ def _frame_handlers() -> tuple[list[Handler], ...]:
 
 
 def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = False) -> Iterator[Sample]:
-    """The rig and its target at each of the frames; what does not move is read only once.
+    """Sample the rig and its target at each of the frames; anything that does not move is read only once.
 
     The rotations of the solved bones are those of the first frame wherever nothing else moves the rig; with `posed`
     they are those of each.
@@ -215,7 +215,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
             yield sample(limb, go_to(staged, frame), frame)
 
 
-def in_parts(
+def read_in_parts(
     limb: Limb,
     scene: Scene,
     frames: Sequence[float],
@@ -223,16 +223,16 @@ def in_parts(
     posed: bool = False,
     broken: list[str] | None = None,
 ) -> Iterator[Sample]:
-    """The samples, read for `seconds` at a time; the scene that takes is gone before they are given out.
+    """Yield the samples, read for `seconds` at a time in a temporary scene that is removed before they are yielded.
 
-    Where making that scene and its first frame take longer, as many are read as there can be in as long again. Drivers
-    that do not run at one of the frames are added to `broken`, as broken_drivers() tells them.
+    If creating that scene and reading its first frame take longer, reading goes on for as long again. Drivers that do
+    not run at one of the frames are added to `broken`, in the words of broken_drivers().
     """
     done = 0
     while done < len(frames):
         part: list[Sample] = []
         began, until = perf_counter(), inf
-        with stage(limb, scene) as staged:
+        with temporary_scene(limb, scene) as staged:
             for now in samples(limb, staged, frames[done:], posed):
                 read = perf_counter()
                 until = read + max(seconds, read - began) if not part else until
@@ -246,7 +246,7 @@ def in_parts(
 
 
 def go_to(staged: Scene, frame: float, view_layer: ViewLayer | None = None) -> Depsgraph:
-    """Evaluate a scene at a frame, whole or not; what its `view_layer` shows, by default the first."""
+    """Evaluate a view layer of a scene, by default the first, at a frame, whole or not."""
     whole = floor(frame)
     staged.frame_set(whole, subframe=frame - whole)
     return (view_layer or staged.view_layers[0]).depsgraph

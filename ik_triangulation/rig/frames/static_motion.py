@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What does not move over time, and what moves by plain F-Curves: it need not be evaluated frame by frame."""
+"""Fast path: motion that can be read from F-Curves without evaluating the dependency graph."""
 
 from collections.abc import Sequence
 from itertools import repeat
@@ -13,11 +13,11 @@ from ..limb import Limb
 from ..rotation import channel
 
 _PLACING = ("location", "rotation", "scale", "delta")  # beginnings of the properties that place an object
-_LOOKS = ("empty_display", "field")  # and of those that say what it looks like
+_LOOKS = ("empty_display", "field")  # and of those of its display and its force field
 
 
 def stands_still(limb: Limb) -> bool:
-    """Whether nothing moves the armature or the chain's bones over time but rotation keys on the solved ones."""
+    """Tell whether only rotation keys of the solved bones move the armature or the chain over time."""
     armature = limb.armature
     if not _plain(armature):
         return False
@@ -34,21 +34,23 @@ def stands_still(limb: Limb) -> bool:
 
 
 def plain_locations(target: Object, frames: Sequence[float]) -> list[Vector] | None:
-    """Location of an object at each frame, world space, where F-Curves alone move it and nothing else; else None."""
+    """Return the world location of an object at each frame if F-Curves of its location alone move it, else None."""
     others = (*(begin for begin in _PLACING if begin != "location"), *_LOOKS)
     if not _plain(target) or any(curve.data_path.startswith(others) for curve in curves_of(target)):
         return None
-    # A group that is muted is evaluated all the same.
+    # Curves of a muted group are evaluated nevertheless.
     heard = [c for c in curves_of(target) if c.data_path == "location" and not c.mute and not c.is_empty]
     evaluate = {curve.array_index: curve.evaluate for curve in heard}
     delta = target.delta_location.copy()
     fixed = target.location.copy()
     axes = [map(evaluate[axis], frames) if axis in evaluate else repeat(fixed[axis]) for axis in range(3)]
-    return [Vector((x, y, z)) + delta for _, x, y, z in zip(frames, *axes, strict=False)]  # what is fixed has no end
+    return [
+        Vector((x, y, z)) + delta for _, x, y, z in zip(frames, *axes, strict=False)
+    ]  # a constant repeats without end
 
 
 def _plain(ob: Object) -> bool:
-    """Whether nothing but its own action moves the object."""
+    """Tell whether only its own action moves the object."""
     if ob.parent or len(ob.constraints) or ob.rigid_body:
         return False
     for animation in (ob.animation_data, ob.data.animation_data if ob.type == "ARMATURE" else None):

@@ -1,30 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Going through the frames of the user's own scene, for motion that is there only; it is left as it was."""
+"""Stepping of the user's own scene, for motion that no other scene shows; the scene is left as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from math import ceil, floor, inf
+from math import ceil, floor
 
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix
 
-from ...cooperative import Work
 from ..armature import base_of
 from ..dependencies import Bound, Node, needs_scene
-from ..drivers import broken_drivers
 from ..limb import Limb
 from .restore import scene_shown
-from .sampling import Sample, frame_of, go_to, in_parts, is_own, others_follow_frame, sample, silenced, stage
+from .sampling import frame_of, go_to, is_own, others_follow_frame, silenced, temporary_scene
 
 Evaluate = Callable[[float], Depsgraph]  # at a frame
-_APART = 1e-5  # of the largest number in them: what two matrices of the same may differ by
+_APART = 1e-5  # of the largest element: difference of two matrices that count as equal
 
 
-def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
-    """Why rig or targets move at these frames as only the user's scene shows it; None if it can do without that."""
+def reason_to_step(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
+    """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
     moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
     for each in moving:
         bound = needs_scene(Node(*each))
@@ -35,7 +33,7 @@ def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[f
     some = {frames[0], frames[len(frames) // 2], frames[-1]}
     with stepping(scene, view_layer) as evaluate:
         seen = [_places(limb, evaluate(frame)) for frame in some]
-    with stage(limb, scene) as staged:
+    with temporary_scene(limb, scene) as staged:
         apart = [_places(limb, go_to(staged, frame)) for frame in some]
     for there, here in zip(seen, apart, strict=True):
         for (ob, _), a, b in zip(moving, there, here, strict=True):
@@ -46,7 +44,7 @@ def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[f
 
 @contextmanager
 def stepping(scene: Scene, view_layer: ViewLayer) -> Iterator[Evaluate]:
-    """What evaluates the user's scene at a frame; afterwards it is at its frame again and shows what it has shown."""
+    """Give a function that evaluates the user's scene at a frame; afterwards its frame and state are restored."""
     frame, show_again = scene.frame_current + scene.frame_subframe, scene_shown(scene)
     with ExitStack() as undo:
         undo.enter_context(silenced(is_own))
@@ -54,48 +52,15 @@ def stepping(scene: Scene, view_layer: ViewLayer) -> Iterator[Evaluate]:
         yield partial(go_to, scene, view_layer=view_layer)
 
 
-def way_through(scene: Scene, frames: Sequence[float], bound: Bound) -> Sequence[float]:
-    """The frames to go through in that order to see these: from the start, if they come of each other."""
+def frames_to_step(scene: Scene, frames: Sequence[float], bound: Bound) -> Sequence[float]:
+    """Return the frames to step through, in order, to see `frames`: from the start if each depends on those before."""
     if not bound.from_start:
         return frames
     world = scene.rigidbody_world
     start = world.point_cache.frame_start if world and world.point_cache else scene.frame_start
     whole = range(min(floor(min(frames)), scene.frame_start, start), ceil(max(frames)) + 1)
-    # What is simulated is there between two frames only after both.
+    # A simulation can be seen between two frames only after both.
     return [*whole, *(frame for frame in frames if frame != int(frame))]
-
-
-def reading(
-    limb: Limb,
-    scene: Scene,
-    view_layer: ViewLayer,
-    frames: Sequence[float],
-    bound: Bound | None,
-    seconds: float = inf,
-    posed: bool = False,
-    broken: list[str] | None = None,
-) -> Work[list[Sample]]:
-    """The rig and its target at each of the frames, `posed` as samples() takes it, `broken` as in_parts() does.
-
-    Raises what these do. Stops now and then, and after so many `seconds` at the latest; closing it leaves the user's
-    scene as it was.
-    """
-    seen = []
-    if not bound:
-        for now in in_parts(limb, scene, frames, seconds, posed, broken):
-            seen.append(now)
-            yield
-        return seen
-    wanted = set(frames)
-    with stepping(scene, view_layer) as evaluate:
-        for frame in way_through(scene, frames, bound):
-            depsgraph = evaluate(frame)
-            if frame in wanted:
-                seen.append(sample(limb, depsgraph, frame))
-            yield
-        if broken is not None:
-            broken += broken_drivers(limb, view_layer.depsgraph)
-    return sorted(seen, key=lambda now: now.frame)
 
 
 def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Sequence[Callable[[], None]]) -> None:
@@ -106,7 +71,7 @@ def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Seque
 
 
 def _places(limb: Limb, depsgraph: Depsgraph) -> list[Matrix]:
-    """Where the chain's parent is, the targets are, and what is in the way; world space."""
+    """World matrices of the chain's parent, the targets and the obstacles (4x4)."""
     armature = limb.armature.evaluated_get(depsgraph)
     root = armature.matrix_world @ base_of(armature, limb.bones[0])
     return [

@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Operator, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import Span, baking, rebaking
+from ...jobs.bake import Span, bake_spans, rebake
 from ...jobs.report import Report
 from ...rig.limb import enabled_limbs, saved_range
 from ...rig.selection import selected_bones
@@ -47,7 +47,7 @@ class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         span = _span(self, context, active_bone(context))
         self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
-        return baking([active_limb(context)], [span], context.scene, context.view_layer, seconds)
+        return bake_spans.steps([active_limb(context)], [span], context.scene, context.view_layer, seconds=seconds)
 
     tell = report_outcome
 
@@ -65,7 +65,7 @@ class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
         armature = active_armature(context)
         limbs = enabled_limbs(armature, selected_bones(armature))
         spans = [_span(self, context, armature.pose.bones[limb.tip]) for limb in limbs]
-        return baking(limbs, spans, context.scene, context.view_layer, seconds)
+        return bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds)
 
     tell = report_outcome
 
@@ -87,11 +87,12 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
             return "Make the bone at the end of the limb active"
         return reason
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
+    def job(self, context: Context, seconds: float) -> Job[Report]:
         bone = active_bone(context)
-        return rebaking(bone.id_data, bone.name, context.scene, context.view_layer, seconds)
+        return rebake.steps(bone.id_data, bone.name, context.scene, context.view_layer, seconds=seconds)
 
-    tell = report_outcome
+    def tell(self, context: Context, result: Report) -> set[str]:
+        return report_outcome(self, context, [result])
 
 
 register, unregister = bpy.utils.register_classes_factory(

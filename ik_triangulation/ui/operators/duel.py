@@ -8,7 +8,7 @@ from bpy.types import Context
 
 from ...cooperative import Job
 from ...jobs.bake import frames_from, solve_pose
-from ...jobs.compare import comparing
+from ...jobs.compare import compare
 from ...rig.limb import saved_range
 from ...solvers.compare import SolverResult
 from .. import comparison as duel
@@ -36,7 +36,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
             stored = active_bone(context).ik_triangulation
             frames = frames_from(*saved_range(stored, scene, scene.use_preview_range))
         where = {"scene": scene, "view_layer": context.view_layer}
-        return comparing(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
+        return compare.steps(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
     def tell(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
         duel.show(result, active_armature(context), active_bone(context).name, context)

@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Operator
 
 from ...cooperative import Job
-from ...maps.in_scene import Mapped, mapping_in_scene, volume_mapping_in_scene
+from ...maps.in_scene import Mapped, map_in_scene, volume_in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...settings import given
 from ..context import active_armature, active_bone, active_chain
@@ -39,7 +39,7 @@ class POSE_OT_ik_triangulation_map(JobOperator):
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
         where = {"scene": context.scene, "view_layer": context.view_layer}
         given = _settings(self, context, IN_PLANE)
-        return mapping_in_scene(active_armature(context), active_chain(context), **given, **where)
+        return map_in_scene.steps(active_armature(context), active_chain(context), **given, **where)
 
     def tell(self, context: Context, result: Mapped) -> set[str]:
         image = result.shown.data
@@ -62,7 +62,7 @@ class POSE_OT_ik_triangulation_map_volume(JobOperator):
         limb = {name: getattr(stored, name) for name in ("solver", "iterations", "seed")}
         where = {"scene": context.scene, "view_layer": context.view_layer}
         given = _settings(self, context, IN_SPACE)
-        return volume_mapping_in_scene(active_armature(context), active_chain(context), **limb, **given, **where)
+        return volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
 
     def tell(self, context: Context, result: Mapped) -> set[str]:
         space, made = context.space_data, result.made

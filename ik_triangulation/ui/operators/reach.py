@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context
 
 from ...cooperative import Job
-from ...jobs.reach import manner_of, own_stop, reaching, saved_stops
+from ...jobs.reach import own_stop, reach_through, saved_stops
 from ...jobs.report import Report
 from ...rig.limb import saved_reach
 from ...settings import ReachSettings, given
@@ -47,9 +47,9 @@ class POSE_OT_ik_triangulation_reach(JobOperator):
         limb = active_limb(context, stops[0].target if stops else None)
         if not stops:
             stops = [own_stop(limb, self.frame_end, self.hold)]
-        manner = manner_of(self.timing, self.easing, self.path, self.onset)
-        how = self.frame_start, self.return_frames, manner, context.scene, context.view_layer, seconds
-        return reaching(limb, stops, *how)
+        style = {name: getattr(self, name) for name in ("timing", "easing", "path", "onset")}
+        where = {"scene": context.scene, "view_layer": context.view_layer}
+        return reach_through.steps(limb, stops, self.frame_start, self.return_frames, **style, **where, seconds=seconds)
 
     def tell(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.frames.restore import parts_of, scene_shown, show, values_shown
+from ik_triangulation.rig.frames.restore import parts_of, scene_shown, set_value, values_shown
 
 from ...rigs import chain_rig, empty
 
@@ -68,7 +68,7 @@ def test_what_was_removed_meanwhile_is_left_alone():
     for call in calls:
         call()
     other = empty("Other")
-    show(other, '["gone"]', 3)
+    set_value(other, '["gone"]', 3)
     assert "gone" not in other
 
 

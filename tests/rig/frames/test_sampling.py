@@ -11,7 +11,7 @@ from mathutils import Matrix
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.armature import base_of, channels_of
 from ik_triangulation.rig.frames import sampling
-from ik_triangulation.rig.frames.sampling import frame_of, samples, stage
+from ik_triangulation.rig.frames.sampling import frame_of, samples, temporary_scene
 from ik_triangulation.rig.frames.static_motion import plain_locations, stands_still
 from ik_triangulation.rig.limb import Limb
 
@@ -40,11 +40,11 @@ def test_reading_in_parts_that_are_shorter_than_making_a_scene_makes_few_of_them
     def slow(*where):
         made.append(where)
         sleep(0.03)
-        with stage(*where) as staged:
+        with temporary_scene(*where) as staged:
             yield staged
 
-    monkeypatch.setattr(sampling, "stage", slow)
-    read = list(sampling.in_parts(limb, bpy.context.scene, range(1, 101), 0.0))
+    monkeypatch.setattr(sampling, "temporary_scene", slow)
+    read = list(sampling.read_in_parts(limb, bpy.context.scene, range(1, 101), 0.0))
     assert [now.frame for now in read] == list(range(1, 101))
     assert len(made) < 20
 
@@ -308,7 +308,7 @@ def sampled_equals_stepped(limb, frames):
     """Compare what is sampled with what Blender shows when the user's scene is stepped frame by frame."""
     scene, view_layer = bpy.context.scene, bpy.context.view_layer
     scene.frame_set(3, subframe=0.5)
-    with nothing_lost(), stage(limb, scene) as staged:
+    with nothing_lost(), temporary_scene(limb, scene) as staged:
         sampled = list(samples(limb, staged, frames))
     assert len(sampled) == len(frames)
     for frame, now in zip(frames, sampled, strict=True):
@@ -379,7 +379,7 @@ def test_the_staged_scene_has_the_time_of_the_users_scene():
     scene.render.fps, scene.render.fps_base, scene.unit_settings.scale_length = 25, 1.001, 0.01
     rig, target = chain_rig(2), empty()
     target.driver_add("location", 0).driver.expression = "frame"
-    with stage(Limb.from_tip(rig, "Bone 1", target), scene) as staged:
+    with temporary_scene(Limb.from_tip(rig, "Bone 1", target), scene) as staged:
         assert (staged.render.fps, staged.render.fps_base) == (25, pytest.approx(1.001))
         assert staged.unit_settings.scale_length == pytest.approx(0.01)
         assert set(staged.objects) == {rig, target}

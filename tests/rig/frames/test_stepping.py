@@ -5,41 +5,17 @@ from contextlib import contextmanager
 
 import bpy
 import pytest
-from mathutils import Vector
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.jobs.bake import bake, baking, run_through
-from ik_triangulation.jobs.compare import compare, comparing
-from ik_triangulation.jobs.reach import own_stop, reach, reaching
-from ik_triangulation.jobs.reach_motion import Manner
-from ik_triangulation.motion.timing import profile
+from ik_triangulation.jobs.bake import bake, bake_spans
+from ik_triangulation.jobs.compare import compare
+from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.limb import Limb
 
-from ...rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
+from ...rigs import chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
+from .scenes import LAST, drive, scene_bound, stepped
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-LAST = 12
-
-
-def scene_bound(kind="SINGLE_PROP"):
-    """A rig, and a target that a driver moves by the frame of the scene: a hundredth per frame."""
-    rig, target = chain_rig(3), empty()
-    drive(target, kind)
-    return rig, target
-
-
-def drive(ob, kind):
-    curve = ob.driver_add("location", 0)
-    variable = curve.driver.variables.new()
-    variable.type = kind
-    if kind == "SINGLE_PROP":
-        variable.targets[0].id_type = "SCENE"
-        variable.targets[0].id = bpy.context.scene
-    else:
-        variable.targets[0].context_property = "ACTIVE_SCENE"
-    variable.targets[0].data_path = "frame_current"
-    curve.driver.expression = f"{variable.name} / 100 + 0.5"
 
 
 def falling_cube():
@@ -50,16 +26,12 @@ def falling_cube():
     return bpy.context.object
 
 
-def stepped(report):
-    return [text for text in report.warnings if text.startswith("The scene was stepped frame by frame: ")]
-
-
 def comparison(limb):
-    return comparing(limb, range(1, LAST + 1), ["TRIANGULATION", "CCD"], seconds=0.0)
+    return compare.steps(limb, range(1, LAST + 1), ["TRIANGULATION", "CCD"], seconds=0.0)
 
 
 def reached(limb):
-    return reaching(limb, [own_stop(limb, LAST)], 1, 0, Manner(profile()), seconds=0.0)
+    return reach.steps(limb, 1, LAST, seconds=0.0)
 
 
 def unkeyed():
@@ -188,7 +160,7 @@ def test_closed_at_any_frame_nothing_is_lost():
     limb = Limb.from_tip(rig, "Bone 2", target)
     with nothing_lost():
         for frames in range(1, 2 * LAST + 1):
-            job = baking([limb], [(1, LAST, 1)], seconds=0.0)
+            job = bake_spans.steps([limb], [(1, LAST, 1)], seconds=0.0)
             for _ in range(frames):
                 next(job)
             job.close()
@@ -222,17 +194,6 @@ def test_a_fault_at_a_stepped_frame_loses_nothing():
     limb = Limb.from_tip(rig, "Bone 2", target)
     with nothing_lost(), pytest.raises(RigError, match="zero scale at frame 5"):
         bake(limb, 1, LAST)
-
-
-def test_of_several_limbs_only_those_are_stepped_that_need_it():
-    rig, target = scene_bound()
-    other = chain_rig(3, name="Other")
-    other.location.x = 1.0
-    limbs = [Limb.from_tip(rig, "Bone 2", target), Limb.from_tip(other, "Bone 2", key_location(empty("Plain"), (1, 9)))]
-    first, second = run_through(baking(limbs, [(1, LAST, 1)] * 2))
-    assert len(stepped(first)) == 1
-    assert stepped(second) == []
-    assert first.all_reached
 
 
 def test_a_handler_that_reads_the_scene_on_screen_is_followed():
@@ -275,28 +236,3 @@ def test_a_handler_that_moves_nothing_of_it_is_not_called_for_the_bake():
         report = bake(Limb.from_tip(rig, "Bone 2", target), 1, LAST)
     assert report.warnings == []
     assert len(called) <= 4  # to see whether it moves something, at three frames and back
-
-
-def test_a_reach_and_a_comparison_step_the_scene_as_well():
-    rig, target = scene_bound()
-    limb = Limb.from_tip(rig, "Bone 2", target)
-    bpy.context.scene.frame_set(5)
-    with nothing_lost():
-        assert compare(limb, range(1, 4), ["TRIANGULATION"])[0].reached
-    report = reach(limb, 1, LAST)
-    assert len(stepped(report)) == 1
-    tip = rig.matrix_world @ report.frames[-1].pose.tip
-    assert (tip - Vector((LAST / 100 + 0.5, *target.location.yz))).length < 1e-3
-    assert bpy.context.scene.frame_current == 5
-
-
-def test_reading_it_a_frame_at_a_time_changes_no_key():
-    rig, target = scene_bound()
-    limb = Limb.from_tip(rig, "Bone 2", target)
-    bake(limb, 1, LAST)
-    keys = repr(all_keys(rig))
-    rig.animation_data_clear()
-    for bone in rig.pose.bones:
-        bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
-    run_through(baking([limb], [(1, LAST, 1)], seconds=0.0))
-    assert repr(all_keys(rig)) == keys

@@ -36,8 +36,8 @@ def nothing_lost_but_images():
     return nothing_lost()
 
 
-@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRICS])
-@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALES])
+@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRIC_ITEMS])
+@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALE_ITEMS])
 def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     rig, _ = standard(3)
     words = {"solver": "CCD", "finish": False, "metric": metric, "scale": scale}
@@ -49,8 +49,8 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
 
 
 def test_the_operator_offers_all_that_there_is():
-    assert {item[0] for item in map_properties.METRICS} == set(METRICS)
-    assert {item[0] for item in map_properties.SCALES} == set(SCALES)
+    assert {item[0] for item in map_properties.METRIC_ITEMS} == set(METRICS)
+    assert {item[0] for item in map_properties.SCALE_ITEMS} == set(SCALES)
 
 
 def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""State of a live limb: what it followed and its pose when last seen, and poses to restore if a drag is cancelled."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import bpy
+from bpy.types import Depsgraph, Object, Scene
+from mathutils import Quaternion
+
+from ..rig.armature import Bones
+from ..rig.checks import check_limb
+from ..rig.frames.sampling import Sample
+from ..rig.keyframes import curves_of
+from ..rig.limb import Limb
+from ..rig.rotation import channel, rotation_of, set_rotation
+from ..rig.selection import selected_limb
+from .frame_solver import SolvedFrame
+from .measure import Watch
+from .report import Remedy
+
+_REMEMBERED = 4  # a drag is recognised only from its second or third change on
+
+Surroundings = tuple[Any, ...]  # everything that a limb follows, in a form that can be compared
+ChannelValues = dict[str, tuple[float, ...]]  # rotation channels of bones, by name
+
+
+class LiveLimb:
+    """A limb that is live, with its state when it was last seen."""
+
+    def __init__(self, armature: Object, limb: Limb, scene: Scene) -> None:
+        self.name, self.uid, self.tip, self.scene = armature.name, armature.session_uid, limb.tip, scene.session_uid
+        self.before = rotations_of(limb)  # of the pose before it was live, near which an influence below 1 stays
+        self.posed: ChannelValues = {}  # as it was posed last
+        self.limb: Limb | None = None
+        self.bones: Bones | None = None
+        self.watch: Watch | None = None
+        self.remedies: dict[str, Remedy | None] = {}  # of bones that do not follow; live there is no time to search
+        self.solved: tuple[SolvedFrame, float] | None = None  # posed but not measured yet, and the seconds it took
+        self.surroundings: Surroundings | None = None  # None if they have not been seen yet
+        self.left: dict[Surroundings, ChannelValues] = {}  # the poses before it was last posed, the latest last
+        self.dragged = False
+        self.changed = -inf  # time at which it was last posed, if it is not keyed yet,
+        self.frame = 0.0  # and the frame
+        self.problem = ""
+
+    def forget(self) -> None:
+        """Accept the state that is seen next as it is."""
+        self.limb = self.bones = self.watch = self.surroundings = self.solved = None
+        self.left.clear()
+        self.dragged, self.changed = False, -inf
+
+    def armature(self) -> Object | None:
+        """Return the armature, even if it was renamed; None if it or the bone at the tip was removed."""
+        armature = bpy.data.objects.get(self.name)
+        if armature is None or armature.session_uid != self.uid:
+            armature = next((ob for ob in bpy.data.objects if ob.session_uid == self.uid), None)
+        if armature is None or armature.pose is None or self.tip not in armature.pose.bones:
+            return None
+        self.name = armature.name
+        return armature
+
+    def refresh(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> tuple[Limb, Bones, bool]:
+        """Read the limb's settings, and its bones and followers if they may have changed; tell if the settings have.
+
+        Raises an IKError that names the culprit.
+        """
+        limb = selected_limb(armature.pose.bones[self.tip])
+        touched = {update.id.original for update in depsgraph.updates}
+        if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
+            check_limb(limb, scene, depsgraph.view_layer)
+            self.bones = Bones(armature, limb.bones, limb.solved)
+        if self.watch is None or limb != self.limb or armature.data in touched:
+            self.watch = Watch(limb)
+        changed, self.limb = self.limb is not None and self.limb != limb, limb
+        return limb, self.bones, changed
+
+    def cancel_drag(self, limb: Limb) -> bool:
+        """Restore the pose that the limb had in the present surroundings before it was dragged, if there is one."""
+        if self.surroundings not in self.left:
+            return False
+        for name, values in self.left[self.surroundings].items():
+            set_rotation(limb.armature.pose.bones[name], values)
+        self.posed = channel_values(limb)
+        return True
+
+    def remember(self, limb: Limb, before: Surroundings, held: bool) -> None:
+        """Remember the pose as it is before the limb is posed; `before` are the surroundings that led to it."""
+        present = channel_values(limb)
+        if present != self.posed:  # posed by somebody else
+            self.before = rotations_of(limb)
+        if not held:
+            self.left.pop(before, None)
+            self.left[before] = present
+            if len(self.left) > _REMEMBERED:
+                del self.left[next(iter(self.left))]
+
+    def with_pose_before(self, now: Sample, limb: Limb) -> Sample:
+        """Return the sample with the pose before the limb was live, if its influence keeps it near that."""
+        if now.limb.influence == 1.0 or set(self.before) != limb.solved:
+            return now
+        channels = [
+            each._replace(rotation=self.before.get(name, each.rotation))
+            for name, each in zip(limb.bones, now.rig.channels, strict=True)
+        ]
+        return now._replace(rig=now.rig._replace(channels=channels))
+
+
+def surroundings_of(now: Sample) -> Surroundings:
+    """Return everything that a limb follows, in a form that can be compared."""
+    frames = (now.target, now.rig.world, now.rig.base, *(each.frame for each in now.obstacles))
+    looks = (now.looks, *((each.looks, each.lowest.to_tuple(), each.highest.to_tuple()) for each in now.obstacles))
+    return (looks, now.pole and now.pole.to_tuple(), *(tuple(row[:]) for frame in frames for row in frame))
+
+
+def channel_values(limb: Limb) -> ChannelValues:
+    """Return the rotation channels of the limb's bones."""
+    return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in limb.pose_bones}
+
+
+def rotations_of(limb: Limb) -> dict[str, Quaternion]:
+    """Return the rotation of each bone, in any rotation mode."""
+    return {bone.name: rotation_of(bone) for bone in limb.pose_bones}
+
+
+def is_animated(limb: Limb) -> bool:
+    """Tell whether the limb has rotation keys of its own, or may have some in the NLA: these are not overridden."""
+    animation = limb.armature.animation_data
+    if animation is None:
+        return False
+    paths = {bone.path_from_id(channel(bone)[0]) for bone in limb.pose_bones}
+    keyed = any(curve.data_path in paths and not curve.mute for curve in curves_of(limb.armature))
+    return keyed or (animation.use_nla and any(track.strips and not track.mute for track in animation.nla_tracks))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading of a limb at the frames of a range, in a temporary scene or by stepping the user's: decided here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from time import perf_counter
+from typing import TypeVar
+
+from bpy.types import Depsgraph, Scene, ViewLayer
+
+from ...cooperative import Work
+from ..drivers import broken_drivers
+from ..limb import Limb
+from .sampling import Sample, go_to, read_in_parts, sample, temporary_scene
+from .stepping import frames_to_step, reason_to_step, stepping
+
+T = TypeVar("T")
+
+
+class FrameReader:
+    """Reader of a limb's rig and targets at `frames`, and of anything else that is evaluated there.
+
+    A temporary scene is read where it shows the same motion as the user's, which is stepped otherwise and left as it
+    was. `stepped` is the reason for that, None for a temporary scene.
+    """
+
+    def __init__(self, limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> None:
+        self.limb, self.scene, self.view_layer, self.frames = limb, scene, view_layer, frames
+        self._bound = reason_to_step(limb, scene, view_layer, frames)
+        self._broken: list[str] = []
+        self.stepped = self._bound.why if self._bound else None
+
+    @property
+    def parts(self) -> int:
+        """The number of times that read() gives way: once for each frame of the user's scene that is stepped."""
+        return len(frames_to_step(self.scene, self.frames, self._bound)) if self._bound else 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of drivers that do not run at the frames read so far, and of the scene if it was stepped."""
+        return [*self._broken, *([f"The scene was stepped frame by frame: {self.stepped}."] if self.stepped else [])]
+
+    def read(self, seconds: float = inf, posed: bool = False) -> Work[Iterable[Sample]]:
+        """Read the rig and its target at each frame; in a temporary scene only as the samples are iterated over.
+
+        At most about `seconds` are spent at once. The rotations of the solved bones are those of the first frame where
+        nothing else moves the rig; with `posed` they are those of each frame. Raises TargetError or RigError for a
+        target or a rig without a valid position.
+        """
+        if not self._bound:
+            return read_in_parts(self.limb, self.scene, self.frames, seconds, posed, self._broken)
+        found = yield from self.evaluate(self.frames, self._sample)
+        return [found[frame] for frame in sorted(found)]
+
+    def evaluate(
+        self, frames: Sequence[float], look: Callable[[Depsgraph, float], T], seconds: float = inf
+    ) -> Work[dict[float, T]]:
+        """Call `look` with the dependency graph evaluated at each of these frames; returns the results by frame.
+
+        It gives way after at most about `seconds`, when there is no temporary scene.
+        """
+        found: dict[float, T] = {}
+        if self._bound:
+            wanted = set(frames)
+            with stepping(self.scene, self.view_layer) as evaluate:
+                for frame in frames_to_step(self.scene, sorted(frames), self._bound):
+                    depsgraph = evaluate(frame)
+                    if frame in wanted:
+                        found[frame] = look(depsgraph, frame)
+                    yield
+            return found
+        while len(found) < len(frames):
+            with temporary_scene(self.limb, self.scene) as staged:
+                until = perf_counter() + seconds
+                for frame in frames[len(found) :]:
+                    found[frame] = look(go_to(staged, frame), frame)
+                    if perf_counter() > until:
+                        break
+            yield
+        return found
+
+    def as_animated(self, now: Sample) -> Sample:
+        """Return the sample with the rotations that the bones have at its own frame: read() may give the first's."""
+        if self._bound:
+            return now
+        (animated,) = read_in_parts(self.limb, self.scene, [now.frame], inf)
+        return animated
+
+    def _sample(self, depsgraph: Depsgraph, frame: float) -> Sample:
+        now = sample(self.limb, depsgraph, frame)
+        if frame == self.frames[-1]:
+            self._broken += broken_drivers(self.limb, depsgraph)
+        return now
