@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import pydoc
 
@@ -58,3 +59,22 @@ def test_help_shows_the_signature_of_the_plain_function():
     )
     assert "Count upwards." in pydoc.render_doc(count)
     assert count.__name__ == "count"
+
+
+def test_the_garbage_collector_is_off_meanwhile_and_afterwards_as_it_was():
+    seen = []
+
+    @cooperative
+    def look() -> Job[None]:
+        seen.append(gc.isenabled())
+        yield 1, 1
+
+    was_on = gc.isenabled()
+    try:
+        for before in (True, False):
+            (gc.enable if before else gc.disable)()
+            look()
+            assert gc.isenabled() is before
+    finally:
+        (gc.enable if was_on else gc.disable)()
+    assert seen == [False, False]

@@ -107,7 +107,7 @@ class IKT_PG_map(PropertyGroup):
 
 
 # The settings that the property group saves, by the names of its properties; as in `settings`.
-TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
+MAP_TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_map,))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 
-from ..maps.properties import TABLE as MAP_TABLE
+from ..maps.properties import MAP_TABLE
 from ..settings import TABLE
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import bpy
 import pytest
-from mathutils import Vector
 
 from ik_triangulation.errors import RigError
 from ik_triangulation.jobs.bake import bake, bake_spans
@@ -13,31 +12,10 @@ from ik_triangulation.jobs.compare import compare
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.limb import Limb
 
-from ...rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
+from ...rigs import chain_rig, empty, evaluated_tip, key_location, nothing_lost, path_point, place
+from .scenes import LAST, drive, scene_bound, stepped
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-LAST = 12
-
-
-def scene_bound(kind="SINGLE_PROP"):
-    """A rig, and a target that a driver moves by the frame of the scene: a hundredth per frame."""
-    rig, target = chain_rig(3), empty()
-    drive(target, kind)
-    return rig, target
-
-
-def drive(ob, kind):
-    curve = ob.driver_add("location", 0)
-    variable = curve.driver.variables.new()
-    variable.type = kind
-    if kind == "SINGLE_PROP":
-        variable.targets[0].id_type = "SCENE"
-        variable.targets[0].id = bpy.context.scene
-    else:
-        variable.targets[0].context_property = "ACTIVE_SCENE"
-    variable.targets[0].data_path = "frame_current"
-    curve.driver.expression = f"{variable.name} / 100 + 0.5"
 
 
 def falling_cube():
@@ -46,10 +24,6 @@ def falling_cube():
     bpy.ops.mesh.primitive_cube_add(location=(0.3, 0.4, 2.0))
     bpy.ops.rigidbody.object_add()
     return bpy.context.object
-
-
-def stepped(report):
-    return [text for text in report.warnings if text.startswith("The scene was stepped frame by frame: ")]
 
 
 def comparison(limb):
@@ -222,17 +196,6 @@ def test_a_fault_at_a_stepped_frame_loses_nothing():
         bake(limb, 1, LAST)
 
 
-def test_of_several_limbs_only_those_are_stepped_that_need_it():
-    rig, target = scene_bound()
-    other = chain_rig(3, name="Other")
-    other.location.x = 1.0
-    limbs = [Limb.from_tip(rig, "Bone 2", target), Limb.from_tip(other, "Bone 2", key_location(empty("Plain"), (1, 9)))]
-    first, second = bake_spans(limbs, [(1, LAST, 1)] * 2)
-    assert len(stepped(first)) == 1
-    assert stepped(second) == []
-    assert first.all_reached
-
-
 def test_a_handler_that_reads_the_scene_on_screen_is_followed():
     """As add-ons do that take the frame from the context."""
     rig, target = chain_rig(3), empty()
@@ -273,28 +236,3 @@ def test_a_handler_that_moves_nothing_of_it_is_not_called_for_the_bake():
         report = bake(Limb.from_tip(rig, "Bone 2", target), 1, LAST)
     assert report.warnings == []
     assert len(called) <= 4  # to see whether it moves something, at three frames and back
-
-
-def test_a_reach_and_a_comparison_step_the_scene_as_well():
-    rig, target = scene_bound()
-    limb = Limb.from_tip(rig, "Bone 2", target)
-    bpy.context.scene.frame_set(5)
-    with nothing_lost():
-        assert compare(limb, range(1, 4), ["TRIANGULATION"])[0].reached
-    report = reach(limb, 1, LAST)
-    assert len(stepped(report)) == 1
-    tip = rig.matrix_world @ report.frames[-1].pose.tip
-    assert (tip - Vector((LAST / 100 + 0.5, *target.location.yz))).length < 1e-3
-    assert bpy.context.scene.frame_current == 5
-
-
-def test_reading_it_a_frame_at_a_time_changes_no_key():
-    rig, target = scene_bound()
-    limb = Limb.from_tip(rig, "Bone 2", target)
-    bake(limb, 1, LAST)
-    keys = repr(all_keys(rig))
-    rig.animation_data_clear()
-    for bone in rig.pose.bones:
-        bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
-    bake_spans([limb], [(1, LAST, 1)], seconds=0.0)
-    assert repr(all_keys(rig)) == keys
