@@ -18,8 +18,8 @@ from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.maps import chain_map
 from ik_triangulation.maps import properties as map_properties
 from ik_triangulation.maps.colours import SCALES
+from ik_triangulation.maps.images import show
 from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
-from ik_triangulation.rig.images import show
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
 from ik_triangulation.solvers import compare as compare_module
@@ -330,8 +330,8 @@ def nothing_lost_but_images():
     return nothing_lost()
 
 
-@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRICS])
-@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALES])
+@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRIC_ITEMS])
+@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALE_ITEMS])
 def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     rig, _ = standard(3)
     words = {"solver": "CCD", "finish": False, "metric": metric, "scale": scale}
@@ -343,8 +343,8 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
 
 
 def test_the_operator_offers_all_that_there_is():
-    assert {item[0] for item in map_properties.METRICS} == set(METRICS)
-    assert {item[0] for item in map_properties.SCALES} == set(SCALES)
+    assert {item[0] for item in map_properties.METRIC_ITEMS} == set(METRICS)
+    assert {item[0] for item in map_properties.SCALE_ITEMS} == set(SCALES)
 
 
 def test_bones_between_those_named_keep_their_pose():
@@ -481,9 +481,9 @@ WRONG_COMPARISONS = {
     "a step that is no number": (["--step", "x"], USAGE, "'x' is not a whole number"),
     "a step of none": (["--step", "0"], USAGE, "0 is not a number from 1 to"),
     "an empty range": (["--frame-start", "9"], FAILED, "The range ends at frame 6, before its start at 9"),
-    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' is not there"),
-    "an unknown target": (["--target", "Cup"], FAILED, "Target 'Cup' is not there"),
-    "an unknown collection": (["--obstacles", "Crates"], FAILED, "Collection 'Crates' is not there"),
+    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' does not exist"),
+    "an unknown target": (["--target", "Cup"], FAILED, "Target 'Cup' does not exist"),
+    "an unknown collection": (["--obstacles", "Crates"], FAILED, "Collection 'Crates' does not exist"),
     "no target": (["--tip", "Bone 2"], FAILED, "No target is set"),
     "JSON into a folder": (["--json", "/"], FAILED, "'/' cannot be written"),
     "a negative margin": (["--obstacle-margin", "-1"], USAGE, "-1 is not a number from 0 up"),
@@ -545,8 +545,8 @@ WRONG_MAPS = {
     "an unknown metric": (["--metric", "beauty"], USAGE, "invalid choice: 'beauty'"),
     "unknown colours": (["--scale", "grey"], USAGE, "invalid choice: 'grey'"),
     "an unknown solver": (["--solver", "magic"], USAGE, "invalid choice: 'magic'"),
-    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' is not there"),
-    "bones that are no chain": (["--bones", "hand"], FAILED, "Bone 'hand' is not there"),
+    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' does not exist"),
+    "bones that are no chain": (["--bones", "hand"], FAILED, "Bone 'hand' does not exist"),
     "too long a chain": (["--chain-length", "9"], FAILED, "Chain length 9"),
     "a solver that refuses": (["--solver", "TWO_BONE"], FAILED, "two"),
     "a picture where none can be": (["--png", "/no/map.png"], FAILED, "'/no/map.png' cannot be written"),
@@ -555,7 +555,7 @@ WRONG_MAPS = {
     "a tolerance of none": (["--tolerance", "0"], USAGE, "0 is not a number from 1e-05 up"),
     "a tolerance that is no number": (["--tolerance", "nan"], USAGE, "nan is not finite"),
     "iterations below none": (["--iterations", "-1"], USAGE, "-1 is not a number from 1 to"),
-    "an unknown scene": (["--scene", "Sea"], FAILED, "Scene 'Sea' is not there"),
+    "an unknown scene": (["--scene", "Sea"], FAILED, "Scene 'Sea' does not exist"),
 }
 
 
@@ -570,7 +570,7 @@ def test_what_cannot_be_mapped_is_told(what, run):
 def test_no_bones_and_no_file_are_told(run):
     assert run("map", "FILE")[::2] == (
         FAILED,
-        "IK Triangulation: No bones are named. Say --tip BONE, or --bones with all of them.\n",
+        "IK Triangulation: No bones are named. Use --tip BONE, or --bones with all of them.\n",
     )
     code, _, said = run("map", "gone.blend", "--tip", "Bone 3")
     assert (code, "There is no file 'gone.blend'" in said) == (FAILED, True)

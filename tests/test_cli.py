@@ -132,9 +132,9 @@ WRONG_VALUES = [
     ("--chain-length", "-1", "-1 is not a number from 0 to 2147483647"),
     ("--iterations", "0", "0 is not a number from 1 to 2147483647"),
     ("--iterations", "1e3", "'1e3' is not a whole number"),
-    ("--rest-weight", "1e300", "1e300 is more than Blender can hold, 3.4e+38"),
-    ("--tolerance", "1e39", "1e39 is more than Blender can hold, 3.4e+38"),
-    ("--pole-angle", "1e300", "1e300 is more than Blender can hold, 3.4e+38"),
+    ("--rest-weight", "1e300", "1e300 is more than Blender can store, 3.4e+38"),
+    ("--tolerance", "1e39", "1e39 is more than Blender can store, 3.4e+38"),
+    ("--pole-angle", "1e300", "1e300 is more than Blender can store, 3.4e+38"),
 ]
 FAILURES = {
     "a file that is not there": (
@@ -148,11 +148,14 @@ FAILURES = {
         "cannot be written",
     ),
     "JSON into a folder": (["bake", "FILE", "--tip", "Bone 3", "--discard", "--json", "."], "cannot be written"),
-    "an unknown bone": (["bake", "FILE", "--tip", "hand", "--discard"], "Bone 'hand' is not there.*'Bone 0', 'Bone 1'"),
+    "an unknown bone": (
+        ["bake", "FILE", "--tip", "hand", "--discard"],
+        "Bone 'hand' does not exist.*'Bone 0', 'Bone 1'",
+    ),
     "an unknown target": (["bake", "FILE", "--tip", "Bone 3", "--target", "Cup", "--discard"], "'Cup'.*'Far'"),
     "an unknown armature": (["bake", "FILE", "--armature", "Bob", "--tip", "x", "--discard"], "'Bob'.*'Rig'"),
     "an unknown scene": (["bake", "FILE", "--scene", "Sea", "--tip", "Bone 3", "--discard"], "'Sea'.*'Scene'"),
-    "no bones": (["bake", "FILE", "--discard"], "No bones are named. Say --tip BONE"),
+    "no bones": (["bake", "FILE", "--discard"], "No bones are named. Use --tip BONE"),
     "no target": (["bake", "FILE", "--tip", "Bone 2", "--discard"], "No target is set"),
     "too long a chain": (["bake", "FILE", "--tip", "Bone 3", "--chain-length", "9", "--discard"], "Chain length 9"),
     "an empty range": (
@@ -176,7 +179,7 @@ FAILURES = {
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
     "an unknown pole": (
         ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Polo", "--discard"],
-        "Pole target 'Polo' is not there. Choose one of .*'Pole'",
+        "Pole target 'Polo' does not exist. Choose one of .*'Pole'",
     ),
     "a pole without that bone": (
         ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Pole", "--pole-subtarget", "knee", "--discard"],
@@ -221,7 +224,7 @@ def test_a_failure_is_one_line_with_exit_code_1(rig_file):
     assert done.returncode == FAILED
     lines = [line for line in done.stderr.splitlines() if line.startswith("IK Triangulation: ")]
     assert lines == [
-        "IK Triangulation: Bone 'hand' is not there. Choose one of 'Bone 0', 'Bone 1', 'Bone 2', 'Bone 3'."
+        "IK Triangulation: Bone 'hand' does not exist. Choose one of 'Bone 0', 'Bone 1', 'Bone 2', 'Bone 3'."
     ]
     assert "Traceback" not in done.stderr
     assert rig_file.read_bytes() == before
@@ -478,10 +481,10 @@ def test_several_armatures_ask_for_one_unless_only_one_has_the_bone(run, rig_fil
     bpy.ops.wm.save_mainfile()
     code, _, said = run(["bake", "FILE", "--tip", "Bone 1", "--discard"])
     assert code == FAILED
-    assert "has 2 armatures, 2 with 'Bone 1' ('Rig', 'Other'). Say which with --armature NAME" in said
+    assert "has 2 armatures, 2 with 'Bone 1' ('Rig', 'Other'). Name one with --armature NAME" in said
     code, _, said = run(["bake", "FILE", "--tip", "hand", "--discard"])
     assert code == FAILED
-    assert "has 2 armatures, 0 with 'hand' ('Rig', 'Other'). Say which with --armature NAME" in said
+    assert "has 2 armatures, 0 with 'hand' ('Rig', 'Other'). Name one with --armature NAME" in said
     for words in (["--tip", "Bone 3"], ["--armature", "Rig", "--tip", "Bone 3"], ["--bones", "Bone 2", "Bone 3"]):
         assert run(["bake", "FILE", *words, "--target", "Target", "--discard"])[0] in {DONE, MISSED}
 
@@ -601,7 +604,7 @@ def newer_file(rig_file):
     return rig_file
 
 
-SAVED_BY = r"The file was saved by Blender \d+\.\d+, and this is Blender \d+\.\d+: what it does not know"
+SAVED_BY = r"The file was saved by Blender \d+\.\d+, and this is Blender \d+\.\d+: data that it does not know"
 
 
 def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_file):
@@ -609,7 +612,7 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
     code, _, said = run(["bake", "FILE", "--tip", "Bone 3", "--overwrite"])
     assert code == FAILED
     assert re.search(
-        f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or say --overwrite-newer", said
+        f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or use --overwrite-newer", said
     )
     assert newer_file.read_bytes() == before
     code, _, said = run(["bake", "FILE", "--tip", "Bone 3", "--overwrite", "--overwrite-newer"])
@@ -623,7 +626,7 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
 )
 def test_a_file_of_a_newer_blender_is_warned_of(words, run, newer_file):
     _, _, said = run(words)
-    assert re.search(f"Warning: {SAVED_BY} of it may be missing. Use Blender", said)
+    assert re.search(f"Warning: {SAVED_BY} may be missing. Use Blender", said)
 
 
 def test_a_file_of_a_newer_blender_is_saved_elsewhere(run, newer_file, tmp_path):

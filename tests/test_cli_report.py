@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from ik_triangulation.cli import main
-from ik_triangulation.cli.envelope import Result, report
+from ik_triangulation.cli.envelope import CommandResult, report
 
 from .commands import DONE, FAILED, MISSED, ROOT, USAGE, command, save_rig, started, told
 
@@ -88,7 +88,7 @@ def test_a_fault_of_ours_is_in_the_report_too_and_leaves_the_file(run, rig_file,
 
 
 def test_numbers_that_are_none_are_null():
-    made = json.loads(report("compare", None, Result(parts={"solvers": [{"error": inf, "travel": (nan, 1.0)}]})))
+    made = json.loads(report("compare", None, CommandResult(parts={"solvers": [{"error": inf, "travel": (nan, 1.0)}]})))
     assert made["solvers"] == [{"error": None, "travel": [None, 1.0]}]
 
 

@@ -271,7 +271,7 @@ def no_target():
         (edit_mode, "Leave Edit Mode first"),
         (no_active_bone, "Make the bone at the end of the limb active"),
         (no_bones, "Make the bone at the end of the limb active"),
-        (rest_position, "'Rig' shows its Rest Position: switch to Pose Position"),
+        (rest_position, "'Rig' is in Rest Position. Switch to Pose Position"),
         (no_target, "Choose a target for 'Bone 3'"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -389,7 +389,7 @@ def test_a_linked_rig_without_an_override_says_what_to_do(tmp_path):
     rig = place(bpy.data.objects["Rig"])
     bpy.context.view_layer.objects.active = rig
     rig.data.bones.active = rig.data.bones["Bone 3"]
-    with pytest.raises(RuntimeError, match="'Rig' is linked: create a library override first"):
+    with pytest.raises(RuntimeError, match=r"'Rig' is linked\. Create a library override first"):
         bpy.ops.pose.ik_triangulation_solve()
 
 

@@ -6,6 +6,7 @@ from math import inf, pi
 from pkgutil import iter_modules
 from random import Random
 
+import blf
 import bpy
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
@@ -16,10 +17,10 @@ from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.last_result import latest
-from ik_triangulation.ui.panels.layout import SidebarPanel
-from ik_triangulation.ui.panels.words import kind_words, range_words
+from ik_triangulation.ui.panels.joint_text import kind_text, range_text
+from ik_triangulation.ui.panels.layout import SidebarPanel, paragraph
 
-from .layouts import drawn
+from .layouts import Recorder, context_now, drawn
 from .rigs import armature, chain_rig, configure, empty, evaluated_tip, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -363,7 +364,7 @@ def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
     ],
 )
 def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
-    assert (kind_words(freedom), range_words(freedom)) == (kind, limits)
+    assert (kind_text(freedom), range_text(freedom)) == (kind, limits)
 
 
 def test_no_panel_raises_or_writes_in_any_of_500_states():
@@ -542,3 +543,35 @@ def test_what_keeps_the_offset_from_being_set_is_told(how, message):
         limb.chain_count = 9
     with nothing_lost(), pytest.raises(RuntimeError, match=message):
         bpy.ops.pose.ik_triangulation_offset_set()
+
+
+def lines_of(text, width):
+    """The lines that a paragraph draws in a sidebar of this width [pixels]."""
+    context = context_now(width)
+    column = Recorder(context)
+    paragraph(column, text, context)
+    return column.drawn
+
+
+def width_of(line):
+    blf.size(0, bpy.context.preferences.ui_styles[0].widget.points)
+    return blf.dimensions(0, line)[0]
+
+
+@pytest.mark.parametrize("width", [150, 260, 500])
+@pytest.mark.parametrize("letters", ["i", "W", "word"])
+def test_a_paragraph_is_as_wide_as_the_font_and_the_sidebar_allow(width, letters):
+    text = " ".join([letters] * 60)
+    lines = lines_of(text, width)
+    assert " ".join(lines) == text
+    room = width - 60
+    assert all(width_of(line) <= room for line in lines)
+    assert all(width_of(f"{line} {letters}") > room for line in lines[:-1])
+
+
+@pytest.mark.parametrize("width", [20, 150, 260])
+def test_a_word_that_is_too_long_for_a_line_is_cut(width):
+    text = "A_bone_with_a_very_long_name" * 4
+    lines = lines_of(f"At {text} now", width)
+    assert "".join(lines).replace(" ", "") == f"At{text}now"
+    assert all(width_of(line) <= width - 60 or len(line) == 1 for line in lines)

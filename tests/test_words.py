@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rooms without Blender speak plainly: a public name has one meaning, and a docstring says what a thing does."""
+"""Rooms that speak plainly: a public name has one meaning, and a docstring says what a thing does."""
 
 import ast
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
-ROOMS = ("kinematics", "goals", "solvers", "motion", "maps")
+ROOMS = ("kinematics", "goals", "solvers", "motion", "maps", "ui", "cli")
 FILES = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
-EVERYWHERE = {"step"}  # each method's own, with one meaning: solvers.solver.Step
+EVERYWHERE = {"step", "register", "unregister"}  # with one meaning: solvers.solver.Step, and Blender's own
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 

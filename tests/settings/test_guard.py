@@ -25,7 +25,7 @@ from ..layouts import recorded
 from ..rigs import chain_rig, configure
 from .arguments import arguments_of
 
-TABLE = settings.TABLE | map_properties.TABLE
+TABLE = settings.TABLE | map_properties.MAP_TABLE
 ROWS = [(kind, name, row) for kind, rows in TABLE.items() for name, row in rows.items()]
 every_setting = pytest.mark.parametrize(("kind", "name", "row"), ROWS, ids=[f"{k.__name__}.{n}" for k, n, _ in ROWS])
 VECTORS = {"FLOAT", "INT", "BOOLEAN"}
