@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Blender imports: an extension has its `__init__.py` beside its manifest. The rest is in `ik_triangulation`.
 
-The imports wait until Blender asks: pytest imports this file too and must not load a second copy of the package.
+The names of `ik_triangulation.api` are here as well: `from bl_ext.user_default.ik_triangulation import bake`. All is
+imported when it is asked for: pytest imports this file too and must not load a second copy of the rooms.
 """
 
 
@@ -15,3 +16,17 @@ def unregister():
     from .ik_triangulation import unregister
 
     unregister()
+
+
+def __getattr__(name):
+    from .ik_triangulation import api
+
+    if name != "__all__" and name not in api.__all__:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(api, name)
+
+
+def __dir__():
+    from .ik_triangulation import api
+
+    return sorted({*globals(), *api.__all__})

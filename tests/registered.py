@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that an add-on can leave behind in Blender."""
+"""Everything that an add-on can leave behind in Blender, and the classes and properties that are ours."""
 
 from collections import Counter
 
@@ -20,3 +20,28 @@ def snapshot() -> dict[str, object]:
             keymap.name: len(keymap.keymap_items) for keymap in bpy.context.window_manager.keyconfigs.addon.keymaps
         },
     }
+
+
+def our_types(cls=bpy.types.bpy_struct):
+    """Our registered classes. bpy.types lists no property groups, so this goes through Python's own list."""
+    for kind in cls.__subclasses__():
+        if kind.__module__.startswith("ik_triangulation.") and getattr(kind, "is_registered", False):
+            yield kind
+        yield from our_types(kind)
+
+
+def described(cls):
+    """What Blender says about a class: an operator's name, description and properties are with bpy.ops."""
+    if not issubclass(cls, bpy.types.Operator):
+        return cls.bl_rna
+    module, name = cls.bl_idname.split(".")
+    return getattr(getattr(bpy.ops, module), name).get_rna_type()
+
+
+def our_properties():
+    """Our classes' own properties, without those that Blender gives every class of the kind."""
+    for cls in our_types():
+        given = {key for base in cls.__mro__[1:] if hasattr(base, "bl_rna") for key in base.bl_rna.properties.keys()}
+        for prop in described(cls).properties:
+            if prop.identifier not in given:
+                yield f"{cls.__name__}.{prop.identifier}", prop

@@ -23,7 +23,7 @@ ROOMS = {
     "ui": ["maps"],
     "cli": ["maps"],
 }
-LOOSE = {"errors": [], "cooperative": []}  # modules beside the rooms
+LOOSE = {"errors": [], "cooperative": [], "api": ["maps"]}  # modules beside the rooms
 MOST_LOOSE = 3
 MOST_LINES = 300
 STANDS_ON = ROOMS | LOOSE

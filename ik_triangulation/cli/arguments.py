@@ -14,9 +14,9 @@ from ..settings import (
     FrameSettings,
     GoalSettings,
     KeySettings,
+    MethodSettings,
     PathSettings,
     ReachSettings,
-    SolverSettings,
 )
 from ..solvers import SOLVERS
 from .flags import add_settings
@@ -59,7 +59,7 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
         solver.add_argument(
             "--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="solvers to compare (default: all)"
         )
-    add_settings(solver, SolverSettings, without=["solver", "angle_tolerance"] if several else [])
+    add_settings(solver, MethodSettings, without=["solver", "angle_tolerance"] if several else [])
 
 
 def add_range(command: ArgumentParser, about: str = "") -> None:

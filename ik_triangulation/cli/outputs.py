@@ -14,7 +14,7 @@ import bpy
 
 from ..errors import IKError
 from ..presets import SUFFIX
-from ..rig.safe_files import Staged, Write, discard, real_destination, replacing, stage
+from ..rig.safe_files import Staged, Write, discard, real_destination, replacing, stage_file
 
 _FLAGS = "output", "json", "png", "npy", "volume"  # each names a file to write
 STDOUT = "-"
@@ -66,7 +66,7 @@ def written(files: Mapping[Path, Write], check: Callable[[], object]) -> Iterato
     try:
         for path, write in files.items():
             suffix = ".blend" if path.suffix == ".blend" else ".tmp"
-            staged.append(stage(path, write, suffix))
+            staged.append(stage_file(path, write, suffix))
         check()
     except BaseException as error:
         for each in staged:

@@ -22,7 +22,7 @@ from ..errors import AnimationError
 from ..goals.orientation import missing_angle
 from ..rig.animated import ignored
 from ..rig.armature import Bones, find_bone
-from ..rig.bake_record import recall, remember
+from ..rig.bake_record import record_bake, recorded_bake
 from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.clock import Clock, evaluated_time
 from ..rig.dependencies import Bound, in_order
@@ -205,7 +205,7 @@ def _baking_one(
     if kept:
         found.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
     written = yield from telling(commit.key(limb, solved, *ends, scene, view_layer, destination, undo, kept), 0)
-    remember(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
+    record_bake(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
     keyed = [solved[i] for i in written.at]
     measuring = measure(watch, solved, keyed, scene, view_layer, bound, seconds, by_hand=bool(kept))
@@ -239,7 +239,7 @@ def rebaking(
     seconds: float = inf,
 ) -> Job[list[Report]]:
     """What rebake() does, frame by frame, as baking() does."""
-    limb, span, notes = recall(armature, tip, scene or bpy.context.scene)
+    limb, span, notes = recorded_bake(armature, tip, scene or bpy.context.scene)
     (report,) = yield from baking([limb], [span], scene, view_layer, seconds, keep=True)
     return [replace(report, warnings=[*notes, *report.warnings])]
 

@@ -19,7 +19,7 @@ from ..motion.jumps import Jump
 from ..motion.meeting import meet
 from ..rig.armature import Bones
 from ..rig.frames.sampling import Rig, Sample
-from ..rig.goal import Aim
+from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution, SolverSettings, solve_goal
 from ..solvers.null_space import MET
@@ -46,7 +46,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
     If that has `begun` before, the pose of the first sample is taken for a solution. Raises RigError, naming the frame,
     for a bone scaled to zero, and TargetError for a shape that the target has not.
     """
-    aim = Aim()
+    aim = GoalReader()
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
@@ -132,7 +132,7 @@ def tasks(
 
     With `from_rest` the joints are at rest instead.
     """
-    aim = Aim()
+    aim = GoalReader()
     for now in moments:
         start = at_frame(now, bones)
         target = aim.at(now, start).target

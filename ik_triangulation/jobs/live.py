@@ -23,7 +23,7 @@ from ..rig.keyframes import check_keys, curves_of
 from ..rig.limb import Limb
 from ..rig.nla import check_nla
 from ..rig.rotation import channel, rotation_of, set_rotation
-from ..rig.selection import limb_of
+from ..rig.selection import selected_limb
 from . import write as commit
 from .bake import report_of, solve_pose
 from .frame_solver import Solved, follow
@@ -79,7 +79,7 @@ def start(armature: Object, tip: str) -> None:
 
     Raises an IKError that says what is in the way; then it is not live.
     """
-    live, limb = _Live(armature, tip, bpy.context.scene), limb_of(armature.pose.bones[tip])
+    live, limb = _Live(armature, tip, bpy.context.scene), selected_limb(armature.pose.bones[tip])
     live.before = _turned(limb)
     report = solve_pose(limb)
     live.remedies = {note.bone: note.remedy for note in report.not_following}
@@ -150,7 +150,7 @@ def _armature_of(uid: int, live: _Live) -> Object | None:
 
 
 def _follow(live: _Live, armature: Object, scene: Scene, depsgraph: Depsgraph, new_frame: bool) -> None:
-    limb = limb_of(armature.pose.bones[live.tip])
+    limb = selected_limb(armature.pose.bones[live.tip])
     touched = {update.id.original for update in depsgraph.updates}
     if live.bones is None or limb != live.limb or armature in touched or armature.data in touched:
         check_limb(limb, scene, depsgraph.view_layer)
@@ -266,7 +266,7 @@ def _key() -> float | None:
         if armature is None or not shown:
             continue  # it was left before it rested
         try:
-            limb = limb_of(armature.pose.bones[live.tip])
+            limb = selected_limb(armature.pose.bones[live.tip])
             check_keys(armature, limb.in_order)
             check_nla(armature, scene, live.frame, live.frame)
             commit.key_shown(limb, scene, view_layer)

@@ -25,7 +25,7 @@ from ..kinematics.joint_path import joint_path
 from ..motion.timing import Profile, window
 from ..rig.armature import Bones
 from ..rig.frames.sampling import Sample
-from ..rig.goal import Aim
+from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution, solve, solve_goal
 from .frame_solver import Solved, at_frame, shown_pose, solver_settings, turned_like
@@ -75,7 +75,7 @@ class Movement:
 
     def __init__(self, bones: Bones, visits: Sequence[Visit], manner: Manner) -> None:
         self._bones, self._visits, self._manner = bones, visits, manner
-        self._aims = {visit.frame: Aim() for visit in visits}
+        self._aims = {visit.frame: GoalReader() for visit in visits}
 
     def frames(self, frame_start: int, return_frames: int = 0) -> Iterator[Solved]:
         """Every frame solved. Raises what follow() does."""

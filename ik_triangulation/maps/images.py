@@ -17,7 +17,7 @@ from ..rig.safe_files import write_file
 _LONGEST = 63  # bytes of a name
 
 
-def show(name: str, colours: NDArray[Any]) -> Image:
+def show_image(name: str, colours: NDArray[Any]) -> Image:
     """Return an image of this name with these colours.
 
     An existing image of the name is reused, unless it was read from a file.

@@ -15,7 +15,7 @@ from ..rig.armature import bones_in_line
 from ..rig.map_objects import PICTURE, place_cloud, place_picture
 from ..solvers import SolverSettings
 from .chain_map import pose_of
-from .images import show
+from .images import show_image
 from .legend import in_words, with_strip
 from .metric_map import METRICS, MetricMap, check_shown, map_plane, mapping_pose
 from .volume import VolumeMap, mapping_volume
@@ -78,7 +78,7 @@ def mapping_in_scene(
     made = yield from mapping_pose(start, root, along, across, settings, size=size, tolerance=tolerance)
     picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
-    image = show(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
+    image = show_image(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
     frame.translation = root
     side = 2.0 * start.chain.reach

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of whole limbs: what each joint may do and how the limb is solved, kept in files.
+"""Presets of whole limbs: joint limits and solver settings, stored in files.
 
-Those that come with the extension are in the folder `ik_triangulation` here, which Blender finds as it does its own.
+Built-in presets are in the folder `ik_triangulation` here, which is registered as one of Blender's preset folders.
 """
 
 from pathlib import Path
@@ -30,18 +30,21 @@ __all__ = [
     "write_preset",
 ]
 
-SUBDIR = "ik_triangulation"  # of Blender's folders of presets
+SUBDIR = "ik_triangulation"  # of Blender's preset folders
 SUFFIX = ".json"
 _HERE = Path(__file__).resolve().parent
 
 
 def names() -> list[str]:
-    """The presets there are, those of the user with those that come with the extension."""
+    """Return the names of all presets, the user's own and the built-in ones."""
     return sorted({path.stem for folder in _folders() for path in folder.glob(f"*{SUFFIX}")})
 
 
 def find_preset(name: str) -> Path:
-    """The file of the preset that is called or shown so, the user's own first. Raises SettingError if there is none."""
+    """Return the file of the preset with this name or display name, the user's own first.
+
+    Raises SettingError if there is none.
+    """
     stem = AddPresetBase.as_filename(name)
     for folder in _folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -51,12 +54,12 @@ def find_preset(name: str) -> Path:
 
 
 def shown_as(name: str) -> str:
-    """How Blender's list shows a preset of that name, or of that name of a file."""
+    """Return the name that Blender's list displays for a preset or its file."""
     return str(bpy.path.display_name(name, title_case=False))
 
 
 def built_in(path: Path | str) -> bool:
-    """Whether a preset came with the extension, and is not to be removed."""
+    """Tell whether a preset is built in, and cannot be removed."""
     return (_HERE / SUBDIR) in Path(path).resolve().parents
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets as JSON files. Angles are in degrees; a file that says anything unknown or impossible is refused whole."""
+"""Presets as JSON files. Angles are in degrees; a file with anything unknown or invalid is refused as a whole."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..errors import FreedomError, SettingError
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..rig.safe_files import write_file
 from ..settings import IKT_PG_joint, IKT_PG_limb, choices
-from .preset import SETTINGS, Preset, PresetJoint
+from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
-# What a joint of each kind must and may say besides its name.
+# Required and optional entries of each kind of joint besides its name.
 _MUST = {"FREE": set(), "LOCKED": set(), "HINGE": {"axis"}, "CONE": {"swing"}, "EULER": {"order", "x", "y", "z"}}
 _MAY = {"HINGE": {"range", "from_straight"}, "CONE": {"twist"}}
 _ANY = {"stiffness", "rank", "repeats", "shared"}
@@ -25,11 +25,11 @@ _PLACES = 6  # of a degree: finer than single precision
 
 
 class _WrongError(Exception):
-    """What is wrong with a file."""
+    """The fault of a file."""
 
 
 def read_preset(path: Path | str) -> Preset:
-    """The preset in a file, named like it. Raises SettingError that names the file and what is wrong with it."""
+    """Return the preset in a file, named after it. Raises SettingError that names the file and its fault."""
     path = Path(path)
     try:
         try:
@@ -38,14 +38,14 @@ def read_preset(path: Path | str) -> Preset:
             raise _WrongError(error.strerror or str(error)) from error
         except json.JSONDecodeError as error:
             raise _WrongError(f"it is no JSON: {error.msg} in line {error.lineno}") from error
-        except (ValueError, OverflowError, RecursionError) as error:  # no text, or numbers that are none
+        except (ValueError, OverflowError, RecursionError) as error:  # not text, or not numbers
             raise _WrongError("it is no JSON text") from error
     except _WrongError as wrong:
         raise SettingError(f"Preset '{path}' cannot be used: {wrong}. Repair or remove the file.") from wrong
 
 
 def write_preset(preset: Preset, path: Path | str) -> None:
-    """Write a preset to a file as read_preset() reads it. Raises SettingError where that cannot be done."""
+    """Write a preset to a file that read_preset() can read. Raises SettingError if that fails."""
     content: dict[str, Any] = {"settings": dict(preset.settings)} if preset.settings else {}
     if preset.towards is not None:
         content["towards"] = preset.towards[:]
@@ -109,7 +109,7 @@ def _freedom(kind: str, given: Mapping[str, Any], where: str) -> Freedom:
 
 
 def _settings(value: Any) -> dict[str, Any]:
-    given = _object(value, "'settings'", set(), set(SETTINGS))
+    given = _object(value, "'settings'", set(), set(PRESET_SETTINGS))
     for name, setting in given.items():
         prop = IKT_PG_limb.bl_rna.properties[name]
         if prop.type == "ENUM":
@@ -161,7 +161,7 @@ def _direction(value: Any, what: str) -> list[float]:
 
 
 def _range(value: Any, what: str) -> tuple[float, float]:
-    """Lower and upper end [rad]; null is no limit."""
+    """Return lower and upper limit [rad]; null is no limit."""
     if value is None:
         return -inf, inf
     if not isinstance(value, list) or len(value) != 2:

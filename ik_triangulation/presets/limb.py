@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A preset given to the bones of a limb, or made of them, whatever their rolls are.
+"""Applying a preset to the bones of a limb, and making a preset from them, whatever their rolls are.
 
-A hinge is turned exactly into each bone's own axes. Where the axis of flexion lies near one of these, as the rolls of
-good rigs have it, that axis is taken. Euler limits are only turned by quarters, to be about a bone's own axes.
+A hinge is rotated exactly into each bone's own axes. If the axis of flexion is near one of these, as in rigs with good
+rolls, that axis is used. Euler limits are only rotated by quarter turns, so that they stay about a bone's own axes.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, limits_of, stiffness_of, store
-from .preset import SETTINGS, Preset, PresetJoint
+from ..settings import check_registered
+from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
-_OWN = radians(20.0)  # up to which a bone's own axis is taken for that of its flexion; Rigify's elbow is 13 degrees off
-_MIDDLE = 0.02  # of a limb's length: one whose middle is no farther from the YZ plane is on neither side
-_RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # what a rotation vector in one limb is in its mirror image
+_OWN = radians(20.0)  # deviation up to which a bone's own axis is its axis of flexion; Rigify's elbow is 13 degrees off
+_MIDDLE = 0.02  # of a limb's length: within this distance from the YZ plane its middle is on neither side
+_RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # from a rotation vector in one limb to that in its mirror image
 
 
 @dataclass(frozen=True)
 class Applied:
-    """Which joint of the preset each bone became, and what else is to be said."""
+    """Result of apply_preset(): the name of the preset's joint for each bone, and notes."""
 
     joints: dict[str, str]
     notes: list[str]
 
 
 def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Applied:
-    """Make the joints of a preset the own values of these bones, and its settings those of the limb they are.
+    """Store the joints of a preset in the joint settings of these bones, and its settings in their limb.
 
-    A limb of fewer or more bones gets what Preset.for_bones() says; bones beyond that, and those whose rotation is
-    locked, stay as they are. Raises ChainError unless the bones are one line of descent and one of them can turn, and
-    has changed nothing then.
+    A limb of fewer or more bones gets the joints of Preset.for_bones(); bones beyond that, and those whose rotation is
+    locked, stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one
+    of them can rotate.
     """
     bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)
@@ -72,9 +73,9 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
 
 
 def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
-    """What these bones may do, wherever they have it from, with the settings of the limb they are.
+    """Return a preset with the limits of these bones, from any source, and the settings of their limb.
 
-    Those whose rotation is locked do not count, as in apply_preset(). Raises what that does, and as limits_of() does.
+    Bones whose rotation is locked are left out, as in apply_preset(). Raises what that and limits_of() do.
     """
     bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)
@@ -91,11 +92,12 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
             PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
         )
     settings = armature.pose.bones[tip].ik_triangulation
-    return Preset(name, joints, {setting: getattr(settings, setting) for setting in SETTINGS})
+    return Preset(name, joints, {setting: getattr(settings, setting) for setting in PRESET_SETTINGS})
 
 
 def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:
-    """Of these bones those that can turn, from the root on, and the last of all. Raises ChainError if there is none."""
+    """Return the bones that can rotate, from the root on, and the last of all. Raises ChainError if none can."""
+    check_registered()
     line = [name for name in bones_in_line(armature, bones) if name in bones]
     able = [name for name in line if can_turn(armature.pose.bones[name])]
     if not able:
@@ -104,7 +106,7 @@ def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:
 
 
 class _Rest:
-    """The bones of a limb at rest, in armature space."""
+    """The rest pose of a limb's bones, armature space."""
 
     def __init__(self, armature: Object, names: Sequence[str]) -> None:
         bones = [armature.data.bones[name] for name in names]
@@ -115,39 +117,39 @@ class _Rest:
         self._right = middle < -_MIDDLE * sum(link.length for link in self.links)
 
     def axes(self, straight: Collection[int], towards: Vector | None) -> list[Vector | None]:
-        """The axis of flexion of each joint; that in which those measured from straight are bent at rest, if any is."""
+        """Return the axis of flexion of each joint: that of the bend at rest of the joints measured from straight."""
         axis = flexion_axis(self.links, straight)
         if axis is None and towards is not None:
             return [link.cross(towards) for link in self.links]
         return [axis] * len(self.links)
 
     def turn(self, number: int, axis: Vector | None, quarters: bool) -> float:
-        """The angle [rad] about a bone from its own axes to those that the limb's ranges are about."""
+        """Return the angle [rad] about a bone from its own axes to the axes of the limb's limits."""
         turn = turn_to(self.rests[number], axis)
         quarter = to_quarter(turn)
         return quarter if quarters or abs(turn - quarter) <= _OWN else turn
 
     def frame(self, turn: float) -> Matrix:
-        """What takes rotation vectors in the limb's axes to those in a bone's own, `turn` [rad] about it."""
+        """Return the matrix (3x3) from rotation vectors in the limb's axes to a bone's own, `turn` [rad] about it."""
         frame = Matrix.Rotation(turn, 3, "Y")
         return frame @ _RIGHT if self._right else frame
 
     def flexes(self, number: int, freedom: Freedom) -> bool:
-        """Whether a joint is a hinge about the axis in which it is bent at rest."""
+        """Tell whether a joint is a hinge about the axis in which it is bent at rest."""
         axis = flexion_axis(self.links, [number])
         if axis is None or not isinstance(freedom, Hinge):
             return False
         return bool(abs(axis.angle(self.rests[number] @ freedom.axis, inf)) <= _OWN)
 
     def from_rest(self, number: int, hinge: Hinge) -> Hinge:
-        """A hinge whose range is measured from straight, measured from rest."""
+        """Convert a hinge's range from angles measured from straight to angles measured from rest."""
         bend = self._bend(number, hinge)
-        # What begins where the limb is straight begins at rest if it is bent the other way there.
+        # A range that begins at straight begins at rest for a limb that is bent the other way there.
         lower = min(hinge.lower, bend) if hinge.lower == 0.0 else hinge.lower
         return Hinge(hinge.axis, lower - bend, hinge.upper - bend)
 
     def from_straight(self, number: int, hinge: Hinge) -> Hinge:
-        """A hinge whose range is measured from rest, measured from straight."""
+        """Convert a hinge's range from angles measured from rest to angles measured from straight."""
         bend = self._bend(number, hinge)
         return Hinge(hinge.axis, hinge.lower + bend, hinge.upper + bend)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a preset says: what each joint of some kind of limb may do, whatever rig it is in."""
+"""The record of a preset: limits of each joint of a kind of limb, independent of the rig."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from mathutils import Vector
 
 from ..kinematics import EulerLimits, Freedom
+from ..settings import TABLE, IKT_PG_limb
 
 # Settings of a limb that suit a kind of limb, not one rig's size, target or shot.
-SETTINGS = ("solver", "iterations", "finish", "start_from", "smooth", "smoothing", "effort_weight", "rest_weight")
+PRESET_SETTINGS = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.preset)
 
 
 @dataclass(frozen=True)
 class PresetJoint:
-    """One joint of a preset, said of the limb: X is the axis of its flexion, Y runs along the bone.
+    """One joint of a preset in the axes of the limb: X is its axis of flexion, Y runs along the bone.
 
-    Of a limb on the right side, where X is negative, the mirror image is meant. Limits are measured from rest, or a
-    hinge's `from_straight`. Of a shorter limb the joints of the highest `rank` are left out; in a longer one that which
-    `repeats` is there as often as needed, and all of these share its ranges if they are `shared`.
+    A limb on the right side, where X is negative, gets the mirror image. Limits are measured from rest, those of a
+    hinge `from_straight` from the straight limb. A shorter limb leaves out the joints of the highest `rank`; in a
+    longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it is `shared`.
     """
 
     name: str
@@ -35,9 +36,9 @@ class PresetJoint:
 
 @dataclass(frozen=True)
 class Preset:
-    """Joints from root to tip, the limb's `settings`, and where it would bend `towards` if it is straight at rest.
+    """Joints from root to tip, the limb's `settings`, and the direction `towards` which a limb straight at rest bends.
 
-    That is a direction in armature space, of a character that faces -Y; None where the bones' X axes say it.
+    The direction is in armature space, for a character that faces -Y; None if the bones' X axes determine it.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Preset:
     towards: Vector | None = None
 
     def for_bones(self, count: int) -> list[PresetJoint]:
-        """The joints of a limb of so many bones; fewer if none of them repeats."""
+        """Return the joints for a limb of `count` bones; fewer if none of them repeats."""
         repeated = next((joint for joint in self.joints if joint.repeats), None)
         more = count - len(self.joints)
         if more <= 0 or repeated is None:

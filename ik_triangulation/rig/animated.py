@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings that are animated: those that are read at every frame, and those whose keys are ignored."""
+"""Animated settings: those that are read at every frame, and those whose keyframes are ignored."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .nla import keyed_curves
 PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)
 
 _NAME = re.compile(r"\w*")
-# Settings of a bone that say which joint it is. The others only bound it, and are read at every frame.
+# Settings of a bone that define its type of joint. The others only limit it, and are read at every frame.
 _ONCE = re.compile(r"(source|kind|stiffness|(lock_ik|ik_stiffness)_[xyz]|lock_rotation\w*|rotation_mode)$")
 _BOUNDS = re.compile(r"(use_ik_limit|ik_min|ik_max)_[xyz]$")
 _ONCE_CONSTRAINT = re.compile(r"(influence|enabled|mute|owner_space)$")
 
 
 def moving_curves(owner: ID) -> Iterator[FCurve]:
-    """The F-Curves and drivers of a data-block that are not muted."""
+    """Yield the F-curves and drivers of a data-block that are not muted."""
     animation = owner.animation_data
     if animation is None:
         return
@@ -32,7 +32,7 @@ def moving_curves(owner: ID) -> Iterator[FCurve]:
 
 
 def animated_settings(bone: PoseBone, names: Iterable[str]) -> frozenset[str]:
-    """Those of the settings of these names that are animated on a limb's tip bone."""
+    """Return the names of the settings, of those given, that are animated on a limb's tip bone."""
     if not hasattr(bone, "ik_triangulation"):  # a script that registers nothing
         return frozenset()
     paths = (curve.data_path for curve in moving_curves(bone.id_data))
@@ -40,7 +40,7 @@ def animated_settings(bone: PoseBone, names: Iterable[str]) -> frozenset[str]:
 
 
 class _Setting(NamedTuple):
-    """An animated setting of a joint: its path from the bone on, its name in the interface, if it is read once."""
+    """An animated setting: its path from the bone on, its name in the interface, and whether it is read only once."""
 
     path: str
     label: str
@@ -48,16 +48,16 @@ class _Setting(NamedTuple):
 
 
 def moving_limits(bones: Sequence[PoseBone]) -> frozenset[str]:
-    """Names of the bones of an armature whose limits are animated, while they are the same joints at all frames."""
+    """Return the names of the bones whose limits are animated while their type of joint stays the same."""
     paths = {curve.data_path for curve in moving_curves(bones[0].id_data)}
     found = {bone.name: list(_joint_settings(bone, paths)) for bone in bones}
     return frozenset(name for name, settings in found.items() if settings and not any(each.once for each in settings))
 
 
 def ignored(solved: Sequence[PoseBone]) -> list[str]:
-    """Warnings that name the settings whose keys are ignored, of a limb and of its solved bones from root to tip.
+    """Return warnings that name the settings whose keyframes are ignored, of a limb and of its solved bones.
 
-    Keys that never change a value are not told of.
+    `solved` runs from root to tip. Keyframes that never change a value give no warning.
     """
     tip = solved[-1]
     curves: dict[str, list[FCurve]] = {}
@@ -79,7 +79,7 @@ def _ignored(bone: PoseBone, settings: Sequence[_Setting], curves: Mapping[str, 
 
 
 def _limb_settings(tip: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
-    """The settings of a limb that are among animated paths."""
+    """Yield the settings of a limb that are among animated paths."""
     of_limb, stored = "ik_triangulation.", getattr(tip, "ik_triangulation", None)
     for path in _below(tip.path_from_id() + ".", paths):
         if stored and path.startswith(of_limb):
@@ -88,7 +88,7 @@ def _limb_settings(tip: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
 
 
 def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
-    """The settings that say what a bone may do that are among animated paths."""
+    """Yield the settings of a joint and its limits that are among animated paths."""
     own = getattr(bone, "ik_triangulation_joint", None)  # None in a script that registers nothing
     for path in _below(bone.path_from_id() + ".", paths):
         holder, _, name = path.rpartition(".")
@@ -101,24 +101,24 @@ def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
 
 
 def _limits_of(bone: PoseBone) -> dict[str, Constraint]:
-    """The Limit Rotation constraints of a bone by their paths from it on."""
+    """Return the Limit Rotation constraints of a bone by their paths from the bone on."""
     start = len(bone.path_from_id()) + 1
     return {each.path_from_id()[start:]: each for each in bone.constraints if each.type == "LIMIT_ROTATION"}
 
 
 def _setting(path: str, holder: bpy_struct, name: str, once: bool) -> Iterator[_Setting]:
-    """The setting, unless there is none of that name: keys outlive what they were made for."""
+    """Yield the setting if it exists: keyframes may outlive the property that they were made for."""
     prop = holder.bl_rna.properties.get(name)
     if prop is not None:
         yield _Setting(path, prop.name, once)
 
 
 def _below(start: str, paths: Iterable[str]) -> Iterator[str]:
-    """The paths that begin so, from there on."""
+    """Yield the paths that begin with `start`, without it."""
     return (path[len(start) :] for path in paths if path.startswith(start))
 
 
 def _varies(curve: FCurve) -> bool:
-    """Whether a curve has more than one value, or may have."""
+    """Tell whether a curve has more than one value, or may have."""
     generated = curve.driver or len(curve.modifiers) or len(curve.sampled_points)
     return bool(generated) or len({key.co.y for key in curve.keyframe_points}) > 1

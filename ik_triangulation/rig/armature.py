@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading an armature: which bones make the chain, and what chain of joints they are.
+"""Reading an armature: the bones of a chain, and the chain of joints that they make.
 
-Bones are looked up by name each time: a PoseBone kept across an undo is freed memory.
+Bones are looked up by name each time: a PoseBone that is kept across an undo points to freed memory.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,15 +17,15 @@ from .freedom import freedom_of, stiffness_of
 from .rotation import rotation_of
 
 UNIT = 3e-6  # deviation up to which scales are the same: the rounding of a product of single-precision matrices
-FLAT = 1e-6  # of a scale or of a volume: what is smaller beside the others is none in single precision
-SMALLEST, LARGEST = 1e-12, 1e12  # scales and lengths [Blender units] beyond which squares and cubes are lost
+FLAT = 1e-6  # relative to the others: scales and volumes below this are zero in single precision
+SMALLEST, LARGEST = 1e-12, 1e12  # range of scales and lengths [Blender units] whose squares and cubes are exact enough
 _FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
 
 
 def bones_from_tip(armature: Object, tip: str, count: int) -> tuple[str, ...]:
-    """Names from the root of the chain to `tip`, `count` bones in all; 0 for all up to the armature's root.
+    """Return the names of `count` bones from the root of the chain to `tip`; 0 for all up to the armature's root.
 
-    Raises ChainError if the bone is not there or has not as many ancestors.
+    Raises ChainError if the bone does not exist or has fewer ancestors.
     """
     bone = find_bone(armature, tip)
     line = [bone, *bone.parent_recursive]
@@ -38,9 +38,9 @@ def bones_from_tip(armature: Object, tip: str, count: int) -> tuple[str, ...]:
 
 
 def bones_in_line(armature: Object, chosen: Collection[str]) -> tuple[str, ...]:
-    """Names of all bones from the topmost to the lowest of the `chosen` ones, those between them included.
+    """Return the names of all bones from the topmost to the lowest of the `chosen` ones, including those between.
 
-    Raises ChainError if there are none, or if they are not one line of descent.
+    Raises ChainError if none is chosen, or if they are not one line of descent.
     """
     if not chosen:
         raise ChainError("No bones are selected. Select the bones to solve, from the root to the tip.")
@@ -55,7 +55,7 @@ def bones_in_line(armature: Object, chosen: Collection[str]) -> tuple[str, ...]:
 
 
 class Channels(NamedTuple):
-    """What a bone's transform channels say at some frame: the parts of its matrix_basis."""
+    """The transform channels of a bone at some frame: location, rotation and scale of its matrix_basis."""
 
     location: Vector
     rotation: Quaternion
@@ -63,7 +63,7 @@ class Channels(NamedTuple):
 
 
 def channels_of(evaluated: Object, names: Sequence[str]) -> list[Channels]:
-    """The channels of the named bones on an object, evaluated or not."""
+    """Return the transform channels of the named bones on an object, evaluated or not."""
     bones = evaluated.pose.bones
     return [
         Channels(bone.location.copy(), rotation_of(bone), bone.scale.copy()) for bone in (bones[name] for name in names)
@@ -71,29 +71,29 @@ def channels_of(evaluated: Object, names: Sequence[str]) -> list[Channels]:
 
 
 def base_of(evaluated: Object, root: str) -> Matrix:
-    """Frame of the parent of the chain's root (4x4, armature space), as evaluated: constraints and all."""
+    """Return the frame of the root bone's parent (4x4, armature space) as evaluated, with constraints."""
     parent = evaluated.pose.bones[root].parent
     return parent.matrix.copy() if parent else Matrix.Identity(4)
 
 
 class Bones:
-    """What the bones of a chain are at rest, read once; makes the chain of joints for the scales and places of a frame.
+    """The rest pose of a chain's bones, read once; builds the chain of joints for the locations and scales of a frame.
 
-    `names` run from root to tip; those not in `solved` keep what rotation they have.
+    `names` run from root to tip; those not in `solved` keep their rotation.
     """
 
     def __init__(self, armature: Object, names: Sequence[str], solved: Collection[str]) -> None:
         self.names = tuple(names)
         self.freedoms: list[Freedom] = []
         self._rests: list[Matrix] = []  # in the parent's frame, 4x4
-        self._locating: list[Matrix] = []  # what turns a bone's location channels into the frame its head is placed in
+        self._locating: list[Matrix] = []  # from a bone's location channels to its parent's frame, 3x3
         self._inheritance: list[Inheritance] = []
         self._stiffness: list[float] = []
         for name in names:
             pose_bone = armature.pose.bones[name]
             bone = pose_bone.bone
             rest = bone.matrix_local
-            if not 1e-12 <= abs(rest.determinant()) < inf:  # one number that is none makes it none
+            if not 1e-12 <= abs(rest.determinant()) < inf:  # NaN in any element makes it NaN
                 raise RigError(f"Bone '{name}' has an invalid rest pose. Re-create it in Edit Mode.")
             parent_rest = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
             self._rests.append(parent_rest.inverted() @ rest)
@@ -107,11 +107,11 @@ class Bones:
             raise ChainError("Nothing can move: all chain axes are locked or limited to one value. Unlock one.")
 
     def pose(self, base: Matrix, channels: Sequence[Channels], freedoms: Mapping[str, Freedom] | None = None) -> Pose:
-        """The pose these channels make under the frame `base` (4x4, armature space) of the root's parent.
+        """Return the pose that these channels give under the frame `base` (4x4, armature space) of the root's parent.
 
-        Locked bones are part of the link they lie in, so the joints are fewer than the bones; a joint has its bone's
-        name. `freedoms` replaces those of some bones that are other ones at this frame. Raises RigError for scales that
-        leave no direction or no length, and for what is placed or scaled beyond all use.
+        Locked bones become part of a rigid link, so there may be fewer joints than bones; a joint has its bone's name.
+        `freedoms` replaces those of bones whose limits differ at this frame. Raises RigError for scales that leave no
+        direction or no length, and for locations and scales that are too large.
         """
         scale = _uniform_scale(base)
         if scale is None and is_flat(base):
@@ -139,7 +139,7 @@ class Bones:
         return pose
 
     def _check_sizes(self, pose: Pose) -> None:
-        """Raise RigError where scales that come together leave no direction or no length, or far too much of it."""
+        """Raise RigError where the product of scales leaves no direction or no length, or far too much of it."""
         flat = next((i for i in range(len(pose)) if is_flat(pose.frame(i))), None)
         if flat is not None:
             name = pose.chain.joints[flat].name
@@ -153,12 +153,12 @@ class Bones:
             )
 
     def _chain(self, scale: float | None, channels: Sequence[Channels]) -> Chain:
-        """The joints for these locations and scales, under a frame of this `scale`.
+        """Return the chain of joints for these locations and scales, under a frame of this `scale`.
 
-        Where every scale is uniform it goes into the offsets, and the joints move rigidly. Else each bone is a joint
-        with its own scale and Blender's rules for what it takes over from its parent.
+        Uniform scales are applied to the offsets, and the joints move rigidly. Otherwise each bone is a joint with its
+        own scale and Blender's rules of inheritance from its parent.
         """
-        scales = [scale]  # of the frame that each bone stands in, and last of the tip's
+        scales = [scale]  # of each bone's parent frame, and last of the tip's
         for name, channel, inheritance in zip(self.names, channels, self._inheritance, strict=True):
             if any(abs(component) < FLAT for component in channel.scale):
                 raise RigError(f"Bone '{name}' is scaled to zero; its direction is undefined. Give it a scale.")
@@ -180,12 +180,12 @@ class Bones:
         return Chain(tuple(joints), tip)
 
     def _rigid_chain(self, offsets: Sequence[Vector], tip: Vector, channels: Sequence[Channels]) -> Chain:
-        """The joints of the bones that are not locked, with what lies between them as one rigid link.
+        """Return the chain of the bones that are not locked; locked bones between them become part of a rigid link.
 
-        A bone limited to one angle is a joint as well: it may stand at another one and have to be moved there.
+        A bone limited to one angle is a joint too: its present angle may be another one, and it has to move there.
         """
         joints = []
-        place, turn = Vector(), Quaternion()  # of the frame that the next bone stands in, from the last joint on
+        place, turn = Vector(), Quaternion()  # of the next bone's parent frame, from the last joint on
         for i, channel in enumerate(channels):
             place, turn = place + turn @ offsets[i], turn @ self._rests[i].to_quaternion()
             if not isinstance(self.freedoms[i], Locked):
@@ -197,7 +197,7 @@ class Bones:
 
 
 def _locating(bone: Bone, rest: Matrix) -> Matrix:
-    """What turns location channels into the parent's frame (3x3), `rest` being the bone's rest in it."""
+    """Return the matrix (3x3) from location channels to the parent's frame, in which the bone rests at `rest`."""
     if bone.use_connect:
         # Blender keeps the head on the parent's tail, whatever the channels say.
         return Matrix.Diagonal((0.0, 0.0, 0.0))
@@ -205,7 +205,7 @@ def _locating(bone: Bone, rest: Matrix) -> Matrix:
 
 
 def is_flat(frame: Matrix) -> bool:
-    """Whether a frame has no inverse in single precision: some scale of it is zero, far too large or not a number."""
+    """Tell whether a frame has no inverse in single precision: a scale of it is zero, far too large or not a number."""
     columns = frame.to_3x3().col
     if not all(SMALLEST < column.length < LARGEST for column in columns):
         return True
@@ -214,7 +214,7 @@ def is_flat(frame: Matrix) -> bool:
 
 
 def _uniform_scale(frame: Matrix) -> float | None:
-    """The one scale of a frame that has neither shear nor mirroring nor several scales; else None."""
+    """Return the scale of a frame if it is uniform, without shear or mirroring; otherwise None."""
     x, y, z = frame.to_3x3().col
     size = y.length
     if size < 1e-12:
@@ -228,14 +228,17 @@ def _uniform_scale(frame: Matrix) -> float | None:
 
 
 def _next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:
-    """Scale of a bone's frame under a parent frame of scale `before`, if it is uniform and turns with the parent."""
+    """Return the scale of a bone's frame under a parent frame of scale `before`; None if it is not uniform.
+
+    None too for a bone that does not inherit its parent's rotation.
+    """
     if before is None or not inheritance.rotation or own.x <= 0.0 or own.x != own.y or own.x != own.z:
         return None
     return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * own.x
 
 
 def find_bone(armature: Object, name: str) -> Bone:
-    """The bone of that name. Raises ChainError if it is not there."""
+    """Return the bone of that name. Raises ChainError if it does not exist."""
     bone = armature.data.bones.get(name)
     if bone is None:
         raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake was made with, kept with the action it went to: as JSON, by slot and tip bone."""
+"""The record of a bake's settings, stored as JSON in the action it was written to, by slot and tip bone."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ..errors import AnimationError, TargetError
 from .animated import PER_FRAME
-from .limb import SETTINGS, Limb, saved_settings
+from .limb import LIMB_SETTINGS, Limb, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 
 
-def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
-    """Keep what the limb was baked with from the first to the last frame of `span`, with its step."""
+def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
+    """Store the settings of a limb's bake in the action; `span` is its first frame, last frame and step."""
     action, slot = bag.id_data, bag.slot.identifier
-    settings = {name: _plain(getattr(limb, name)) for name in SETTINGS if name not in limb.followed}
+    settings = {name: _plain(getattr(limb, name)) for name in LIMB_SETTINGS if name not in limb.followed}
     bakes = _bakes(action)
     bakes.setdefault(slot, {})[limb.tip] = {
         "target": limb.target.name,
@@ -33,11 +33,10 @@ def remember(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, un
     _put(action, json.dumps(bakes))
 
 
-def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
-    """The limb that was baked last into the active action and slot, and its span, to be baked there once more.
+def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
+    """Return the limb that was last baked into the active action and slot, its span, and notes on renamed data-blocks.
 
-    Besides, what is to be said of it: what it was baked with may have another name now. Raises AnimationError if there
-    was none, and the IKErrors of Limb for what is no longer there.
+    Raises AnimationError if no bake is recorded, and the IKErrors of Limb for data-blocks that no longer exist.
     """
     animation = armature.animation_data
     action = animation.action if animation else None
@@ -48,7 +47,7 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
     try:
         start, end, step = record["span"]
         name, bones = record["target"], list(record["bones"])
-        settings = {name: value for name, value in record["settings"].items() if name in SETTINGS}
+        settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
     notes: list[str] = []
@@ -58,7 +57,7 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
             now = getattr(stored, setting, None)
             settings[setting] = _named(settings[setting], getattr(bpy.data, where), now, notes)
     settings["destination"] = "ACTION"
-    if stored is not None:  # what followed its animation does so again
+    if stored is not None:  # settings that followed their animation do so again
         saved = saved_settings(stored)
         left_open = {name: saved[name] for name in PER_FRAME if name not in settings}
         settings |= {**left_open, "left_open": left_open}
@@ -67,7 +66,10 @@ def recall(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, i
 
 
 def _named(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
-    """What has that name; if nothing has, what the limb has `now`, for that may have been renamed, with a note."""
+    """Return the data-block of that name; otherwise the one that the limb has `now`, as it may be renamed, with a note.
+
+    Raises TargetError if neither exists.
+    """
     found = among.get(name)
     if found is None and now and among.get(now.name) == now:
         notes.append(f"'{name}', which the last bake was made with, is not there: '{now.name}' took its place.")
@@ -78,12 +80,12 @@ def _named(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON has it: data-blocks by their names."""
+    """Return a setting's value for JSON: data-blocks by their names."""
     return value.name if isinstance(value, ID) else value
 
 
 def _bakes(action: Action) -> dict[str, dict[str, Any]]:
-    """All that is kept with an action, by slot and tip bone; nothing if it cannot be read."""
+    """Return all records of an action, by slot and tip bone; none if they cannot be read."""
     try:
         kept = json.loads(action.get(_KEY, "{}"))
     except (TypeError, ValueError):

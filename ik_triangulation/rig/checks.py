@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that can be known to go wrong before a solve, each with the culprit and the remedy."""
+"""Checks before a solve: each error names the culprit and the remedy."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,15 @@ from .rotation import PROPERTIES
 
 LONGEST_RANGE = 100_000  # frames
 SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
-_TARGETS = "Target", "Pole target"  # what messages call those of a limb
+_TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 
 
 def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
-    """Raise the IKError that says why this limb cannot be solved now; nothing is changed."""
+    """Raise the IKError that explains why this limb cannot be solved; change nothing."""
     check_readable(limb, scene, view_layer)
     for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
         _check_apart_from_chain(what, limb, target, bone)
-    for ob in limb.in_the_way:
+    for ob in limb.obstacle_objects:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
@@ -30,7 +30,7 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
 
 
 def check_readable(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
-    """Raise the IKError that says why limb and targets cannot be read now: what check_limb() asks that is quick."""
+    """Raise the IKError that explains why limb and targets cannot be read: the quick part of check_limb()."""
     check_armature(limb.armature, view_layer)
     for name in limb.bones:
         find_bone(limb.armature, name)
@@ -67,7 +67,7 @@ def check_frames(frame_start: int, frame_end: int, step: float) -> None:
 
 
 def check_armature(armature: Object, view_layer: ViewLayer) -> None:
-    """Raise RigError if the armature cannot be read or posed now."""
+    """Raise RigError if the armature cannot be read or posed in its present state."""
     name = armature.name
     if armature.type != "ARMATURE":
         raise RigError(f"'{name}' is no armature. Choose one.")
@@ -141,16 +141,16 @@ def _check_drivers(limb: Limb) -> None:
 
 
 def is_evaluated(ob: Object, view_layer: ViewLayer) -> bool:
-    """Whether Blender works out the object's motion in this view layer; if not, its matrices are stale.
+    """Tell whether Blender evaluates the object in this view layer; if not, its matrices are stale.
 
-    An object that is disabled may still be known to the dependency graph, by way of a setting that points to it.
+    A disabled object may still be in the dependency graph, because a setting points to it.
     """
     known = bool(ob.evaluated_get(view_layer.depsgraph).is_evaluated)
     return known and not ob.hide_viewport and _holds(view_layer.layer_collection, set(ob.users_collection))
 
 
 def _holds(layer: LayerCollection, collections: set[Collection]) -> bool:
-    """Whether one of the collections is enabled in this part of a view layer."""
+    """Tell whether one of the collections is enabled in this part of a view layer."""
     if layer.collection.hide_viewport:
         return False
     return (not layer.exclude and layer.collection in collections) or any(

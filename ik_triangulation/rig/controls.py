@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The FK controls behind the bones of a generated rig: those to turn where a deform, helper or IK bone was chosen.
+"""FK controls of a generated rig: the bones to rotate where a deform, helper or IK bone was chosen.
 
-Found through the graph of what copies what (links.py). A name with "fk" in it only decides between several.
+They are found through the graph of bones that copy each other (links.py). A name with "fk" in it only decides between
+several candidates.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from bpy.types import Object, PoseBone
 from .freedom import can_turn, locked_axes
 from .links import Links
 
-_LONGEST = 4  # turning bones that are a limb as a whole, such as a leg with its toe
-_USUAL = 3  # of a limb that was chosen by the bone it begins with
+_LONGEST = 4  # rotating bones of a whole limb, such as a leg with its toe
+_USUAL = 3  # rotating bones of a limb that was chosen by its first bone
 
 
 class Controls:
-    """The FK chains of an armature; where no constraints make bones follow others there are none."""
+    """FK chains of an armature; there are none in an armature without constraints."""
 
     def __init__(self, armature: Object) -> None:
         self._bones = armature.pose.bones
@@ -27,12 +28,12 @@ class Controls:
         self._chains: dict[str, list[str]] = {}
 
     def control(self, bone: str) -> str:
-        """The FK control that moves what `bone` does: itself if it is one, or if there is none."""
+        """Return the FK control that moves the same bones as `bone`: itself if it is one or there is none."""
         links = self._links
         if links is None or self._is_fk(bone):
             return bone
         for behind in [bone] if _swings(self._bones[bone]) else links.back_from(bone):
-            fk = [b.name for b in self._bones if links.at_one_place(b.name, behind) and self._stands_for(b.name, bone)]
+            fk = [b.name for b in self._bones if links.at_one_place(b.name, behind) and self._replaces(b.name, bone)]
             if fk:
                 return max(fk, key=lambda name: ("fk" in name.lower(), len(self.chain(name))))
             if self._leads(behind):
@@ -40,7 +41,7 @@ class Controls:
         return bone
 
     def end(self, bone: str) -> str:
-        """The last bone of the limb that a control begins; itself if there are controls above it in its chain."""
+        """Return the last bone of the limb that a control begins; itself if its chain has controls above it."""
         if self._turning(self.chain(bone)) != 1:
             return bone
         below = [b.name for b in self._bones[bone].children_recursive if bone in self.chain(b.name)]
@@ -51,15 +52,15 @@ class Controls:
         )
 
     def count(self, tip: str) -> int | None:
-        """How many bones make a limb of the chain that ends in `tip`; None if it is none, or too long for a limb."""
+        """Return the number of bones of the limb that ends in `tip`; None without an FK chain or if it is too long."""
         line = self.chain(tip)
         up_to_others = len(line) <= len(self._bones[tip].parent_recursive)
         return len(line) if up_to_others and self._turning(line) <= _LONGEST and line else None
 
     def chain(self, tip: str) -> list[str]:
-        """The line of bones up from `tip` that are posed by hand, with those in between; empty if it is not in one.
+        """Return the FK chain from `tip` upwards, with the bones in between; empty if `tip` is not in one.
 
-        It ends below what is placed by other bones. Each bone of it that turns has others that follow it.
+        It ends below bones that follow others. Each bone of it that can rotate has followers.
         """
         if tip not in self._chains:
             self._chains[tip] = self._chain(tip)
@@ -79,14 +80,14 @@ class Controls:
         return sum(can_turn(self._bones[name]) for name in names)
 
     def _is_fk(self, name: str) -> bool:
-        """Whether a bone belongs to a chain of several controls: of those above it or those below it."""
+        """Tell whether a bone belongs to a chain of several controls, above or below it."""
         if not self._leads(name):
             return False
         below: Sequence[PoseBone] = self._bones[name].children_recursive
         return self._turning(self.chain(name)) > 1 or any(name in self.chain(bone.name) for bone in below)
 
-    def _stands_for(self, control: str, bone: str) -> bool:
-        """Whether an FK control moves what a bone does; one that leads others itself has to lead the same ones."""
+    def _replaces(self, control: str, bone: str) -> bool:
+        """Tell whether an FK control replaces a bone: a bone with followers needs a control with a common follower."""
         links = self._links
         if links is None or not self._is_fk(control):
             return False
@@ -94,7 +95,7 @@ class Controls:
         return not self._leads(bone) or bool(ours & theirs)
 
     def _leads(self, name: str) -> bool:
-        """Whether a bone is posed by hand, swings, and has others that are where it is."""
+        """Tell whether a bone is posed by hand, can swing, and has followers."""
         links, bone = self._links, self._bones[name]
         if links is None or not _swings(bone) or not links.followers.get(name):
             return False
@@ -102,5 +103,5 @@ class Controls:
 
 
 def _swings(bone: PoseBone) -> bool:
-    """Whether its channels let a bone turn other than about one axis."""
+    """Tell whether the rotation channels let a bone rotate about more than one axis."""
     return sum(locked_axes(bone)) < 2

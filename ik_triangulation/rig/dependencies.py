@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a target follows: a walk over parents, constraints, drivers and armature deformation."""
+"""Dependencies of objects and bones, followed over parents, constraints, drivers and armature deformation."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -12,12 +12,12 @@ from ..errors import ChainError
 from .limb import Limb
 
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
-_SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}  # modifiers whose shape comes of that of the frame before
+_SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}  # modifiers whose result depends on the frame before
 _OF_THE_CAMERA = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}  # constraints that read the scene's clip or camera
 
 
 class Bound(NamedTuple):
-    """Why a motion is there only in the user's scene, and whether each frame of it comes of all those before."""
+    """The reason why only the user's scene shows a motion, and whether each frame of it depends on all before."""
 
     why: str
     from_start: bool
@@ -32,15 +32,15 @@ class Node(NamedTuple):
 
 
 def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
-    """Name of a bone of `chain` that the target moves with, directly or by way of others; None if there is none."""
+    """Return the name of a bone of `chain` that the target depends on, directly or not; None if there is none."""
     nodes = movers(target, armature, chain)
     return next((node.bone for node in nodes if node.object == armature and node.bone in chain), None)
 
 
 def in_order(limbs: Sequence[Limb]) -> list[Limb]:
-    """The limbs, each after those that move its root or its targets. Raises ChainError if they move each other."""
+    """Return the limbs, each after those that its root or its targets depend on. Raises ChainError for a cycle."""
     before = {
-        n: {m for m, other in enumerate(limbs) if m != n and _stands_on(limb, other)} for n, limb in enumerate(limbs)
+        n: {m for m, other in enumerate(limbs) if m != n and _depends_on(limb, other)} for n, limb in enumerate(limbs)
     }
     try:
         return [limbs[n] for n in TopologicalSorter(before).static_order()]
@@ -49,15 +49,15 @@ def in_order(limbs: Sequence[Limb]) -> list[Limb]:
         raise ChainError(f"The limbs of '{first}' and '{second}' move each other. Bake one of them first.") from error
 
 
-def _stands_on(limb: Limb, other: Limb) -> bool:
-    """Whether what another limb does moves this one's root, its targets or what it keeps out of."""
+def _depends_on(limb: Limb, other: Limb) -> bool:
+    """Tell whether this limb's root, targets or obstacles depend on another limb."""
     nodes = [Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)]
-    nodes += [Node(ob) for ob in limb.in_the_way]
+    nodes += [Node(ob) for ob in limb.obstacle_objects]
     return any(follows(node, other.armature, other.solved) for node in nodes)
 
 
 def needs_scene(start: Node) -> Bound | None:
-    """What moves `start` only as part of the user's scene; None if it can be evaluated apart from that."""
+    """Return why `start` moves only in the user's scene; None if it can be evaluated in another scene."""
     for node in movers(start):
         ob = node.object
         if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
@@ -93,7 +93,7 @@ def _reads_scene(variable: DriverVariable) -> bool:
 
 
 def _bearing(node: Node) -> Iterator[Object]:
-    """The meshes on whose surface an object or bone is held."""
+    """Yield the meshes whose surface holds an object or bone."""
     ob = node.object
     if not node.bone and ob.parent and ob.parent_type in {"VERTEX", "VERTEX_3"}:
         yield ob.parent
@@ -105,7 +105,7 @@ def _bearing(node: Node) -> Iterator[Object]:
 
 
 def _constraints_on(node: Node) -> Sequence[Constraint]:
-    """The constraints on an object, or on its bone."""
+    """Return the constraints on an object, or on its bone."""
     if node.path:
         return ()
     holder = node.object.pose.bones.get(node.bone) if node.bone and node.object.pose else node.object
@@ -113,7 +113,7 @@ def _constraints_on(node: Node) -> Sequence[Constraint]:
 
 
 def movers(start: Node, armature: Object | None = None, chain: Collection[str] = ()) -> Iterator[Node]:
-    """`start` and all that moves it, by way of others as well; a mesh that `armature` deforms moves with `chain`."""
+    """Yield `start` and everything it depends on, directly or not; meshes that `armature` deforms depend on `chain`."""
     seen: set[tuple[int, str, str]] = set()
     waiting = [start]
     while waiting:
@@ -126,7 +126,7 @@ def movers(start: Node, armature: Object | None = None, chain: Collection[str] =
 
 
 def _causes(node: Node, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
-    """Everything that moves `node`."""
+    """Yield the direct dependencies of `node`."""
     ob, bone, path = node
     if path:
         pass  # it does not move with its owner
@@ -152,7 +152,7 @@ def _causes(node: Node, armature: Object | None, chain: Collection[str]) -> Iter
 
 
 def solving(bone: PoseBone) -> Iterator[Constraint]:
-    """The IK constraints further down that turn this bone."""
+    """Yield the IK constraints on descendants that rotate this bone."""
     for below in bone.children_recursive:
         for constraint in below.constraints:
             if constraint.type in {"IK", "SPLINE_IK"}:
@@ -174,14 +174,14 @@ def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
 
 
 def _deforming(mesh: Object, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
-    """A place on a mesh follows the bones of the armature that deforms it: which of them, only the weights know."""
+    """Yield the bones of `chain` if `armature` deforms the mesh, whatever its weights are."""
     for modifier in mesh.modifiers:
         if modifier.type == "ARMATURE" and modifier.object == armature:
             yield from (Node(armature, name) for name in chain)
 
 
 def drivers_on(node: Node) -> Iterator[FCurve]:
-    """The drivers on an object's or bone's own properties, or those on the one property meant."""
+    """Yield the drivers on the properties of an object or bone, or on the one property of the node."""
     animation = node.object.animation_data
     for curve in animation.drivers if animation else ():
         bone = _BONE_IN_PATH.match(curve.data_path)
@@ -190,7 +190,7 @@ def drivers_on(node: Node) -> Iterator[FCurve]:
 
 
 def _driving(node: Node) -> Iterator[Node]:
-    """What the drivers on a node read."""
+    """Yield the objects, bones and properties that the drivers on a node read."""
     for curve in drivers_on(node):
         for variable in curve.driver.variables:
             for source in variable.targets:
@@ -199,7 +199,7 @@ def _driving(node: Node) -> Iterator[Node]:
 
 
 def _source(ob: Object, bone: str, path: str) -> Node:
-    """What a driver's variable reads: a transform, or a property."""
+    """Return the node that a driver's variable reads: a transform, or a property."""
     if not bone and path.endswith('"]'):
         return Node(ob, path=path)
     named = _BONE_IN_PATH.match(path)

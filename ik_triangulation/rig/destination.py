@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the keys of a bake go: the active action, a new one in its place, or an NLA track; old keys are kept."""
+"""Destinations of a bake: the active action, a new action that replaces it, or an NLA track; old keys are kept."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -13,11 +13,11 @@ Made = dict[tuple[int, str, float, float], ActionChannelbag]
 
 
 class Destination:
-    """Where the keys of a limb's bake from frame `first` to `last` go; limbs baked as one share what is `made`.
+    """The destination of a limb's baked keys from frame `first` to `last`; limbs baked together share those `made`.
 
-    ACTION is the active action and slot. NEW_ACTION is a copy of that, put in its place. NLA_TRACK is an action with
-    nothing but the baked keys, on a track above the others: it counts from `first` to `last`, and the active action
-    stays.
+    ACTION is the active action and slot. NEW_ACTION is a copy of that, assigned in its place. NLA_TRACK is an action
+    with only the baked keys, on a track above the others: it is evaluated from `first` to `last`, and the active action
+    stays assigned.
     """
 
     def __init__(self, first: float, last: float, made: Made | None = None) -> None:
@@ -25,7 +25,7 @@ class Destination:
         self._made = {} if made is None else made
 
     def bag(self, kind: str, armature: Object, undo: ExitStack) -> ActionChannelbag:
-        """The curves to write to. Closing `undo` takes back what is made for that."""
+        """Return the channelbag to write to. Closing `undo` removes anything that was created for it."""
         if kind == "ACTION":
             return ensure_channelbag(armature, undo)
         key = self._key(kind, armature)
@@ -35,19 +35,19 @@ class Destination:
         return self._made[key]
 
     def shown(self, kind: str, armature: Object, frame: float) -> dict[tuple[str, int], FCurve]:
-        """The curves that count at a frame, by path and array index: the active action goes before the NLA."""
+        """Return the F-curves evaluated at a frame, by path and array index: the active action overrides the NLA."""
         curves = list(curves_of(armature))
         if kind == "NLA_TRACK" and self._first <= frame <= self._last:
             curves = [*self._made[self._key(kind, armature)].fcurves, *curves]
         return {(curve.data_path, curve.array_index): curve for curve in curves}
 
     def _key(self, kind: str, armature: Object) -> tuple[int, str, float, float]:
-        """What limbs have in common that share it: a track hides what is below it, so it is as long as a bake."""
+        """Return the key by which limbs share a channelbag; a track hides those below, so it is as long as a bake."""
         return armature.session_uid, kind, *((self._first, self._last) if kind == "NLA_TRACK" else (0.0, 0.0))
 
 
 def _new_action(armature: Object, undo: ExitStack) -> ActionChannelbag:
-    """A copy of the object's action, assigned in its place; the old one is kept though nobody may use it any more."""
+    """Assign a copy of the object's action in its place; the old one is kept even if it has no other users."""
     animation = armature.animation_data
     if animation and animation.action:
         old = animation.action
@@ -63,14 +63,14 @@ def _new_action(armature: Object, undo: ExitStack) -> ActionChannelbag:
 
 
 def _assign(armature: Object, action: Action, handle: int | None) -> None:
-    """Assign an action and the slot with that handle."""
+    """Assign an action and its slot with that handle."""
     animation = armature.animation_data
     animation.action = action
     animation.action_slot = next((slot for slot in action.slots if slot.handle == handle), None)
 
 
 def _new_track(first: float, last: float, armature: Object, undo: ExitStack) -> ActionChannelbag:
-    """A new action on an NLA track above all others, from frame `first` to `last`; the active action stays."""
+    """Create an action on an NLA track above all others, from frame `first` to `last`; the active action stays."""
     if armature.animation_data is None:
         armature.animation_data_create()
         undo.callback(armature.animation_data_clear)

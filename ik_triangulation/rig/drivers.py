@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drivers that a limb depends on and that Blender does not run: what they drive stands still, and a bake follows that.
+"""Drivers that a limb depends on and that Blender does not run: a bake then follows properties that do not change.
 
 Blender marks a driver as invalid once it fails, and does not try again: it may have refused to run a Python expression
-of a file it does not trust, the expression may be wrong, or a variable may read what is not there.
+of a file that it does not trust, the expression may be wrong, or a variable may read something that does not exist.
 """
 
 import re
@@ -14,7 +14,7 @@ from bpy.types import Depsgraph, Driver, DriverTarget, DriverVariable, FCurve, O
 from .dependencies import Node, drivers_on, movers
 from .limb import Limb
 
-# What of an object or bone moves it, or a limb that ends in it; a custom property does only where something reads it.
+# Properties that move an object, a bone, or a limb that ends in it; a custom property does so only if it is read.
 _MOVING = re.compile(
     r'(?:pose\.bones\["(?:[^"\\]|\\.)*"\]\.)?'
     r"(?:location|rotation_|scale|delta_|constraints\[|ik_|empty_display_size)"
@@ -22,20 +22,20 @@ _MOVING = re.compile(
 
 
 def broken_drivers(limb: Limb, depsgraph: Depsgraph) -> list[str]:
-    """Warnings of the drivers that move the limb, its parents, its targets or obstacles and that do not run.
+    """Return warnings of the drivers that move the limb, its parents, its targets or obstacles and that do not run.
 
-    Each names the property and its owner, the reason as far as it is known, and the remedy.
+    Each names the property and its owner, the reason if it is known, and the remedy.
     """
     found: dict[str, None] = {}
     nodes = [Node(limb.armature, limb.tip), *(Node(*target) for target in limb.targets)]
-    for start in (*nodes, *(Node(ob) for ob in limb.in_the_way)):
+    for start in (*nodes, *(Node(ob) for ob in limb.obstacle_objects)):
         for node in movers(start):
             found |= {_warning(node, curve): None for curve in _broken(node, depsgraph)}
     return list(found)
 
 
 def _broken(node: Node, depsgraph: Depsgraph) -> Iterator[FCurve]:
-    """The drivers that move this node and do not run."""
+    """Yield the drivers that move this node and do not run."""
     valid = _valid(node.object, depsgraph)
     for curve in drivers_on(node):
         relevant = node.path or _MOVING.match(curve.data_path)
@@ -44,7 +44,10 @@ def _broken(node: Node, depsgraph: Depsgraph) -> Iterator[FCurve]:
 
 
 def _valid(ob: Object, depsgraph: Depsgraph) -> dict[tuple[str, int], bool]:
-    """Whether each driver of an object runs; in a scene that is not shown only the evaluated copy knows."""
+    """Return whether each driver of an object is valid, by path and array index.
+
+    In a scene that is not shown, only the evaluated copy knows.
+    """
     valid: dict[tuple[str, int], bool] = {}
     for owner in (ob, ob.evaluated_get(depsgraph)):
         for curve in owner.animation_data.drivers if owner.animation_data else ():
@@ -67,7 +70,7 @@ def _is_array(ob: Object, curve: FCurve) -> bool:
 
 
 def _reason(driver: Driver) -> str:
-    """Why a driver does not run, and what helps."""
+    """Return the part of a warning that explains why a driver does not run, and the remedy."""
     for variable in driver.variables:
         if not all(_is_there(variable, source) for source in variable.targets):
             return f"is broken: its variable '{variable.name}' reads what is not there. Give it another target."
@@ -85,7 +88,7 @@ def _is_python(driver: Driver) -> bool:
 
 
 def _is_there(variable: DriverVariable, source: DriverTarget) -> bool:
-    """Whether there is what a variable of a driver reads."""
+    """Tell whether the source that a variable of a driver reads exists."""
     if variable.type == "CONTEXT_PROP":
         return True
     if source.id is None:

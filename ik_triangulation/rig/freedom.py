@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bone may do: read from Blender's own IK settings, a Limit Rotation constraint or the extension's settings.
+"""Joint limits of a bone, read from Blender's IK settings, a Limit Rotation constraint or the extension's settings.
 
-Locked channels are honoured whatever the source.
+Locked rotation channels are respected with each of these sources.
 """
 
 from math import inf, isinf, pi, tau
@@ -16,23 +16,23 @@ from ..kinematics.ranges import clamp_to_range
 from ..kinematics.rotation import wrap
 from .rotation import channel, limit_order, rotation_of
 
-_FIRST_TRIPLE = 1.5 * pi - 1e-5  # [rad] sum of Euler angles up to which the other triple's is surely greater
+_FIRST_TRIPLE = 1.5 * pi - 1e-5  # [rad] sum of Euler angles below which the other triple's is certainly greater
 _SAME = 1e-6  # [rad]
 _AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
 
 def freedom_of(bone: PoseBone) -> Freedom:
-    """What the bone may do, in its rest frame; locked rotation channels are frozen where they are now.
+    """Return the bone's freedom in its rest frame; locked rotation channels keep their present values.
 
-    Raises FreedomError for settings that describe no rotation, ChainError for locks that cannot be combined with them
-    and for a Limit Rotation constraint that is missing or cannot be held.
+    Raises FreedomError for settings that do not describe a rotation, ChainError for locks that cannot be combined with
+    them and for a Limit Rotation constraint that is missing or cannot be obeyed.
     """
     freedom, locks = limits_of(bone), locked_axes(bone)
     return _with_locks(bone, freedom, locks) if any(locks) else freedom
 
 
 def limits_of(bone: PoseBone) -> Freedom:
-    """What the bone may do by the source of its limits, its locked rotation channels aside.
+    """Return the bone's freedom by the source of its limits, without regard to locked rotation channels.
 
     Raises FreedomError and ChainError as freedom_of() does.
     """
@@ -44,10 +44,10 @@ def limits_of(bone: PoseBone) -> Freedom:
 
 
 def store(freedom: Freedom, stiffness: float, settings) -> None:
-    """Make a freedom and stiffness the own values of the joint `settings`; limits_of() reads the same from them.
+    """Store a freedom and stiffness in the joint `settings`, from which limits_of() reads the same.
 
-    Values of other kinds of joint stay. No limit is a full turn where it cannot be said otherwise, and an Euler order
-    is always named, so that the limits outlive a change of the rotation mode.
+    Values of other types of joint stay. An unlimited axis becomes a full turn where there is no other way to store it,
+    and the Euler order is always explicit, so that the limits survive a change of the rotation mode.
     """
     settings.source, settings.stiffness = "OWN", stiffness
     if isinstance(freedom, Hinge):
@@ -70,9 +70,9 @@ def store(freedom: Freedom, stiffness: float, settings) -> None:
 
 
 def keyed(bone: PoseBone) -> tuple[int, ...]:
-    """Array indices of the rotation property that a solve writes.
+    """Return the array indices of the rotation property that a solve writes.
 
-    None of a bone that cannot turn; of an Euler bone those whose channel is not locked. Raises as freedom_of() does.
+    A bone that cannot rotate has none; an Euler bone has those that are not locked. Raises what freedom_of() does.
     """
     if isinstance(freedom_of(bone), Locked):
         return ()
@@ -81,12 +81,12 @@ def keyed(bone: PoseBone) -> tuple[int, ...]:
 
 
 def can_turn(bone: PoseBone) -> bool:
-    """Whether its channels let the bone turn at all: those between the controls of a rig often do not."""
+    """Tell whether any rotation channel is unlocked: bones between the controls of a rig often have none."""
     return not all(locked_axes(bone))
 
 
 def stiffness_of(bone: PoseBone) -> float:
-    """How reluctant the bone is to turn, 0..1."""
+    """Return the bone's resistance to rotation, from 0 to 1."""
     settings = getattr(bone, "ik_triangulation_joint", None)
     if settings is not None and settings.source == "OWN":
         return float(settings.stiffness)
@@ -94,9 +94,9 @@ def stiffness_of(bone: PoseBone) -> float:
 
 
 def locked_axes(bone: PoseBone) -> tuple[bool, bool, bool]:
-    """Which Euler axes the bone's locked rotation channels freeze.
+    """Return whether locked rotation channels freeze each Euler axis of the bone.
 
-    A quaternion or axis-angle locked channel by channel has no axes that could be told apart: it is frozen whole.
+    The channels of a quaternion or an axis and angle do not belong to single axes: if one is locked, all axes are.
     """
     by_channel = bone.rotation_mode in {"QUATERNION", "AXIS_ANGLE"} and bone.lock_rotations_4d
     if by_channel and (bone.lock_rotation_w or any(bone.lock_rotation)):
@@ -106,7 +106,7 @@ def locked_axes(bone: PoseBone) -> tuple[bool, bool, bool]:
 
 
 def _blender_freedom(bone: PoseBone) -> Freedom:
-    """The locks and limits of the bone's Inverse Kinematics panel."""
+    """Return the freedom given by the locks and limits of the bone's Inverse Kinematics panel."""
     locked = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
     limited = (bone.use_ik_limit_x, bone.use_ik_limit_y, bone.use_ik_limit_z)
     ranges = ((bone.ik_min_x, bone.ik_max_x), (bone.ik_min_y, bone.ik_max_y), (bone.ik_min_z, bone.ik_max_z))
@@ -123,9 +123,9 @@ def _blender_freedom(bone: PoseBone) -> Freedom:
 
 
 def limit_rotation(bone: PoseBone) -> Constraint:
-    """The Limit Rotation constraint that limits the bone.
+    """Return the Limit Rotation constraint that limits the bone.
 
-    Raises ChainError if there is not just one that is active, in Local Space and of full influence.
+    Raises ChainError unless exactly one is active, in Local Space and of full influence.
     """
     limits = [c for c in bone.constraints if c.type == "LIMIT_ROTATION" and c.enabled and c.influence > 0.0]
     if len(limits) != 1:
@@ -144,16 +144,16 @@ def limit_rotation(bone: PoseBone) -> Constraint:
 
 
 def _limited(lower: float, upper: float) -> bool:
-    """Whether a range is one: whole turns lead inside one that is open at either end, from everywhere."""
+    """Tell whether a range limits anything: with one open end, whole turns bring any angle inside."""
     return not (isinf(lower) or isinf(upper))
 
 
 def _constrained_freedom(bone: PoseBone) -> Freedom:
-    """Rotations that the bone's Limit Rotation constraint leaves alone.
+    """Return the freedom of rotations that the bone's Limit Rotation constraint does not change.
 
-    Of the two Euler triples of a rotation Blender limits the one whose angles add up to less, regardless of sign: at
-    most 270 degrees. The angles that limits allow add up to no more here, and where they would do so, axes without
-    limits share alike what the others leave.
+    Of the two Euler triples of a rotation, Blender limits the one with the smaller sum of absolute angles, at most 270
+    degrees. The allowed angles therefore add up to no more here: axes without limits get equal shares of the angle that
+    the others leave.
     """
     limit = limit_rotation(bone)
     order = limit.euler_order
@@ -175,20 +175,20 @@ def _constrained_freedom(bone: PoseBone) -> Freedom:
 
 
 def _constrained_range(limit: Constraint, axis: str) -> tuple[float, float] | None:
-    """The angles [rad] about an axis that a Limit Rotation constraint allows; None if all."""
+    """Return the range of angles [rad] about an axis that a Limit Rotation constraint allows; None if unlimited."""
     lower, upper = getattr(limit, f"min_{axis}"), getattr(limit, f"max_{axis}")
-    if limit.use_legacy_behavior:  # it knows no angles beyond half a turn
+    if limit.use_legacy_behavior:  # angles beyond half a turn do not exist in it
         lower, upper = max(lower, -pi), min(upper, pi)
     return (lower, upper) if getattr(limit, f"use_limit_{axis}") and upper - lower < tau else None
 
 
 def _farthest(lower: float, upper: float) -> float:
-    """The greatest angle [rad] of a range from 0 on the circle."""
+    """Return the greatest angular distance [rad] from 0 in a range."""
     return pi if abs(wrap(clamp_to_range(pi, lower, upper) - pi)) < _SAME else max(abs(wrap(lower)), abs(wrap(upper)))
 
 
 def _own_freedom(bone: PoseBone, settings) -> Freedom:
-    """The values of the extension's own joint settings."""
+    """Return the freedom given by the extension's own joint settings."""
     if settings.kind == "HINGE":
         ends = (settings.lower, settings.upper) if settings.use_limits else (-inf, inf)
         return Hinge(Vector(settings.axis), *ends)
@@ -202,7 +202,10 @@ def _own_freedom(bone: PoseBone, settings) -> Freedom:
 
 
 def _with_locks(bone: PoseBone, freedom: Freedom, locks: tuple[bool, bool, bool]) -> Freedom:
-    """The same freedom with Euler axes frozen at the angles they have now."""
+    """Return the freedom with locked Euler axes fixed at their present angles.
+
+    Raises ChainError for limits that are not about the bone's own axes.
+    """
     if all(locks) or isinstance(freedom, Locked):
         return Locked()
     order = limit_order(bone)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether anything besides its own keys may move the bones of a limb, so that a solution need not be what is shown."""
+"""Influences besides its own keyframes that may move a limb's bones, so that a solution may not be what is shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties t
 
 
 def may_interfere(limb: Limb) -> bool:
-    """Whether constraints, drivers, the NLA or modifiers of F-Curves may move the chain's bones, now or at some frame.
+    """Tell whether constraints, drivers, the NLA or F-curve modifiers may move the chain's bones at any frame.
 
     If not, the bones are shown as they are keyed.
     """
@@ -28,21 +28,21 @@ def may_interfere(limb: Limb) -> bool:
 
 
 def live_constraints(limb: Limb) -> Iterator[Constraint]:
-    """The constraints that may turn the chain's bones, now or at some frame: their own, and IK further down."""
+    """Yield the constraints that may rotate the chain's bones at any frame: their own, and IK on descendants."""
     bones = limb.armature.pose.bones
     for name in limb.bones:
-        yield from (constraint for constraint in bones[name].constraints if _is_alive(limb, constraint))
-    yield from (constraint for constraint in solving(bones[limb.bones[0]]) if _is_alive(limb, constraint))
+        yield from (constraint for constraint in bones[name].constraints if _is_active(limb, constraint))
+    yield from (constraint for constraint in solving(bones[limb.bones[0]]) if _is_active(limb, constraint))
 
 
 def _blends(animation: AnimData) -> bool:
-    """Whether the active action is not all that is shown."""
+    """Tell whether anything is blended with the active action."""
     strips = animation.use_nla and any(not strip.mute for strip in strips_of(animation))
     return strips or animation.action_influence < 1.0 or animation.action_blend_type != "REPLACE"
 
 
 def _paths(limb: Limb) -> tuple[str, ...]:
-    """Beginnings of the paths of all that poses the chain's bones."""
+    """Return the beginnings of the paths of all transform channels of the chain's bones."""
     bones = limb.armature.pose.bones
     return tuple(f"{bones[name].path_from_id()}.{kind}" for name in limb.bones for kind in _TRANSFORM)
 
@@ -57,8 +57,8 @@ def _driven(limb: Limb, animation: AnimData) -> Iterator[bool]:
     return (curve.data_path.startswith(paths) for curve in animation.drivers)
 
 
-def _is_alive(limb: Limb, constraint: Constraint) -> bool:
-    """Whether a constraint does something, or may do so at another frame."""
+def _is_active(limb: Limb, constraint: Constraint) -> bool:
+    """Tell whether a constraint has an effect, or may have one at another frame."""
     if not constraint.mute and constraint.influence > 0.0:
         return True
     path = constraint.path_from_id()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be solved: the bones, the target and how."""
+"""The record of a limb: its bones, its target and its settings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ..settings import (
     ComfortSettings,
     GoalSettings,
     KeySettings,
+    MethodSettings,
     PathSettings,
     ReachSettings,
-    SolverSettings,
+    check_registered,
     settings_of,
 )
 from .animated import PER_FRAME, animated_settings, moving_limits
@@ -26,18 +27,18 @@ from .armature import bones_from_tip, bones_in_line
 
 
 @dataclass(frozen=True)
-class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSettings, KeySettings):
+class Limb(GoalSettings, BendSettings, ComfortSettings, MethodSettings, PathSettings, KeySettings):
     """A chain of bones, its target, and the settings of goal, solver, path and keys with their defaults.
 
-    `bones` run from root to tip; of these the `solved` ones turn and the others keep their pose. The tail of the last
-    bone goes to `target`, or to the head of its bone `subtarget`, or to the nearest point of the `shape` that these
-    stand for. The settings are those that the sidebar has, described in the groups that this class inherits; angles
-    are in radians, `obstacle_margin`, `tolerance` and `reduce_tolerance` distances in world space [Blender units].
+    `bones` run from root to tip; the `solved` ones rotate and the others keep their pose. The tail of the last bone
+    goes to `target`, to the head of its bone `subtarget`, or to the nearest point of the target's `shape`. The settings
+    are those of the sidebar, described in the groups that this class inherits; angles are in radians,
+    `obstacle_margin`, `tolerance` and `reduce_tolerance` are distances in world space [Blender units].
 
-    Settings that were `left_open`, with the values they have here for now, follow their animation on the tip bone as
-    far as they are among PER_FRAME. from_tip() and from_bones() leave open what they are not given; of() all.
+    Settings in `left_open`, which holds their present values, follow their animation on the tip bone if they are in
+    PER_FRAME. from_tip() and from_bones() leave the settings open that they are not given; of() leaves all open.
 
-    Made for one call and not to be kept: it holds objects, which an undo replaces.
+    A record lives for one call: it holds objects, which an undo replaces.
     """
 
     armature: Object
@@ -63,18 +64,18 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
 
     @property
     def target_name(self) -> str:
-        """How messages call the target."""
+        """The target's name in messages."""
         return f"{self.target.name}: {self.subtarget}" if self.subtarget else str(self.target.name)
 
     @property
     def targets(self) -> list[tuple[Object, str]]:
-        """The target and, if there is one, the pole target; each with the name of its bone, or nothing."""
+        """The target and, if there is one, the pole target; each with the name of its bone, or an empty string."""
         pole = [(self.pole_target, self.pole_subtarget)] if self.pole_target else []
         return [(self.target, self.subtarget), *pole]
 
     @cached_property
     def followed(self) -> frozenset[str]:
-        """The settings that are read at every frame: those that were left open and are animated on the tip bone."""
+        """The settings that are read at every frame: left open, and animated on the tip bone."""
         still_open = [name for name, value in self.left_open.items() if getattr(self, name) == value]
         return animated_settings(self.armature.pose.bones[self.tip], still_open)
 
@@ -84,15 +85,15 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
         return moving_limits(self.pose_bones)
 
     def at(self, armature: Object) -> Limb:
-        """The limb with the settings that it follows as they are on an evaluated armature."""
+        """Return the limb with the present values of the settings that it follows, from an evaluated armature."""
         if not self.followed:
             return self
         now = _plain_settings(armature.pose.bones[self.tip].ik_triangulation, self.followed)
         return replace(self, **now, left_open={})
 
     @cached_property
-    def in_the_way(self) -> list[Object]:
-        """The objects of the obstacles' collection that have a volume: what can be seen, and empties drawn as such."""
+    def obstacle_objects(self) -> list[Object]:
+        """The objects in the obstacles' collection that have a volume, with empties displayed as sphere or cube."""
         if self.obstacles is None or not (self.obstacle_weight or "obstacle_weight" in self.followed):
             return []
         others = {target for target, _ in self.targets} | {self.armature}
@@ -100,16 +101,16 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
 
     @staticmethod
     def from_tip(armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Any) -> Limb:
-        """The `chain_count` bones that end in `tip`, all up to the root if that is 0.
+        """Return the limb of the `chain_count` bones that end in `tip`; 0 for all up to the root.
 
-        Raises ChainError for a bone that is not there or too long a chain, TargetError without a target.
+        Raises ChainError for a bone that does not exist or a chain that is too long, TargetError without a target.
         """
         bones = bones_from_tip(armature, tip, chain_count)
         return Limb(armature, bones, frozenset(bones), _there(target), **_with_open(settings))
 
     @staticmethod
     def from_bones(armature: Object, bones: Sequence[str], target: Object | None, **settings: Any) -> Limb:
-        """The given bones, in any order; the bones between them keep their pose.
+        """Return the limb of the given bones, in any order; the bones between them keep their pose.
 
         Raises ChainError unless they are one line of descent, TargetError without a target.
         """
@@ -117,10 +118,11 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
 
     @staticmethod
     def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:
-        """The limb stored on its tip bone; the `selected` bones make the chain if the settings say so.
+        """Return the limb stored on its tip bone, of the `selected` bones if its settings ask for that.
 
-        It is for this `target` if none is stored. Raises what from_tip() and from_bones() do.
+        Its target is the stored one, otherwise `target`. Raises what from_tip() and from_bones() do.
         """
+        check_registered()
         stored = bone.ik_triangulation
         target = stored.target or target
         settings = saved_settings(stored)
@@ -131,12 +133,12 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, SolverSettings, PathSett
         return Limb.from_tip(armature, bone.name, target, stored.chain_count, **settings)
 
 
-# Alike on a Limb and on the tip bone.
-SETTINGS = tuple(settings_of(Limb))
+# Names that settings have on a Limb and on the tip bone.
+LIMB_SETTINGS = tuple(settings_of(Limb))
 
 
 def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
-    """The limbs of an armature that are enabled and have a target; of the `selected` bones each takes those above it.
+    """Return the limbs of an armature that are enabled and have a target; each takes the `selected` bones above it.
 
     Raises ChainError if there are none.
     """
@@ -153,14 +155,15 @@ def check_lowest(tip: PoseBone, selected: Sequence[str]) -> None:
 
 
 def enabled_tips(armature: Object) -> list[str]:
-    """Names of the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
+    """Return the tip bones of the limbs that are enabled and have a target. Raises ChainError if there are none."""
     if not has_limbs(armature):
         raise ChainError(f"No limb of '{armature.name}' is enabled and has a target. Choose a target for one.")
     return [bone.name for bone in armature.pose.bones if _is_enabled(bone)]
 
 
 def has_limbs(armature: Object) -> bool:
-    """Whether a limb of the armature is enabled and has a target."""
+    """Tell whether a limb of the armature is enabled and has a target."""
+    check_registered()
     return any(map(_is_enabled, armature.pose.bones))
 
 
@@ -174,32 +177,32 @@ def _has_volume(ob: Object) -> bool:
 
 
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
-    """The settings saved on a tip bone, as Limb takes them: those that can be read at every frame left open."""
-    values = _plain_settings(stored, SETTINGS)
+    """Return the settings saved on a tip bone, as Limb takes them; those in PER_FRAME are left open."""
+    values = _plain_settings(stored, LIMB_SETTINGS)
     for target, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         values[bone] = bone_of(getattr(stored, target), values[bone])
     return {**values, "left_open": {name: values[name] for name in PER_FRAME}}
 
 
 def _plain_settings(stored: PropertyGroup, names: Iterable[str]) -> dict[str, Any]:
-    """Settings as they are on a tip bone now, as Limb has them."""
+    """Return the present values of settings on a tip bone, as Limb takes them."""
     values = {name: getattr(stored, name) for name in names}
     return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
 
 
 def _with_open(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings for a Limb, those left open that are not given."""
+    """Return settings for a Limb, with those left open that are not given."""
     defaults = {each.name: each.default for each in fields(Limb)}
     return {"left_open": {name: defaults[name] for name in PER_FRAME if name not in settings}, **settings}
 
 
 def bone_of(target: Object | None, bone: str) -> str:
-    """The name of a target's bone; that which was left from another target does not count where there are none."""
+    """Return the name of a target's bone; empty for a target without bones, as the name may be an earlier target's."""
     return bone if target is not None and target.type == "ARMATURE" else ""
 
 
 def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int, int, int]:
-    """First frame, last frame and step saved on a tip bone; the scene's range, or its `preview` one, if it says so."""
+    """Return first frame, last frame and step of a tip bone's settings; if chosen, the scene's (`preview`) range."""
     if not stored.use_scene_range:
         return stored.frame_start, stored.frame_end, stored.step
     if preview:
@@ -208,7 +211,7 @@ def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int
 
 
 def saved_reach(stored: PropertyGroup) -> dict[str, Any]:
-    """How to reach, as saved on a tip bone and as reach() takes it."""
+    """Return the settings of a reach saved on a tip bone, as reach() takes them."""
     return {name: getattr(stored, row.name) for name, row in settings_of(ReachSettings).items()}
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The graph of bones that copy each other: the followers of a limb, such as the deform bones of a generated rig.
 
-An edge leads from a bone to one that takes its transform over: by a constraint that copies it, whatever its influence
-is now, or as its child in the same rest frame. Where all constraints have their way both keep the offset they have at
-rest.
+An edge leads from a bone to one that copies its transform: by a constraint, whatever its present influence, or as its
+child in the same rest frame. With all constraints at full influence, both keep the offset that they have at rest.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from bpy.types import Constraint, Object, PoseBone
 from mathutils import Matrix
 
 _COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION"}
-_CARRYING = {"ARMATURE", "CHILD_OF"}  # move a bone as a child, from wherever it is at rest
-_TRACKING = {"STRETCH_TO", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}  # with a copied location they place a bone
+_CARRYING = {"ARMATURE", "CHILD_OF"}  # move a bone like a child, from any rest pose
+_TRACKING = {"STRETCH_TO", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}  # copy a transform together with a location
 _SAME_PLACE = 1e-3  # of a bone's length
 _SAME_TURN = 1e-2  # of the entries of a rotation matrix: half a degree
 
 
 class Links:
-    """The edges of an armature's graph, by the names of bones, read once."""
+    """Edges of an armature's graph, by the names of bones, read once."""
 
     def __init__(self, armature: Object) -> None:
         self.armature = armature
-        self.leaders: dict[str, dict[str, bool]] = {}  # of each bone, and whether a constraint makes it follow them
-        self.led: set[str] = set()  # those that are where a leader is
+        self.leaders: dict[str, dict[str, bool]] = {}  # of each bone, and whether it follows them by a constraint
+        self.led: set[str] = set()  # bones that have the transform of a leader
         self.followers: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         for bone in armature.pose.bones:
             found = self.leaders[bone.name] = {}
@@ -38,7 +37,7 @@ class Links:
                     self.followers[leader][bone.name] = found[leader]
 
     def _leaders(self, bone: PoseBone) -> Iterator[tuple[str, bool, bool]]:
-        """The bones that a bone goes with, whether by a constraint, and whether it is then where that bone is."""
+        """Yield the bones that a bone follows, whether by a constraint, and whether it then has the same transform."""
         name = bone.name
         if bone.parent and self.in_one_frame(bone.parent.name, name):
             yield bone.parent.name, False, True
@@ -52,25 +51,25 @@ class Links:
                 yield from ((other, True, self.in_one_frame(other, name)) for other in self._copied(constraint))
 
     def _copied(self, constraint: Constraint) -> Iterator[str]:
-        """Names of the bones of this armature that a constraint copies."""
+        """Yield the names of the bones of this armature that a constraint copies."""
         slots = constraint.targets if constraint.type == "ARMATURE" else [constraint]
         for slot in slots:
             if slot.target == self.armature and slot.subtarget in self.armature.pose.bones:
                 yield slot.subtarget
 
     def at_one_place(self, first: str, second: str) -> bool:
-        """Whether the heads of two bones are at one place at rest."""
+        """Tell whether the heads of two bones coincide at rest."""
         bones = self.armature.data.bones
         one, other = bones[first], bones[second]
         return (one.head_local - other.head_local).length <= _SAME_PLACE * max(one.length, other.length)
 
     def in_one_frame(self, first: str, second: str) -> bool:
-        """Whether two bones have the same rest frame: then one that copies the other is where that is."""
+        """Tell whether two bones have the same rest frame: then one that copies the other has its transform."""
         bones = self.armature.data.bones
         return self.at_one_place(first, second) and _turned_alike(bones[first].matrix_local, bones[second].matrix_local)
 
     def copies(self, bone: str) -> dict[str, bool]:
-        """The bones that are where `bone` is if all constraints have their way; whether it takes constraints."""
+        """Return the bones that follow `bone` if all constraints have full influence, and whether by a constraint."""
         found: dict[str, bool] = {}
         waiting = [(bone, False)]
         while waiting:
@@ -84,7 +83,7 @@ class Links:
         return found
 
     def deforming(self, bone: str, chain: Iterable[str] = ()) -> list[str]:
-        """Names of the deform bones that are meant to follow `bone` by constraints, without those of its own chain."""
+        """Return the names of the deform bones that follow `bone` by constraints, without those of its own chain."""
         bones, own = self.armature.data.bones, set(chain)
         copies = self.copies(bone).items()
         return sorted(
@@ -92,7 +91,7 @@ class Links:
         )
 
     def back_from(self, bone: str) -> Iterator[str]:
-        """`bone` and all that it goes with, the nearest first: the bones it copies and its parents."""
+        """Yield `bone` and all that it follows, the nearest first: the bones it copies and its parents."""
         seen, waiting = {bone}, deque([bone])
         while waiting:
             name = waiting.popleft()

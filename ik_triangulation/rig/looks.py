@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What objects look like at a frame: the shape that a target stands for, the volume of an obstacle."""
+"""Appearance of objects at a frame: display and force field of a target, volume of an obstacle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .armature import find_bone
 class Looks(NamedTuple):
     """Display type of an empty and its size [Blender units, its own space], and type and shape of a force field.
 
-    The display type is empty for what is no empty, the force field's shape and type where there is none.
+    The display type is an empty string unless the object is an empty, the field's type and shape without a force field.
     """
 
     display: str = ""
@@ -24,9 +24,9 @@ class Looks(NamedTuple):
 
 
 class Volume(NamedTuple):
-    """An obstacle: its frame (4x4, world space), what it looks like, and the corners of its bound box, its own space.
+    """An obstacle: its frame (4x4, world space), its looks, and two corners of its bounding box in its own space.
 
-    These are the least and the greatest coordinates.
+    The corners have the least and the greatest coordinates.
     """
 
     frame: Matrix
@@ -36,7 +36,7 @@ class Volume(NamedTuple):
 
 
 def looks_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Looks:
-    """What an object looks like as it is evaluated, keys and drivers of its display included; of a bone its length."""
+    """Return the looks of an object as evaluated, with keys and drivers of its display; of a bone only its length."""
     if bone:
         return Looks(size=find_bone(ob, bone).length)
     shown, is_empty = ob.evaluated_get(depsgraph), ob.type == "EMPTY"
@@ -48,6 +48,6 @@ def looks_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Looks:
 
 
 def volume_of(ob: Object, frame: Matrix, depsgraph: Depsgraph) -> Volume:
-    """The volume of an object whose frame (4x4, world space) is this, as it is evaluated: deformed, if it is a mesh."""
+    """Return the volume of an object at this frame (4x4, world space) as evaluated: that of a mesh is deformed."""
     corners = ob.evaluated_get(depsgraph).bound_box
     return Volume(frame, looks_of(ob, "", depsgraph), Vector(corners[0]), Vector(corners[6]))

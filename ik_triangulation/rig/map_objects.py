@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maps of a limb as objects in the scene: a picture in a plane, and a cloud of places.
+"""Maps of a limb as objects in the scene: an image in a plane, and a point cloud.
 
-They are children of the armature, whose space maps are in, so that they are to scale whatever its transform is. Each
-kind is there once for a limb: a new one takes the place of the old.
+They are children of the armature, as maps are in its space, and so follow its transform. A limb has one map of each
+kind: a new one replaces the old.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ from .collections import home
 
 PICTURE, CLOUD = "Map", "Reach"
 COLOURS = "Color"  # the attribute of the cloud that the viewport shows
-_KEY = "ik_triangulation_map"  # on the object: which limb's it is
+_KEY = "ik_triangulation_map"  # custom property of the object: kind of map and tip bone
 _LEGEND = "ik_triangulation_legend"
-_OPACITY = 0.7  # of the picture, so that the bones in it are seen
-_SIZE = 0.3  # of the distance of two places that a mark goes to each side
+_OPACITY = 0.7  # of the image, so that bones behind it stay visible
+_SIZE = 0.3  # half the size of a mark, relative to the spacing of the points
 _CORNERS = np.concatenate((np.eye(3), -np.eye(3)))  # of a mark, an octahedron
 _FACES = np.array([(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)])
 
@@ -35,9 +35,9 @@ def place_picture(
     scene: Scene,
     view_layer: ViewLayer,
 ) -> Object:
-    """Show an image, at its top a square map, so that the square is centred in the plane of X and Y of `frame`.
+    """Show an image whose top is a square map, with the square centred in the XY plane of `frame`.
 
-    That is in armature space (4x4), and so is the length of the square's `side`.
+    `frame` (4x4) and the length of the square's `side` are in armature space.
     """
     ob = _object(armature, tip, PICTURE, image, legend, scene, view_layer)
     width, height = image.size
@@ -59,9 +59,9 @@ def place_cloud(
     scene: Scene,
     view_layer: ViewLayer,
 ) -> Object:
-    """Show places (rows in armature space, `spacing` apart) in colours (sRGB), with the `metrics` as attributes.
+    """Show points (rows of `places` in armature space, `spacing` apart) in colours (sRGB), with metrics as attributes.
 
-    Each place is a mark of six vertices, in the order of the places, with the place's values on all of them.
+    Each point is a mark of six vertices, in the order of the points, with the point's values on all of them.
     """
     mesh = bpy.data.meshes.new(f"{CLOUD} of {tip}")
     count = len(places)
@@ -78,19 +78,19 @@ def place_cloud(
 
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
-    """The map of that kind of the limb that ends in `tip`."""
+    """Return the map of that kind of the limb that ends in `tip`; None if there is none."""
     return next((ob for ob in armature.children if ob.get(_KEY) == f"{kind} {tip}"), None)
 
 
 def legend_of(ob: Object) -> str:
-    """What the colours of a map mean."""
+    """Return the text that explains the colours of a map."""
     return str(ob.get(_LEGEND, ""))
 
 
 def _object(
     armature: Object, tip: str, kind: str, data: Image | Mesh, legend: str, scene: Scene, view_layer: ViewLayer
 ) -> Object:
-    """The object that shows `data`: that of the limb's earlier map, or a new one beside the armature."""
+    """Return the object that shows `data`: that of the limb's earlier map, or a new one beside the armature."""
     ob = shown_map(armature, tip, kind)
     if ob is None:
         ob = bpy.data.objects.new(f"{kind} of {tip}", data if isinstance(data, Mesh) else None)
@@ -110,7 +110,7 @@ def _object(
 
 
 def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
-    """Triangles, made at once: from_pydata() would go over all of them in Python."""
+    """Fill a mesh with triangles in bulk: from_pydata() would loop over all of them in Python."""
     mesh.vertices.add(len(corners))
     mesh.vertices.foreach_set("co", corners.ravel())
     mesh.loops.add(faces.size)
@@ -121,17 +121,17 @@ def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
 
 
 def _spread(values: NDArray[Any]) -> NDArray[np.float32]:
-    """The values of the places for all corners of their marks, flat."""
+    """Repeat the values of the points for all corners of their marks, as a flat array."""
     return np.repeat(values, len(_CORNERS), axis=0).astype(np.float32).ravel()
 
 
 def _material() -> Material:
-    """One that shows the colours where materials are shown."""
+    """Return the material that shows the colours in material preview and renders."""
     name = f"IK Triangulation {CLOUD}"
     material = bpy.data.materials.get((name, None))
     if material is None:
         material = bpy.data.materials.new(name)
-        if material.node_tree is None:  # as before Blender 5
+        if material.node_tree is None:  # before Blender 5
             material.use_nodes = True
         nodes, links = material.node_tree.nodes, material.node_tree.links
         nodes.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Markers on the timeline that are replaced by newer ones of the same name."""
+"""Timeline markers that replace older ones of the same name."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -8,9 +8,9 @@ from bpy.types import Scene, TimelineMarker
 
 
 def mark(scene: Scene, name: str, frames: Iterable[float], first: float, last: float, undo: ExitStack) -> None:
-    """Put a marker of that name at each of the frames; those of that name from `first` to `last` go.
+    """Add a marker of that name at each of the frames; older ones of that name from `first` to `last` are removed.
 
-    Closing `undo` puts back those and takes away these.
+    Closing `undo` reverts this.
     """
     markers = scene.timeline_markers
     for marker in [m for m in markers if m.name == name and first <= m.frame <= last]:

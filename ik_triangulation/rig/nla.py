@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The strips of the NLA, and the one that is being tweaked."""
+"""NLA strips, and the checks of the strip in tweak mode."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _SAME_TIME = 1e-3  # frames
 
 
 def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
-    """All strips, and those inside of others."""
+    """Yield all strips, including those inside meta strips."""
     waiting = [strip for track in animation.nla_tracks for strip in track.strips]
     while waiting:
         strip = waiting.pop()
@@ -21,7 +21,7 @@ def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
 
 
 def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
-    """All F-Curves of the active action and of the NLA."""
+    """Yield all F-curves of the active action and of the NLA."""
     pairs = [(animation.action, animation.action_slot)]
     pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
     for action, slot in pairs:
@@ -31,7 +31,7 @@ def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
 
 
 def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: str = "ACTION") -> None:
-    """Raise AnimationError if the NLA keeps these frames from showing just what is keyed at the destination."""
+    """Raise AnimationError if the NLA changes or hides the keys of the destination at these frames."""
     animation = ob.animation_data
     if animation is None:
         return
@@ -80,7 +80,7 @@ def _check_tweaked(ob: Object, scene: Scene, first: float, last: float) -> None:
 
 
 def _tweaked(animation: AnimData) -> NlaStrip | None:
-    """The strip through which the active action is seen: of several the one at whose ends the times agree."""
+    """Return the strip in tweak mode; if several use the active action, the one whose ends map to its own times."""
     seen = animation.action, animation.action_slot
     strips = [strip for strip in strips_of(animation) if (strip.action, strip.action_slot) == seen]
     for strip in strips if len(strips) > 1 else ():
@@ -91,5 +91,5 @@ def _tweaked(animation: AnimData) -> NlaStrip | None:
 
 
 def _shown(strip: NlaStrip) -> tuple[float, float]:
-    """From when to when a strip shows its action for the first time [evaluated time]."""
+    """Return the start and end of the first repetition of a strip's action [evaluated time]."""
     return strip.frame_start, strip.frame_start + (strip.action_frame_end - strip.action_frame_start) * strip.scale

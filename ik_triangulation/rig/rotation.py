@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bone's rotation in whichever rotation mode it has: reading, writing, and the channels it is keyed on."""
+"""Rotation of a bone in its rotation mode: reading, writing, and the channels to key."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -19,28 +19,26 @@ _EULER = ("rotation_euler", 3)
 _NO_LOWER, _NO_UPPER = (-inf,) * 3, (inf,) * 3
 PROPERTIES = ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
 
-TWIST_FIRST = (
-    "YXZ"  # Euler order of limits on bones without one of their own: about the bone first, as Blender's IK does
-)
+TWIST_FIRST = "YXZ"  # Euler order of limits on bones that have none: about the bone first, as in Blender's IK
 
 
 def channel(bone: PoseBone) -> tuple[str, int]:
-    """Name of the rotation property that counts in the bone's mode, and how many channels it has."""
+    """Return the name of the rotation property of the bone's mode, and its number of channels."""
     return _CHANNELS.get(bone.rotation_mode, _EULER)
 
 
 def limit_order(bone: PoseBone) -> str:
-    """Euler order in which the bone's limits and locked axes are understood: its own, if it is in an Euler mode."""
+    """Return the Euler order of the bone's limits and locked axes: its own, if it is in an Euler mode."""
     return TWIST_FIRST if bone.rotation_mode in _CHANNELS else bone.rotation_mode
 
 
 def rotation_of(bone: PoseBone) -> Quaternion:
-    """The rotation part of the bone's matrix_basis, a unit quaternion; Blender's own reading of degenerate values."""
+    """Return the rotation of the bone's matrix_basis, a unit quaternion; degenerate values are read as in Blender."""
     return rotation_from(getattr(bone, channel(bone)[0]), bone.rotation_mode)
 
 
 def rotation_from(values: Sequence[float], mode: str) -> Quaternion:
-    """The rotation that channel values stand for in rotation `mode`, a unit quaternion."""
+    """Return the rotation of channel values in rotation `mode`, a unit quaternion."""
     if mode == "QUATERNION":
         rotation = Quaternion(values)
         rotation.normalize()
@@ -53,7 +51,7 @@ def rotation_from(values: Sequence[float], mode: str) -> Quaternion:
 
 
 def values_for(rotation: Quaternion, mode: str, freedom: Freedom, previous: Sequence[float]) -> Sequence[float]:
-    """Channel values for a rotation: of all that show it those nearest to `previous`.
+    """Return the channel values of a rotation; of all equivalent ones, those nearest to `previous`.
 
     Euler angles with limits in the order of the mode stay inside them.
     """
@@ -67,11 +65,11 @@ def values_for(rotation: Quaternion, mode: str, freedom: Freedom, previous: Sequ
 def run_of(
     rotations: Sequence[Quaternion], mode: str, freedoms: Iterable[Freedom], previous: Sequence[float]
 ) -> np.ndarray[Any, Any]:
-    """Channel values that show the rotations one after the other in rotation `mode`: a row each.
+    """Return continuous channel values of successive rotations in rotation `mode`: a row for each.
 
-    Of all values for the same rotation those are taken that run on from the row before, and first from `previous`,
-    without a jump: the sign of a quaternion, the sense and whole turns of an axis-angle, the Euler triple and its whole
-    turns. Euler angles with limits in the order of the mode stay inside them.
+    Of all equivalent values, those are taken that continue the row before, and first `previous`, without a jump: the
+    sign of a quaternion, the sign and whole turns of an axis and angle, the Euler triple and its whole turns. Euler
+    angles with limits in the order of the mode stay inside them.
     """
     if mode == "QUATERNION":
         return _quaternion_run(rotations, previous)
@@ -97,7 +95,7 @@ def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) 
 
 
 def _numbers(rotations: Sequence[Quaternion]) -> np.ndarray[Any, Any]:
-    """A row of four numbers for each rotation."""
+    """Return an array with a row of four numbers for each rotation."""
     try:
         numbers = np.frombuffer(b"".join(rotations), np.float32)
     except TypeError:  # mathutils has no buffers before Blender 5
@@ -124,7 +122,7 @@ def _axis_angle(rotation: Quaternion, previous: Sequence[float]) -> tuple[float,
     before = Vector(previous[1:])
     if angle >= 1e-6:
         axis = Vector((x / sine, y / sine, z / sine))
-    else:  # no axis of its own: keep the one there was, if there was one
+    else:  # no axis: keep the previous one if it exists
         axis = before.normalized() if before.length else Vector((0.0, 1.0, 0.0))
     if axis.dot(before) < 0.0:
         axis, angle = -axis, -angle
@@ -132,6 +130,6 @@ def _axis_angle(rotation: Quaternion, previous: Sequence[float]) -> tuple[float,
 
 
 def _whole_turns(angle: float, before: float, lower: float, upper: float) -> float:
-    """The turn of `angle` nearest to `before` that is still inside the limits."""
+    """Return `angle` plus the whole turns that bring it nearest to `before`, unless that is outside the limits."""
     shifted = angle + tau * round((before - angle) / tau)
     return shifted if lower <= shifted <= upper else angle

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write files so that none is ever lost: beside their destination, synced to the disk, then moved over it.
+"""Atomic file writing: files are written beside their destination, synced to the disk, then moved over it.
 
-A file is whole or not there at all, and what it replaces stays as it was until that moment, and if anything fails.
+A file is complete or absent, and the file that it replaces stays unchanged until then, and if anything fails.
 All functions raise OSError, which names the destination.
 """
 
@@ -17,18 +17,18 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-Write = Callable[[Path], object]  # writes a file that is not there yet
+Write = Callable[[Path], object]  # writes a file that does not exist yet
 
 
 class Staged(NamedTuple):
-    """A file that is written and synced, but not yet at its destination."""
+    """A file that is written and synced, but not yet moved to its destination."""
 
     temporary: Path
     destination: Path
 
 
 class Stamp(NamedTuple):
-    """What changes when somebody else writes a file."""
+    """File attributes that change when another program writes the file."""
 
     size: int
     modified: int
@@ -63,8 +63,8 @@ def real_destination(path: Path | str) -> Path:
     return real
 
 
-def stage(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
-    """Have `write` make a file of a unique name beside `path`, with the permissions of what is there, and sync it."""
+def stage_file(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
+    """Have `write` make a file of a unique name beside `path`, with the permissions of the file there, and sync it."""
     destination = real_destination(path)
     temporary = unique_beside(destination, suffix)
     try:
@@ -81,9 +81,9 @@ def stage(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
 
 @contextmanager
 def replacing(files: Sequence[Staged]) -> Iterator[dict[Path, Path]]:
-    """Move files to their destinations, all or none; yields what each destination held before, as another file.
+    """Move files to their destinations, all or none; yields the previous file of each destination under another name.
 
-    If the body fails, all destinations are as they were before. What they held is removed at the end.
+    If the body fails, all destinations are restored. The previous files are removed at the end.
     """
     kept: dict[Path, Path] = {}
     with ExitStack() as undo, ExitStack() as clean:
@@ -113,23 +113,23 @@ def replacing(files: Sequence[Staged]) -> Iterator[dict[Path, Path]]:
 
 def write_file(path: Path | str, content: bytes) -> None:
     """Write a file, or replace it."""
-    with replacing([stage(path, lambda temporary: write_new(temporary, content))]):
+    with replacing([stage_file(path, lambda temporary: write_new(temporary, content))]):
         pass
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Write a file that must not be there yet."""
+    """Write a file that must not exist yet."""
     with path.open("xb") as file:
         file.write(content)
 
 
 def unique_beside(path: Path, suffix: str) -> Path:
-    """Return a path in the same folder that no file has; its name is short, and hidden on Unix."""
+    """Return an unused path in the same folder; its name is short, and hidden on Unix."""
     return path.parent / f".{token_hex(6)}{suffix}"
 
 
 def discard(path: Path) -> None:
-    """Remove a file if it is there and can be removed."""
+    """Remove a file if it exists and can be removed."""
     with suppress(OSError):
         path.unlink()
 
@@ -177,7 +177,7 @@ def _keep_permissions(destination: Path, temporary: Path) -> None:
 
 
 def _keep(destination: Path) -> Path:
-    """Keep what is in a file under a second name, as a link where the file system has them."""
+    """Keep a file under a second name, as a hard link where the file system supports that."""
     kept = unique_beside(destination, ".old")
     try:
         os.link(destination, kept)
@@ -191,5 +191,5 @@ def _keep(destination: Path) -> Path:
 
 
 def _about(error: OSError, path: Path | str) -> OSError:
-    """Return the same error, of the file that the user knows."""
+    """Return the same error with the path of the file that the user knows."""
     return type(error)(error.errno, error.strerror or str(error), str(path))

@@ -3,23 +3,25 @@
 
 from bpy.types import Object, PoseBone
 
+from ..settings import check_registered
 from .limb import Limb
 
 
 def selected_bones(armature: Object) -> list[str]:
-    """Names of the selected bones of an armature, of those that are shown."""
+    """Return the names of the selected and visible bones of an armature."""
     return [bone.name for bone in armature.pose.bones if _is_selected(bone)]
 
 
-def limb_of(tip: PoseBone, target: Object | None = None) -> Limb:
-    """The limb that ends in this bone, for this `target` if it has none. Raises an IKError that says what is wrong."""
+def selected_limb(tip: PoseBone, target: Object | None = None) -> Limb:
+    """Return the limb that ends in this bone, for this `target` if it has none. Raises what Limb.of() does."""
+    check_registered()
     chosen = selected_bones(tip.id_data) if tip.ik_triangulation.use_selected else ()
     return Limb.of(tip, chosen, target)
 
 
 def _is_selected(bone: PoseBone) -> bool:
-    """Whether a bone counts as selected, as in Blender's own operators: a hidden one keeps its mark, but does not."""
-    of = bone if hasattr(bone, "select") else bone.bone  # where both marks moved from in Blender 5.0
+    """Tell whether a bone is selected as in Blender's own operators: a hidden one keeps its flag, but is not."""
+    of = bone if hasattr(bone, "select") else bone.bone  # both flags moved to the pose bone in Blender 5.0
     if not of.select or of.hide:
         return False
     collections = bone.bone.collections

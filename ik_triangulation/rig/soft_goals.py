@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a limb shall be like besides reaching: how its tip is turned, where it bends, what it keeps out of."""
+"""Reading a limb's soft goals at a frame: orientation, pole, comfort and obstacles."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from .armature import is_flat
 from .frames.sampling import Sample
 from .limb import Limb
 from .looks import Looks, Volume
-from .target_shape import along
+from .target_shape import line_direction
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
 _ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
-_THIN = 1e-4  # of an obstacle's largest side: as thick as it is at least
+_THIN = 1e-4  # least thickness of an obstacle, relative to its largest side
 
 
-def has_wishes(now: Sample) -> bool:
-    """Whether there is anything besides reaching at a frame, and at those whose limb and looks are the same."""
+def has_soft_goals(now: Sample) -> bool:
+    """Tell whether a frame, and every frame of the same limb and looks, has soft goals."""
     limb = now.limb
     weights = limb.effort_weight or limb.rest_weight
     return bool(orientation_of(limb, now.looks) != "NONE" or limb.pole_target or now.obstacles or weights)
 
 
-def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
-    """The soft constraints of a frame, armature space.
+def soft_goals(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
+    """Yield the soft goals of a frame, armature space.
 
-    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError for
-    an orientation like that of a target that has none.
+    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError if
+    the tip is to have the orientation of a target that has none.
     """
     rig, limb = now.rig, now.limb
     turned = orientation_of(limb, now.looks)
     if turned == "FULL":
         yield Orientation(_rotation(now, frame), limb.orient_weight)
     elif turned == "DIRECTION":
-        way = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ along(limb)
-        yield Direction(way, weight=limb.orient_weight)
+        along = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ line_direction(limb)
+        yield Direction(along, weight=limb.orient_weight)
     if now.pole is not None:
         yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
     if limb.effort_weight:
@@ -58,7 +58,10 @@ def wishes(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
 
 
 def orientation_of(limb: Limb, looks: Looks) -> str:
-    """How the tip shall be turned: what was chosen, else along a single arrow. Raises SettingError for what is none."""
+    """Return the kind of orientation goal: the chosen one, otherwise along a single arrow.
+
+    Raises SettingError for an unknown kind.
+    """
     if limb.orientation not in _ORIENTATIONS:
         known = ", ".join(_ORIENTATIONS)
         raise SettingError(f"Orientation '{limb.orientation}' is unknown. Choose one of {known}.")
@@ -70,7 +73,10 @@ def orientation_of(limb: Limb, looks: Looks) -> str:
 
 
 def _rotation(now: Sample, frame: Matrix) -> Quaternion:
-    """How the tip shall be turned to be as the target is, with the offset that is kept."""
+    """Return the target's orientation (armature space), with the offset if that is kept.
+
+    Raises TargetError for a target that is scaled to zero.
+    """
     limb = now.limb
     if is_flat(frame):
         raise TargetError(
@@ -82,7 +88,7 @@ def _rotation(now: Sample, frame: Matrix) -> Quaternion:
 
 
 def _obstacle(volume: Volume, margin: float) -> Obstacle:
-    """A volume whose frame is given in armature space, with a margin round it."""
+    """Return the obstacle for a volume whose frame is in armature space, with a margin around it."""
     frame, looks, lowest, highest = volume
     if looks.display == "SPHERE":
         radius = looks.size * max(column.length for column in frame.to_3x3().col)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The properties that decide whether bones follow a limb, such as IK_FK on a generated rig, and the value to give them.
+"""Properties that decide whether bones follow a limb, such as IK_FK on a generated rig, and the value to give them.
 
-They are found through the drivers of the constraints in between; the value by trying it in a temporary scene.
+They are found through the drivers of the constraints in between, the value by trials in a temporary scene.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .frames.sampling import go_to, stage
 from .keyframes import curves_of
 from .limb import Limb
 
-Follows = Callable[[Depsgraph], bool]  # whether all follow
-_FEW = 8  # whole numbers between the ends of a range that are tried as well
+Follows = Callable[[Depsgraph], bool]  # tells whether all bones follow
+_FEW = 8  # size of a range of whole numbers that are all tried
 
 
 class Switch(NamedTuple):
-    """A property: its data-block, the path to it from there, what holds it and what it is called, for messages."""
+    """A property: its data-block, its path from there, and for messages its holder and its name."""
 
     owner: ID
     path: str
@@ -33,28 +33,28 @@ class Switch(NamedTuple):
 
     @property
     def now(self) -> Any:
-        """Its value."""
+        """The present value."""
         return self.owner.path_resolve(self.path)
 
     def set(self, value: float) -> None:
-        """Give it a value, of the kind that it has."""
+        """Set the value, converted to the property's type."""
         show(self.owner, self.path, type(self.now)(value))
         self.owner.update_tag()
 
     def at(self, frame: float, scene: Scene) -> float:
-        """Its value at a frame of a scene."""
+        """Return the value at a frame of a scene."""
         curves = self.curves
         return float(curves[0].evaluate(self.time(frame, scene)) if curves else self.now)
 
     def time(self, frame: float, scene: Scene) -> float:
-        """When a frame is in the action that moves it."""
+        """Return the time of a frame in the action that moves the property."""
         if isinstance(self.owner, Object):
             return Clock(scene, self.owner).time(frame)
         return evaluated_time(scene, frame)
 
     @property
     def curves(self) -> list[FCurve]:
-        """The F-Curves of its data-block's active action that move it."""
+        """The F-curves of its data-block's active action that move it."""
         animated = getattr(self.owner, "animation_data", None) is not None
         return [curve for curve in curves_of(self.owner) if curve.data_path == self.path] if animated else []
 
@@ -62,9 +62,9 @@ class Switch(NamedTuple):
 def find_switch(
     limb: Limb, bones: Collection[str], follow: Follows, frame: float, scene: Scene
 ) -> tuple[Switch, float] | None:
-    """The property, and its value, with which all `follow` at a frame; None if no single one does that.
+    """Return the property and its value with which all bones `follow` at a frame; None if no single one does that.
 
-    `bones` are those whose constraints count. Everything that is tried is taken back.
+    `bones` are those whose constraints are examined. Every trial is reverted.
     """
     for switch in _switches(limb.armature, bones):
         for value in _values(switch):
@@ -76,7 +76,7 @@ def find_switch(
 
 @contextmanager
 def _tried(switch: Switch, value: float) -> Iterator[None]:
-    """Meanwhile the switch has another value, whatever its keys say."""
+    """Give the switch another value in the body, whatever its keyframes are."""
     with ExitStack() as undo:
         for curve in switch.curves:
             undo.callback(setattr, curve, "mute", curve.mute)
@@ -87,7 +87,7 @@ def _tried(switch: Switch, value: float) -> Iterator[None]:
 
 
 def _switches(armature: Object, bones: Collection[str]) -> list[Switch]:
-    """The properties on which the constraints of these bones depend: those at the beginning of all drivers."""
+    """Return the properties on which the constraints of these bones depend, at the beginning of chains of drivers."""
     found: dict[tuple[str, str], Switch] = {}
     animation = armature.animation_data
     drivers = list(animation.drivers) if animation else []
@@ -103,7 +103,7 @@ def _switches(armature: Object, bones: Collection[str]) -> list[Switch]:
 
 
 def _sources(drivers: Iterable[Driver], seen: set[tuple[str, str]]) -> Iterator[Switch]:
-    """The properties that drivers read, through further drivers if these are driven themselves."""
+    """Yield the properties that drivers read, through further drivers if these are driven themselves."""
     for driver in drivers:
         for variable in driver.variables:
             for source in variable.targets if variable.type == "SINGLE_PROP" else ():
@@ -116,7 +116,7 @@ def _sources(drivers: Iterable[Driver], seen: set[tuple[str, str]]) -> Iterator[
 
 
 def _property(owner: ID, path: str) -> Iterator[Switch]:
-    """The property at a path, if it is there and a number."""
+    """Yield the property at a path, if it exists and is a number."""
     try:
         place, name, _ = parts_of(owner, path)
         number = isinstance(owner.path_resolve(path), int | float)
@@ -127,15 +127,15 @@ def _property(owner: ID, path: str) -> Iterator[Switch]:
 
 
 def _own(bone: PoseBone, constraint: Constraint) -> Iterator[Switch]:
-    """What a constraint without drivers has itself: whether it is muted, and its influence."""
+    """Yield the properties of a constraint without drivers: whether it is muted, and its influence."""
     for name in ("mute",) if constraint.mute else ("influence", "mute"):
         yield Switch(bone.id_data, f"{constraint.path_from_id()}.{name}", f"{bone.name}: {constraint.name}", name)
 
 
 def _values(switch: Switch) -> list[float]:
-    """The values of a property that are worth a try, on before off."""
+    """Return the values of a property to try, on before off."""
     place, name, custom = parts_of(switch.owner, switch.path)
-    now = None if switch.curves else switch.now  # what it is depends on the frame where it has keys
+    now = None if switch.curves else switch.now  # with keyframes its value depends on the frame
     if isinstance(switch.now, bool):
         return [float(value) for value in (True, False) if value is not now]
     if custom:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lengths in words, with the scene's units."""
+"""Lengths as text in the scene's units."""
 
 import bpy
 from bpy.types import Object, Scene
@@ -8,12 +8,12 @@ _SHOWN = 1e-6  # metres; Blender writes shorter lengths as 0
 
 
 def scale_of(armature: Object) -> float:
-    """How long a length of armature space is in world space; the most of it where directions differ."""
+    """Return the scale from armature space to world space; the greatest one if directions differ."""
     return max(abs(scale) for scale in armature.matrix_world.to_scale())
 
 
 def distance_text(length: float, scene: Scene) -> str:
-    """A length [Blender units] the way the scene shows lengths, in the unit that suits it."""
+    """Return a length [Blender units] as text in the scene's units."""
     units = scene.unit_settings
     if units.system == "NONE":
         return f"{length:.3g}"

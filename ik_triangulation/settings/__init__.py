@@ -12,9 +12,9 @@ from .goal import GoalSettings
 from .joint import JointSettings
 from .keys import KeySettings
 from .path import PathSettings
-from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, choices, register, unregister
+from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
 from .reach import ReachSettings
-from .solver import SOLVER_ITEMS, SolverSettings
+from .solver import SOLVER_ITEMS, MethodSettings
 from .stop import StopSettings
 from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
 
@@ -32,12 +32,13 @@ __all__ = [
     "IKT_PG_limb",
     "JointSettings",
     "KeySettings",
+    "MethodSettings",
     "PathSettings",
     "ReachSettings",
     "Setting",
-    "SolverSettings",
     "StopSettings",
     "by_property",
+    "check_registered",
     "choices",
     "given",
     "group",

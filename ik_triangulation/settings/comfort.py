@@ -22,6 +22,7 @@ class ComfortSettings:
         soft_max=1.0,
         flag="--effort-weight",
         per_frame=True,
+        preset=True,
     )
     rest_weight: float = setting(
         FloatProperty,
@@ -32,6 +33,7 @@ class ComfortSettings:
         soft_max=1.0,
         flag=Flag("--rest-weight", "importance of keeping the joints near the pose that --rest-pose chooses"),
         per_frame=True,
+        preset=True,
     )
     rest_pose: str = setting(
         EnumProperty,

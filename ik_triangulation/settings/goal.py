@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
+from ..goals.target_shapes import TARGET_SHAPES
 from .table import Exempt, group, setting
 
 _SET_OFFSET = Exempt("the operator Set Offset stores it")
@@ -35,15 +36,7 @@ class GoalSettings:
                 "The empty's display type: circle, sphere, cube, cone or image; otherwise a point",
                 0,
             ),
-            ("POINT", "Point", "The target's origin, or the head of the bone", 1),
-            ("PLANE", "Plane", "The infinite plane perpendicular to the target's Z axis", 2),
-            ("LINE", "Line", "The infinite line along the target's Z axis, or along the bone", 3),
-            ("RAY", "Ray", "The same line, from the origin onwards only", 4),
-            ("SEGMENT", "Segment", "The same line, as long as the empty or the bone", 5),
-            ("SPHERE", "Sphere", "The surface of a sphere as large as the empty", 6),
-            ("CYLINDER", "Cylinder", "An infinite cylinder along the target's Y axis, as wide as the empty", 7),
-            ("RING", "Ring", "A circle around the target's Y axis, as large as the empty", 8),
-            ("BOX", "Box", "A box as large as the empty; any point inside counts as reached", 9),
+            *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),
             ("FIELD", "Force Field", "The point, line or plane that its force field pulls to", 10),
         ],
         default="AUTO",

@@ -23,6 +23,7 @@ class PathSettings:
         ],
         default="PREVIOUS",
         flag="--start-from",
+        preset=True,
     )
     smooth: bool = setting(
         BoolProperty,
@@ -30,6 +31,7 @@ class PathSettings:
         "Choose the poses of a bake together, so that joints do not jump where it can be avoided; needs Finish",
         default=True,
         flag=Flag("--no-smooth", "do not remove joint jumps"),
+        preset=True,
     )
     smoothing: float = setting(
         FloatProperty,
@@ -40,4 +42,5 @@ class PathSettings:
         max=1.0,
         subtype="FACTOR",
         flag="--smoothing",
+        preset=True,
     )

@@ -12,10 +12,10 @@ from .frames import DURATIONS, FRAMES
 from .stop import IKT_PG_stop
 from .table import Exempt, Flag, group, setting
 
-PAGE = "baking.html#reach"
+_PAGE = "baking.html#reach"
 
 
-@group(page=PAGE)
+@group(page=_PAGE)
 class ReachSettings:
     """The frames, path and speed of a movement, by the names that reach() takes; saved with `reach_` before them."""
 
@@ -102,7 +102,7 @@ class ReachSettings:
     )
 
 
-@group(page=PAGE, flags=Exempt("--stops lists them"))
+@group(page=_PAGE, flags=Exempt("--stops lists them"))
 class StopListSettings:
     """The list of stops that is saved with a limb."""
 

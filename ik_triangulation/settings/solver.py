@@ -14,7 +14,7 @@ SOLVER_ITEMS = [(key, solver.label, solver.description, solver.number) for key, 
 
 
 @group(page="solvers.html#solvers")
-class SolverSettings:
+class MethodSettings:
     """The method that rotates the bones, and when it ends."""
 
     solver: str = setting(
@@ -24,6 +24,7 @@ class SolverSettings:
         items=SOLVER_ITEMS,
         default="TRIANGULATION",
         flag="--solver",
+        preset=True,
     )
     tolerance: float = setting(
         FloatProperty,
@@ -57,6 +58,7 @@ class SolverSettings:
         min=1,
         soft_max=1000,
         flag="--iterations",
+        preset=True,
     )
     finish: bool = setting(
         BoolProperty,
@@ -64,6 +66,7 @@ class SolverSettings:
         "Refine the solution where the solver alone stops short of the target",
         default=True,
         flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
+        preset=True,
     )
     seed: int = setting(
         IntProperty,

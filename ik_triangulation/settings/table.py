@@ -4,7 +4,7 @@
 A group of settings is a class whose annotated names are the settings:
 
     @group(page="solvers.html#solvers")
-    class SolverSettings:
+    class MethodSettings:
         iterations: int = setting(
             IntProperty, "Iterations", "Maximum number of iterations", default=100, min=1, flag="--iterations"
         )
@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Setting:
     flag: Flag | Exempt | None = None
     panel: Exempt | None = None
     per_frame: bool = False
+    preset: bool = False
 
     def as_property(self, **more: Any) -> Any:
         """The property as Blender takes it in an annotation; what the setting says itself goes before `more`."""
@@ -85,6 +86,7 @@ def setting(
     flag: str | Flag | Exempt | None = None,
     panel: Exempt | None = None,
     per_frame: bool = False,
+    preset: bool = False,
     **options: Any,
 ) -> Any:
     """Declare a setting; typed Any as the annotation before it says what its values are.
@@ -93,14 +95,14 @@ def setting(
     setting elsewhere than its group. A default of None is for pointers and collections, whose properties have none.
     """
     flag = Flag(flag) if isinstance(flag, str) else flag
-    return Setting(kind, label, description, default, options, name, page, flag, panel, per_frame)
+    return Setting(kind, label, description, default, options, name, page, flag, panel, per_frame, preset)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def group(page: str, flags: Exempt | None = None) -> Callable[[type[T]], type[T]]:
+def group(page: str, flags: Exempt | None = None) -> Callable[[type[_T]], type[_T]]:
     """Make a class a group of settings, explained on this `page` of the manual; `flags` exempts all of them."""
 
-    def made(cls: type[T]) -> type[T]:
+    def made(cls: type[_T]) -> type[_T]:
         for name, row in list(vars(cls).items()):
             if isinstance(row, Setting):
                 whole = replace(row, name=row.name or name, page=row.page or page, flag=row.flag or flags)

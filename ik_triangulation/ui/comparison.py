@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PropertyGroup, WindowManager
 
 from ..errors import IKError
 from ..jobs.compare import preview
-from ..rig.selection import limb_of
+from ..rig.selection import selected_limb
 from ..rig.units import scale_of
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult
@@ -29,7 +29,7 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
     if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
         return
     try:
-        limb = limb_of(armature.pose.bones[rows.tip])
+        limb = selected_limb(armature.pose.bones[rows.tip])
         show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
     except IKError:  # the limb has changed since the comparison and cannot be solved now
         return

@@ -6,7 +6,7 @@ from bpy.types import Context, Object, PoseBone
 from ..errors import ChainError, RigError
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.limb import Limb, check_lowest
-from ..rig.selection import limb_of, selected_bones
+from ..rig.selection import selected_bones, selected_limb
 
 
 def active_armature(context: Context) -> Object | None:
@@ -79,4 +79,4 @@ def active_limb(context: Context, target: Object | None = None) -> Limb:
         raise RigError("No armature is active. Select one.")
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
-    return limb_of(bone, target)
+    return selected_limb(bone, target)

@@ -15,7 +15,7 @@ from ik_triangulation.jobs.reach import reach, reach_through
 from ik_triangulation.maps import properties as map_properties
 from ik_triangulation.maps.chain_map import map_chain
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, ReachSettings, SolverSettings, settings_of
+from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, MethodSettings, ReachSettings, settings_of
 from ik_triangulation.solvers import solve
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.panels.layout import SidebarPanel
@@ -63,7 +63,7 @@ def test_a_limb_made_in_python_has_the_defaults_of_the_sidebar(name, addon):
 @pytest.mark.parametrize(
     ("function", "group"),
     [
-        (solve, SolverSettings),
+        (solve, MethodSettings),
         (reach, ReachSettings),
         (reach_through, ReachSettings),
         (map_chain, map_properties.PlaneMapSettings),

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from bpy.props import FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ik_triangulation.rig.limb import SETTINGS, Limb
+from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
 from ik_triangulation.settings import Exempt, Flag, given, group, saved, setting, settings_of
 from ik_triangulation.settings.table import by_property
 
@@ -68,6 +68,6 @@ def test_page_and_exemption_of_the_group_are_for_rows_without_their_own():
 
 def test_a_limb_has_the_settings_of_the_table_after_fields_of_its_own():
     assert [each.name for each in fields(Limb) if not each.kw_only][:4] == ["armature", "bones", "solved", "target"]
-    assert {each.name for each in fields(Limb) if each.kw_only} == set(SETTINGS)
+    assert {each.name for each in fields(Limb) if each.kw_only} == set(LIMB_SETTINGS)
     limb = Limb(None, ("a", "b"), frozenset("b"), None, solver="CCD")  # as scripts call it
     assert (limb.tip, limb.solver, limb.tolerance) == ("b", "CCD", 1e-3)

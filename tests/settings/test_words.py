@@ -6,7 +6,7 @@ from argparse import _SubParsersAction
 
 from ik_triangulation.cli import parser
 
-from ..test_registration import our_properties
+from ..registered import our_properties
 from .arguments import arguments_of
 
 BAD = re.compile(r"^(what|which|whose|where|how|whether)\b|\bshall\b|\bthat which\b", re.IGNORECASE)

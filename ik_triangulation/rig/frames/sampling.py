@@ -98,7 +98,7 @@ def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Look
     if limb.pole_target is not None:
         name = f"Pole target '{limb.pole_target.name}'"
         pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), name, frame).to_translation()
-    places = [(ob, _valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame)) for ob in limb.in_the_way]
+    places = [(ob, _valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame)) for ob in limb.obstacle_objects]
     obstacles = [volume_of(ob, place, depsgraph) for ob, place in places]
     return target, looks_of(limb.target, limb.subtarget, depsgraph), pole, obstacles
 
@@ -155,7 +155,7 @@ def stage(limb: Limb, scene: Scene) -> Iterator[Scene]:
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
         own.unit_settings.scale_length = scene.unit_settings.scale_length
-        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.in_the_way)):
+        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.obstacle_objects)):
             own.collection.objects.link(ob)
         with silenced(lambda handler: True):
             yield own
@@ -200,7 +200,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
     yield first
     still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
     locations = None
-    if still and not limb.subtarget and limb.pole_target is None and not limb.in_the_way:
+    if still and not limb.subtarget and limb.pole_target is None and not limb.obstacle_objects:
         locations = plain_locations(limb.target, [evaluated_time(staged, frame) for frame in frames])
     for number, frame in enumerate(frames[1:], 1):
         if locations:

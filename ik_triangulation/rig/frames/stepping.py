@@ -25,7 +25,7 @@ _APART = 1e-5  # of the largest number in them: what two matrices of the same ma
 
 def bound_to(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
     """Why rig or targets move at these frames as only the user's scene shows it; None if it can do without that."""
-    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.in_the_way)]
+    moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
     for each in moving:
         bound = needs_scene(Node(*each))
         if bound:
@@ -109,7 +109,10 @@ def _places(limb: Limb, depsgraph: Depsgraph) -> list[Matrix]:
     """Where the chain's parent is, the targets are, and what is in the way; world space."""
     armature = limb.armature.evaluated_get(depsgraph)
     root = armature.matrix_world @ base_of(armature, limb.bones[0])
-    return [root, *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.in_the_way)))]
+    return [
+        root,
+        *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.obstacle_objects))),
+    ]
 
 
 def _alike(a: Matrix, b: Matrix) -> bool:

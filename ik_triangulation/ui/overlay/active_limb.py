@@ -13,7 +13,7 @@ from ...kinematics import Locked, Pose
 from ...rig.armature import Bones, base_of, bones_in_line, channels_of
 from ...rig.checks import check_armature, check_readable
 from ...rig.frames.sampling import sample
-from ...rig.goal import Aim
+from ...rig.goal import GoalReader
 from ...rig.limb import Limb, saved_settings
 from ..context import active_armature, active_bone, active_chain
 
@@ -61,7 +61,7 @@ def displayed_limb(context: Context) -> DisplayedLimb | None:
     check_readable(limb, context.scene, context.view_layer)
     now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
-    target = Aim().at(now, pose).target
+    target = GoalReader().at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length
     return DisplayedLimb(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
 

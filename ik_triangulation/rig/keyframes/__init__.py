@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keyframes of bones and objects, read and written in bulk through the arrays of their F-curves."""
+
+from .channelbags import curves_of, ensure_channelbag
+from .checks import check_curves, check_keys
+from .reading import GENERATED, ByHand, key_frames, keys_beside, made_by_hand, values_before
+from .writing import Channel, is_linear, remove_keys, write_keys
+
+__all__ = [
+    "GENERATED",
+    "ByHand",
+    "Channel",
+    "check_curves",
+    "check_keys",
+    "curves_of",
+    "ensure_channelbag",
+    "is_linear",
+    "key_frames",
+    "keys_beside",
+    "made_by_hand",
+    "remove_keys",
+    "values_before",
+    "write_keys",
+]

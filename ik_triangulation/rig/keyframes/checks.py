@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks before keyframes are written: arrays reach F-curves that keyframe_insert() would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from bpy.types import AnimData, FCurve, Object, PoseBone
+
+from ...errors import AnimationError
+from ..rotation import PROPERTIES, channel
+from .channelbags import curves_of
+
+
+def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
+    """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
+
+    Returns warnings about what can be written but may not be what was meant. See destination.py for each `destination`.
+    """
+    animation = armature.animation_data
+    if animation is None or animation.action is None:
+        return []
+    action, name = animation.action, armature.name
+    if animation.use_tweak_mode and destination != "ACTION":
+        raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
+    if destination == "NLA_TRACK":
+        return [warning for bone in bones for warning in _hiding(armature.pose.bones[bone], animation)]
+    if destination == "ACTION" and not action.is_editable:
+        where = f" from '{action.library.name_full}'" if action.library else ""
+        raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
+    if animation.action_slot is None and len(action.slots):
+        raise AnimationError(f"Action '{action.name}' has no slot assigned to '{name}'. Assign one.")
+    others = [user.name for user in animation.action_slot.users() if user != armature] if animation.action_slot else []
+    if destination == "ACTION" and others:
+        raise AnimationError(
+            f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
+        )
+    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone], curves_of(armature))]
+
+
+def check_curves(curves: Sequence[FCurve], name: str) -> None:
+    """Raise AnimationError if the F-curves cannot be keyed; `name` is what the message calls their property."""
+    if any(map(is_stuck, curves)):
+        raise AnimationError(f"The F-Curve of {name} is locked, muted or sampled. Unlock it.")
+
+
+def is_stuck(curve: FCurve) -> bool:
+    """Tell whether an F-curve or its group is locked or muted, or holds samples instead of keyframes."""
+    group = curve.group
+    return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
+
+
+def _hiding(bone: PoseBone, animation: AnimData) -> Iterator[str]:
+    used = bone.path_from_id(channel(bone)[0])
+    if any(curve.data_path == used and not curve.mute for curve in curves_of(bone.id_data)):
+        yield f"Action '{animation.action.name}' keys '{bone.name}' as well and hides the NLA track. Mute that."
+
+
+def _check_bone(bone: PoseBone, curves: Sequence[FCurve]) -> Iterator[str]:
+    used, _ = channel(bone)
+    paths = {bone.path_from_id(prop): prop for prop in PROPERTIES}
+    keyed = {prop: [c for c in curves if paths.get(c.data_path) == prop] for prop in PROPERTIES}
+    stuck = sum(is_stuck(curve) for curve in keyed.pop(used))
+    if stuck:
+        raise AnimationError(f"{stuck} F-Curves of '{bone.name}' are locked, muted or sampled. Unlock them.")
+    for prop, found in keyed.items():
+        if found:
+            yield f"Bone '{bone.name}' has keys on {prop} but uses {bone.rotation_mode}."

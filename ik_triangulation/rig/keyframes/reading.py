@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Times and values of the keyframes that an object's active action has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from bpy.types import Object
+
+from ..rotation import channel
+from .arrays import SAME_FRAME, enum_number, get_keys, in_range
+from .channelbags import curves_of
+
+GENERATED = "GENERATED"  # Blender's type of keyframes that were not made by hand
+
+ByHand = dict[float, dict[int, float]]  # values of a bone's keyframes by frame and array index
+
+
+def values_before(armature: Object, path: str, frame: float) -> dict[int, float]:
+    """Return the values of the last keyframes before `frame` on a property, by array index."""
+    return {index: value for index, (_, value) in keys_beside(armature, path, frame, after=False).items()}
+
+
+def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[int, tuple[float, float]]:
+    """Return time and value of the first keyframes `after` a frame, or the last before it, by array index."""
+    found = {}
+    for curve in curves_of(armature):
+        if curve.data_path == path:
+            keys = get_keys(curve)["co"]
+            beside = keys[keys[:, 0] > frame + SAME_FRAME] if after else keys[keys[:, 0] < frame - SAME_FRAME]
+            if len(beside):
+                time, value = beside[0 if after else -1].tolist()
+                found[curve.array_index] = time, value
+    return found
+
+
+def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
+    """Return the times of all keyframes of an object, or of its `bone`, from `first` to `last`, each time once."""
+    path = ob.pose.bones[bone].path_from_id() if bone else ""
+    curves = [curve for curve in curves_of(ob) if curve.data_path.startswith(path or "pose.bones") == bool(path)]
+    times = [get_keys(curve)["co"][:, 0] for curve in curves]
+    found = np.unique(np.concatenate(times)) if times else np.empty(0)
+    found = found[(found >= first) & (found <= last)]
+    return [float(time) for time in found[np.diff(found, prepend=-np.inf) > SAME_FRAME]]
+
+
+def made_by_hand(armature: Object, bones: Collection[str], first: float, last: float) -> dict[str, ByHand]:
+    """Return the rotation keyframes of the bones from `first` to `last` that were not generated, in order of time."""
+    paths = {armature.pose.bones[n].path_from_id(channel(armature.pose.bones[n])[0]): n for n in bones}
+    found: dict[str, ByHand] = {}
+    for curve in curves_of(armature):
+        if curve.data_path in paths:
+            keys = get_keys(curve)
+            ours = in_range(keys, first, last) & (keys["type"] != enum_number("type", GENERATED))
+            for time, value in keys["co"][ours].tolist():
+                found.setdefault(paths[curve.data_path], {}).setdefault(time, {})[curve.array_index] = value
+    return {name: dict(sorted(keys.items())) for name, keys in found.items()}

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write and remove keyframes in bulk: inside the range they are replaced, outside it untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import ActionChannelbag, Object, ViewLayer
+
+from ...cooperative import Work
+from ..frames.restore import Show, values_shown
+from ..rotation import PROPERTIES
+from .arrays import (
+    PER_CHANNEL,
+    SET_WHEN_ADDED,
+    KeyArrays,
+    enum_number,
+    fitted_handles,
+    get_keys,
+    in_range,
+    merge_keys,
+    new_keys,
+    put_keys,
+)
+from .channelbags import channelbag_of, curves_of, ensure_channelbag, join_group
+from .checks import is_stuck
+from .reading import GENERATED
+
+BagOf = Callable[[Object, ExitStack], ActionChannelbag]
+
+
+class Channel(NamedTuple):
+    """A rotation property of a bone and its `values`: a row for each frame, a column for each array index.
+
+    Only `indices` of it are keyed. `slopes` are those of the handles before and after each keyframe (both shaped like
+    `values`, per frame) and make Bézier curves of these handles; without them handles and interpolation are those of a
+    full bake.
+    """
+
+    bone: str
+    path: str
+    values: np.ndarray[Any, Any]
+    indices: Sequence[int]
+    slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+
+
+def write_keys(
+    armature: Object,
+    channels: Sequence[Channel],
+    frames: Sequence[float],
+    first: float,
+    last: float,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    interpolation: str = "AUTO",
+    kind: str = "KEYFRAME",
+    bag_of: BagOf | None = None,
+    keep: bool = False,
+) -> Work[int]:
+    """Key the channels at `frames`; keyframes they had from `first` to `last` are replaced. Returns their number.
+
+    `interpolation` is one of Blender's, or AUTO: linear if the keyframes are on every frame, otherwise Bézier. `kind`
+    is one of Blender's keyframe types; with `keep` only keyframes of this type are replaced. `bag_of` returns the
+    channelbag to write to, by default that of the active action and slot; this and F-curves are created where they are
+    missing. Values that were posed without a keyframe stay as `view_layer` shows them. Closing `undo` restores
+    everything, also if the work is abandoned.
+    """
+    keys = _keys(channels, frames, first, last, interpolation, kind)
+    places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
+    wanted = {(channel.path, index) for channel in channels for index in channel.indices}
+    saved = _save_values(armature, [channel.path for channel in channels])
+    undo.callback(_update_and_restore, view_layer, saved)
+    bag = (bag_of or ensure_channelbag)(armature, undo)
+    curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    count = 0
+    for column, (bone, path, index) in enumerate(places):
+        if (path, index) not in wanted:
+            continue
+        new = {name: points[column] if name in PER_CHANNEL else points for name, points in keys.items()}
+        curve = curves.get((path, index))
+        if curve is None:
+            curve = bag.fcurves.new(path, index=index)
+            undo.callback(bag.fcurves.remove, curve)
+            join_group(bag, curve, bone, undo)
+        if len(curve.keyframe_points):
+            old = get_keys(curve)
+            undo.callback(put_keys, curve, old)
+            merged = merge_keys(old, new, first, last, enum_number("type", kind) if keep else None)
+            put_keys(curve, merged)
+            count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
+        else:
+            put_keys(curve, new, left_as_added=SET_WHEN_ADDED)
+            count += len(frames)
+        yield
+    _update_and_restore(view_layer, saved)
+    yield
+    return count
+
+
+def remove_keys(
+    armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, kind: str = GENERATED
+) -> int:
+    """Remove the rotation keyframes of this `kind` that the bones have from `first` to `last`; returns their number.
+
+    F-curves that are left without keyframes are removed too. The pose shown stays until the frame is changed.
+    """
+    paths = {armature.pose.bones[name].path_from_id(prop) for name in bones for prop in PROPERTIES}
+    curves = [curve for curve in curves_of(armature) if curve.data_path in paths and not is_stuck(curve)]
+    saved = _save_values(armature, sorted(paths))
+    removed = 0
+    with ExitStack() as undo:
+        undo.callback(_update_and_restore, view_layer, saved)
+        for curve in curves:
+            keys = get_keys(curve)
+            going = (keys["type"] == enum_number("type", kind)) & in_range(keys, first, last)
+            if going.any():
+                undo.callback(put_keys, curve, keys)
+                put_keys(curve, {name: column[~going] for name, column in keys.items()})
+                removed += int(going.sum())
+        undo.pop_all()
+    bag = channelbag_of(armature)
+    for curve in curves:
+        if curve.is_empty:
+            bag.fcurves.remove(curve)
+    _update_and_restore(view_layer, saved)
+    return removed
+
+
+def is_linear(frames: Sequence[float], first: float, last: float, interpolation: str) -> bool:
+    """Tell whether a full bake of these frames interpolates linearly: with AUTO if it has every frame of the range."""
+    return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
+
+
+def _keys(
+    channels: Sequence[Channel], frames: Sequence[float], first: float, last: float, interpolation: str, kind: str
+) -> KeyArrays:
+    """Return the keyframes of all channels, their columns side by side, with the handles that they ask for."""
+    values = np.hstack([channel.values for channel in channels])
+    fitted = [channel.slopes for channel in channels if channel.slopes]
+    if fitted:
+        left, right = (np.hstack(slopes) for slopes in zip(*fitted, strict=True))
+        return new_keys(frames, values, "BEZIER", kind, left, right) | fitted_handles(left, right)
+    slopes = np.gradient(values, frames, axis=0) if len(frames) > 1 else np.zeros_like(values)
+    if interpolation == "AUTO":
+        interpolation = "LINEAR" if is_linear(frames, first, last, interpolation) else "BEZIER"
+    return new_keys(frames, values, interpolation, kind, slopes, slopes)
+
+
+def _save_values(armature: Object, paths: Sequence[str]) -> list[Show]:
+    """Return calls that restore these and all animated properties, which may differ from their keyframes."""
+    return values_shown(armature, (*paths, *(curve.data_path for curve in curves_of(armature))))
+
+
+def _update_and_restore(view_layer: ViewLayer, saved: Sequence[Show]) -> None:
+    """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the saved values."""
+    view_layer.update()
+    for restore in saved:
+        restore()

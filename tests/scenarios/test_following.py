@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A generated Rigify rig: the deform bones say whether a limb is reached, and + takes the FK controls."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.errors import AnimationError
+from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.switching import let_follow
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.last_result import latest
+
+from ..rigs import all_keys, curves_of, evaluated_tip, nothing_lost, place, select
+
+LAST = 12
+CHAINS = {"hand": ("upper_arm_fk", "forearm_fk", "hand_fk"), "foot": ("thigh_fk", "shin_fk", "foot_fk")}
+PARENTS = {"hand": "upper_arm_parent", "foot": "thigh_parent"}
+LIMBS = [(end, side) for end in CHAINS for side in "LR"]
+each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
+
+
+def generated(kind, folder):
+    """A file with a generated rig."""
+    script, path = Path(__file__).with_name("generate_rigify.py"), folder / f"{kind}.blend"
+    run = subprocess.run(
+        [sys.executable, str(script), kind, str(path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A file with the basic rig, made once."""
+    return generated("basic", tmp_path_factory.mktemp("rigify"))
+
+
+@pytest.fixture
+def rig(file, addon):
+    """The basic rig in Pose Mode, active."""
+    return opened(file)
+
+
+def opened(file):
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    rig = bpy.data.objects["rig"]
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def limb(rig, end, side, **settings):
+    """An arm or leg with a target that moves well within its reach, away from where the IK controls hold the limb."""
+    chain = [f"{name}.{side}" for name in CHAINS[end]]
+    tip, root = rig.pose.bones[chain[-1]].tail, rig.pose.bones[chain[0]].head
+    target = place(bpy.data.objects.new(f"Target {chain[-1]}", None))
+    for frame, share in ((1, 0.25), (LAST, 0.4)):
+        target.location = tip.lerp(root, share) + Vector((0.0, -0.12, 0.05))
+        target.keyframe_insert("location", frame=frame)
+    return Limb.from_bones(rig, chain, target, **settings)
+
+
+def switch(rig, end, side):
+    return rig.pose.bones[f"{PARENTS[end]}.{side}"]
+
+
+def shown(rig, bone, target):
+    """How far the tail of a bone is from a target now."""
+    return (evaluated_tip(rig, bone) - target.matrix_world.translation).length
+
+
+@each_limb
+def test_a_deform_bone_that_follows_the_ik_controls_is_not_reached(rig, end, side):
+    arm = limb(rig, end, side)
+    report = bake(arm, 1, LAST)
+    assert report.reached == 0
+    [note] = report.not_following
+    assert (note.bone, note.tip, note.frames) == (f"DEF-{end}.{side}", f"{end}_fk.{side}", LAST)
+    assert note.remedy == (f"{PARENTS[end]}.{side}", "IK_FK", 0.0, 1.0)
+    assert note.text(LAST) in report.warnings
+    assert f"'IK_FK' of '{PARENTS[end]}.{side}' is 0. Set it to 1." in note.text(LAST)
+    bpy.context.scene.frame_set(int(report.worst.frame))
+    assert report.worst.error == pytest.approx(shown(rig, note.bone, arm.target), abs=1e-4)
+    assert report.worst.error > 0.1
+    assert report.to_dict()["not_following"][0]["remedy"]["name"] == "IK_FK"
+
+
+@each_limb
+def test_a_deform_bone_that_follows_the_fk_controls_is_reached(rig, end, side):
+    switch(rig, end, side)["IK_FK"] = 1.0
+    arm = limb(rig, end, side)
+    report = bake(arm, 1, LAST)
+    assert report.all_reached
+    assert not report.warnings
+    for frame in (1, 5, LAST):
+        bpy.context.scene.frame_set(frame)
+        assert shown(rig, f"DEF-{end}.{side}", arm.target) < 1.1e-3
+
+
+@each_limb
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_solving_one_pose_tells_the_same(rig, end, side, value):
+    switch(rig, end, side)["IK_FK"] = value
+    arm = limb(rig, end, side)
+    bpy.context.view_layer.update()
+    report = solve_pose(arm)
+    assert report.all_reached == bool(value)
+    assert len(report.not_following) == len(report.warnings) == (0 if value else 1)
+    assert report.worst.error == pytest.approx(shown(rig, f"DEF-{end}.{side}", arm.target), abs=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_reach_and_a_re_bake_tell_the_same(rig, value):
+    switch(rig, "hand", "L")["IK_FK"] = value
+    arm = limb(rig, "hand", "L")
+    report = reach(arm, 1, 8, hold=4)
+    assert report.reached == (5 if value else 0)
+    assert not any("straight way" in warning for warning in report.warnings)
+    bake(arm, 1, LAST)
+    assert rebake(rig, "hand_fk.L").reached == (LAST if value else 0)
+
+
+def test_of_several_limbs_each_is_told_for_itself(rig):
+    switch(rig, "foot", "R")["IK_FK"] = 1.0
+    reports = bake_limbs([limb(rig, "hand", "L"), limb(rig, "foot", "R")], 1, LAST)
+    assert [report.reached for report in reports] == [0, LAST]
+
+
+def test_where_the_switch_has_keys_frames_are_told_one_by_one(rig):
+    bone = switch(rig, "hand", "L")
+    for frame, value in ((1, 1.0), (7, 0.0)):
+        bone["IK_FK"] = value
+        bone.keyframe_insert('["IK_FK"]', frame=frame)
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    report = bake(limb(rig, "hand", "L"), 1, LAST)
+    assert [result.reached for result in report.frames] == [True] * 6 + [False] * (LAST - 6)
+    [note] = report.not_following
+    assert note.frames == LAST - 6
+    assert note.remedy == ("upper_arm_parent.L", "IK_FK", 0.0, 1.0)
+
+
+@each_limb
+def test_the_switch_is_set_and_keyed_by_a_button(rig, end, side):
+    arm, name = limb(rig, end, side), f"{end}_fk.{side}"
+    select(rig, name)
+    bone = rig.pose.bones[name]
+    bone.ik_triangulation.target, bone.ik_triangulation.chain_count = arm.target, len(arm.bones)
+    assert not bpy.ops.pose.ik_triangulation_follow_set.poll()
+    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=LAST)
+    result = latest(rig, name)
+    assert not result.reached
+    assert result.switches == ["IK_FK"]
+    assert any("does not follow" in line for line in result.lines)
+    assert bpy.ops.pose.ik_triangulation_follow_set() == {"FINISHED"}
+    result = latest(rig, name)
+    assert result.reached
+    assert result.lines[0] == f"Reached {LAST} of {LAST} frames"
+    assert not bpy.ops.pose.ik_triangulation_follow_set.poll()
+    assert switch(rig, end, side)["IK_FK"] == 1.0
+    [curve] = [curve for curve in curves_of(rig) if "IK_FK" in curve.data_path]
+    assert [(*key.co, key.interpolation) for key in curve.keyframe_points] == [(1.0, 1.0, "CONSTANT")]
+    for frame in (1, LAST):
+        bpy.context.scene.frame_set(frame)
+        assert shown(rig, f"DEF-{end}.{side}", arm.target) < 1.1e-3
+
+
+def test_a_solved_pose_has_the_switch_set_without_a_key(rig):
+    arm = limb(rig, "hand", "L")
+    select(rig, "hand_fk.L")
+    bone = rig.pose.bones["hand_fk.L"]
+    bone.ik_triangulation.target, bone.ik_triangulation.chain_count = arm.target, len(arm.bones)
+    bpy.ops.pose.ik_triangulation_solve()
+    assert bpy.ops.pose.ik_triangulation_follow_set() == {"FINISHED"}
+    assert latest(rig, "hand_fk.L").reached
+    assert not curves_of(rig)
+    assert shown(rig, "DEF-hand.L", arm.target) < 1.1e-3
+
+
+def test_what_the_switch_shows_outside_of_the_range_stays(rig):
+    bone, scene = switch(rig, "hand", "L"), bpy.context.scene
+    for frame, value in ((-5, 0.25), (1, 0.5), (4, 0.0), (40, 0.75)):
+        bone["IK_FK"] = value
+        bone.keyframe_insert('["IK_FK"]', frame=frame)
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+
+    def values(frames):
+        found = []
+        for frame in frames:
+            scene.frame_set(frame)
+            found.append(bone["IK_FK"])
+        return found
+
+    arm = limb(rig, "hand", "L")
+    bake(arm, 1, LAST)
+    outside = [-6, -5, 0, LAST + 1, 30, 40, 50]
+    before = values(outside)
+    [remedy] = let_follow(arm, 1, LAST)
+    assert remedy.value == 1.0
+    assert values(outside) == before
+    assert values(range(1, LAST + 1)) == [1.0] * LAST
+    assert let_follow(arm, 1, LAST) == []
+
+
+def test_a_switch_whose_curve_is_locked_is_told_and_nothing_changes(rig):
+    bone = switch(rig, "hand", "L")
+    bone.keyframe_insert('["IK_FK"]', frame=1)
+    curves_of(rig)[0].lock = True
+    arm = limb(rig, "hand", "L")
+    bake(arm, 1, LAST)
+    before = all_keys(rig)
+    with nothing_lost(), pytest.raises(AnimationError, match=r"'IK_FK' of 'upper_arm_parent\.L' is locked"):
+        let_follow(arm, 1, LAST)
+    assert all_keys(rig) == before
+    assert bone["IK_FK"] == 0.0
+
+
+def test_telling_leaves_the_switch_and_its_keys_as_they_are(rig):
+    bone = switch(rig, "hand", "L")
+    bone.keyframe_insert('["IK_FK"]', frame=3)
+    arm = limb(rig, "hand", "L")
+    before = all_keys(rig)
+    bake(arm, 1, LAST)
+    after = all_keys(rig)
+    assert {place: after[place] for place in before} == before
+    assert bone["IK_FK"] == 0.0
+    assert not any(curve.mute for curve in curves_of(rig))
+
+
+CHOSEN = {
+    "hand": ("hand_ik", "DEF-hand", "ORG-hand", "MCH-hand_tweak", "hand_tweak", "MCH-upper_arm_ik_target", "hand_fk"),
+    "foot": ("foot_ik", "DEF-foot", "ORG-foot", "MCH-thigh_ik_target", "foot_heel_ik", "foot_tweak", "foot_fk"),
+}
+
+
+@each_limb
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_whatever_bone_of_an_arm_or_a_leg_is_chosen_its_fk_controls_become_the_limb(rig, end, side, value, capfd):
+    switch(rig, end, side)["IK_FK"] = value
+    for name in CHOSEN[end]:
+        select(rig, f"{name}.{side}")
+        assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
+        tip = rig.data.bones.active.name
+        assert tip == f"{end}_fk.{side}", name
+        assert (f"'{tip}' used instead of" in capfd.readouterr().out) == (name != f"{end}_fk"), name
+        made = Limb.of(rig.pose.bones[tip])
+        assert [bone for bone in made.bones if "MCH" not in bone] == [f"{bone}.{side}" for bone in CHAINS[end]], name
+        assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}
+    made.target.location += (rig.pose.bones[made.bones[0]].head - made.target.location) * 0.3
+    bpy.context.view_layer.update()
+    assert solve_pose(made).all_reached == bool(value)
+
+
+# The tip and the bones that turn, of what else can be chosen.
+OTHERS = {
+    "DEF-toe.L": ("toe_fk.L", ["thigh_fk.L", "shin_fk.L", "foot_fk.L", "toe_fk.L"]),
+    "toe_ik.R": ("toe_fk.R", ["thigh_fk.R", "shin_fk.R", "foot_fk.R", "toe_fk.R"]),
+    "DEF-thigh.R": ("foot_fk.R", ["thigh_fk.R", "shin_fk.R", "foot_fk.R"]),
+    "upper_arm_parent.L": ("hand_fk.L", ["upper_arm_fk.L", "forearm_fk.L", "hand_fk.L"]),
+    "DEF-f_index.03.L": ("f_index.03.L", ["f_index.01.L", "f_index.02.L", "f_index.03.L"]),
+    "ORG-f_index.01.R": ("f_index.03.R", ["f_index.01.R", "f_index.02.R", "f_index.03.R"]),
+    "DEF-spine.006": ("head", ["spine_fk.003", "neck", "head"]),
+    "neck": ("neck", ["spine_fk.003", "neck"]),
+    "DEF-shoulder.L": ("shoulder.L", ["shoulder.L"]),
+    "DEF-spine.001": ("hips", ["hips"]),
+}
+
+
+def test_other_bones_become_limbs_of_what_turns_and_end_below_other_controls(addon, tmp_path):
+    rig = opened(generated("whole", tmp_path))
+    for name, (tip, turning) in OTHERS.items():
+        assert add_limbs(rig, [name]) == [tip], name
+        bones = Limb.of(rig.pose.bones[tip]).bones
+        assert [bone for bone in bones if not all(rig.pose.bones[bone].lock_rotation)] == turning, name
+        remove_limb(rig, tip)
+
+
+def test_deform_bones_that_are_chosen_together_become_one_limb(rig):
+    assert add_limbs(rig, ["DEF-upper_arm.L", "DEF-forearm.L", "DEF-hand.L"]) == ["hand_fk.L"]
+    assert Limb.of(rig.pose.bones["hand_fk.L"]).bones[0] == "upper_arm_fk.L"
+
+
+def test_both_hands_become_two_limbs(rig):
+    assert add_limbs(rig, ["hand_ik.L", "hand_ik.R"]) == ["hand_fk.L", "hand_fk.R"]

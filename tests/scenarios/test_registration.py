@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Registering leaves no traces, and the texts people see follow Blender's rules."""
+
+import re
+
+import bpy
+import pytest
+
+from ..registered import described, our_properties, our_types
+
+# Blender's guidelines ask for title case as the MLA has it: these stay small inside a label.
+SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on", "or", "per", "the", "to", "with"}
+
+
+def test_registering_again_and_again_leaves_nothing(addon, pristine, registered):
+    try:
+        enabled = registered()
+        addon.unregister()
+        assert registered() == pristine
+        for number in range(100):
+            addon.register()
+            if number % 10 == 0:
+                bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+                for message in ("Loaded", "Enabled"):
+                    bpy.ops.ed.undo_push(message=message)
+                bpy.ops.ed.undo()
+            addon.unregister()
+        assert registered() == pristine
+    finally:
+        addon.register()
+    assert registered() == enabled
+
+
+def test_every_kind_of_class_is_looked_at(addon):
+    kinds = {base for cls in our_types() for base in cls.__mro__}
+    assert kinds >= {bpy.types.Operator, bpy.types.Panel, bpy.types.PropertyGroup}
+    assert len(list(our_properties())) > 10
+
+
+def test_labels_are_in_title_case(addon):
+    labels = {cls.__name__: cls.bl_label for cls in our_types() if hasattr(cls, "bl_label")}
+    for where, prop in our_properties():
+        labels[where] = prop.name
+        if prop.type == "ENUM":
+            labels |= {f"{where}.{item.identifier}": item.name for item in prop.enum_items}
+    assert {where: label for where, label in labels.items() if not is_title_case(label)} == {}
+
+
+def test_descriptions_are_sentences_without_a_full_stop(addon):
+    texts = {cls.__name__: described(cls).description for cls in our_types() if issubclass(cls, bpy.types.Operator)}
+    optional = {}
+    for where, prop in our_properties():
+        (optional if prop.is_hidden else texts)[where] = prop.description
+        if prop.type == "ENUM":
+            optional |= {f"{where}.{item.identifier}": item.description for item in prop.enum_items}
+    texts |= {where: text for where, text in optional.items() if text}
+    assert {where: text for where, text in texts.items() if not is_description(text)} == {}
+
+
+def is_title_case(label: str) -> bool:
+    words = re.findall(r"[^\s/()]+", label)
+    return label[-1:] not in {".", ":"} and all(
+        not word[0].islower() or (word in SMALL and 0 < i < len(words) - 1) for i, word in enumerate(words)
+    )
+
+
+def is_description(text: str) -> bool:
+    """Blender writes the full stop itself; "undocumented" is what it shows for an operator without a description."""
+    return text[:1] == text[:1].upper() != "" and not text.endswith(".") and text != "(undocumented operator)"
+
+
+@pytest.mark.parametrize("label", ["Bake to Keys", "Two Bone", "X", "-X", "CCD (Cyclic)", "Solver", ""])
+def test_title_case(label):
+    assert is_title_case(label)
+
+
+@pytest.mark.parametrize("label", ["bake", "Bake keys", "Bake To.", "Solve to", "the Chain", "Frame start"])
+def test_not_title_case(label):
+    assert not is_title_case(label)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every public name can be had from ik_triangulation.api, in Blender and as far as it goes without."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ik_triangulation import api
+
+ROOT = Path(__file__).resolve().parent.parent
+ALONE = "import bpy, sys; sys.modules['bpy'] = None; "  # mathutils as Blender brings it, but no bpy
+NOTHING = "import sys; sys.modules['bpy'] = sys.modules['mathutils'] = None; "
+
+NEED_SAVED_SETTINGS = [
+    "Limb.of(tip)",
+    "enabled_limbs(rig)",
+    "add_limbs(rig, ['Bone 1'])",
+    "remove_limb(rig, 'Bone 1')",
+    "start_live(rig, 'Bone 1')",
+    "copy_joints_to_own(rig, ['Bone 1'])",
+    "copy_joint_to_others(rig, 'Bone 0', ['Bone 1'])",
+    "mirror_joints(rig, ['Bone 1'])",
+    "learn_joints(rig, ['Bone 1'])",
+    "preset_of(rig, ['Bone 1'], 'Own')",
+]
+
+
+def python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("name", api.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(api, name) is not None
+    assert name in dir(api)
+
+
+def test_no_name_is_said_twice_and_nothing_has_two_names():
+    tree = ast.parse(Path(api.__file__).read_text(encoding="utf-8"))
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    public = [alias.asname or alias.name for node in froms for alias in node.names]
+    original = [(node.module, alias.name) for node in froms for alias in node.names]
+    assert sorted(public) == sorted(set(api.__all__))
+    assert len(set(original)) == len(original)
+
+
+def test_importing_it_loads_nothing_else():
+    loaded = "import ik_triangulation.api, sys; print(*(name for name in sys.modules if 'triangulation' in name))"
+    assert python(loaded).stdout.split() == ["ik_triangulation", "ik_triangulation.api"]
+
+
+def test_a_name_that_is_not_there_is_told_as_any_module_does():
+    with pytest.raises(AttributeError, match=r"module 'ik_triangulation.api' has no attribute 'beak'"):
+        getattr(api, "beak")  # noqa: B009
+    with pytest.raises(ImportError, match="cannot import name 'beak'"):
+        exec("from ik_triangulation.api import beak")
+
+
+def test_the_mathematics_of_the_manual_run_without_bpy():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.DOTALL)
+    (alone,) = [block for block in blocks if "solve(" in block]
+    done = python(f"{ALONE}\n{alone}\nassert solution.reached")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "missing"),
+    [(ALONE, "bake", "bpy"), (ALONE, "preset_names", "bpy"), (NOTHING, "solve", "mathutils")],
+)
+def test_what_is_missing_is_told_with_the_remedy(before, name, missing):
+    done = python(f"{before}from ik_triangulation.api import {name}")
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: '{name}' needs {missing}"), done.stderr
+    assert last.endswith("pip install bpy, for a Python that has it.")
+
+
+def test_what_needs_saved_settings_says_so_where_nothing_is_registered():
+    done = python(f"""
+from ik_triangulation.api import *
+from tests.rigs import chain_rig
+rig = chain_rig(2)
+tip = rig.pose.bones["Bone 1"]
+for call in {NEED_SAVED_SETTINGS}:
+    try:
+        eval(call)
+    except SettingError as error:
+        print(error)
+""")
+    said = [line for line in done.stdout.splitlines() if line.startswith("Bones have no saved settings")]
+    assert len(said) == len(NEED_SAVED_SETTINGS), done.stderr
+    assert "ik_triangulation.register()" in said[0]
+
+
+def test_pytest_loads_no_second_copy_of_the_rooms():
+    package = ROOT / "ik_triangulation"
+    files = {name: Path(getattr(module, "__file__", None) or "/") for name, module in list(sys.modules.items())}
+    copies = {file for name, file in files.items() if package in file.parents and name.split(".")[0] != package.name}
+    assert copies <= {package / "__init__.py", package / "api.py"}

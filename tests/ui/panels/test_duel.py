@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The duel lists what every solver makes of a limb, shows the chosen one as a ghost, and puts it to use."""
+
+import pytest
+
+from ik_triangulation.solvers import SOLVERS
+from ik_triangulation.ui.overlay import ghost
+from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_duel as PANEL
+
+from ...layouts import drawn
+from ..fights import fight, fought, standard
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture(autouse=True)
+def ends(addon):
+    yield
+    duel = fought()
+    duel.rows.clear()
+    duel.use_range, duel.by = False, "total_angle"
+    ghost.clear_ghosts()
+
+
+def test_in_a_narrow_sidebar_the_names_of_the_solvers_have_all_the_room():
+    standard()
+    fight(by="seconds")
+    said = drawn(PANEL, 200)
+    assert sum(text.endswith(" ms") for text in said) == 1  # of the chosen one, below the list
+
+
+@pytest.mark.parametrize("width", [260, 600])
+def test_the_list_shows_the_measure_that_counts_and_in_a_wide_sidebar_all(width):
+    standard()
+    fight(by="seconds")
+    said = drawn(PANEL, width)
+    rows = said[3 : said.index("duel_apply")]
+    assert sum(text.strip("()") in {solver.label for solver in SOLVERS.values()} for text in rows) == len(SOLVERS)
+    times = sum(text.endswith(" ms") for text in rows)
+    assert times == len(SOLVERS) - 1 + 1  # one refuses, and the chosen one is there in full as well
+    assert sum(text.endswith("°") for text in rows) == (1 if width == 260 else times)
