@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the scripts run: a virtual environment under the checkout with what pyproject.toml's dependency groups list.
+"""Virtual environment of the scripts, under the checkout, with pyproject.toml's dependency groups.
 
     from environment import enter
     enter("test")                             # what follows runs in .venv/py3.13 with the group `test` installed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line, the same in Blender and on the bpy module.
+"""Command line, the same in Blender and with the bpy module.
 
     blender -b rig.blend --command ik_triangulation bake --tip hand.L --target Cup --overwrite
     python -m ik_triangulation bake rig.blend --tip hand.L --target Cup --output baked.blend
@@ -33,7 +33,7 @@ def main(argv: Sequence[str], out: TextIO | None = None) -> int:
     try:
         with redirect_stdout(out or sys.stdout):
             arguments = parser().parse_args(argv)
-    except SystemExit as left:  # argparse has said what is wrong, or shown the help
+    except SystemExit as left:  # argparse has printed the error or the help
         return int(left.code or 0)
     return _run(arguments, Console(out or sys.stdout, arguments.quiet))
 
@@ -44,22 +44,22 @@ def _run(arguments: Namespace, console: Console) -> int:
         result = run()
     except IKError as error:
         message = str(error)
-    except Exception as error:  # a fault of ours; who reads the report is told as well
+    except Exception as error:  # a bug; readers of the report are told as well
         console.error(traceback.format_exc())
         message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
     else:
         return DONE if result.reached or arguments.accept_misses else MISSED
     console.error(f"IK Triangulation: {message}")
-    with suppress(IKError, OSError):  # the report was what went wrong
+    with suppress(IKError, OSError):  # the report itself cannot be written
         run.report_failure(message)
     return FAILED
 
 
 def parser() -> ArgumentParser:
-    """All the words of the command line."""
+    """Return the parser of the command line."""
     top = ArgumentParser(
         prog=COMMAND,
-        description="Inverse kinematics that leaves rotation keys on the bones of the rig.",
+        description="Inverse kinematics that keys plain rotations on the bones of a rig.",
         epilog="Exit codes: 0 done, 1 failed and no file changed, 2 wrong usage, 3 done but a target was missed.",
         allow_abbrev=False,
     )
@@ -67,8 +67,8 @@ def parser() -> ArgumentParser:
     add_quiet(top)
     top.set_defaults(accept_misses=False)
     commands = top.add_subparsers(dest="command", required=True)
-    solving.add_commands(commands)
-    analysing.add_commands(commands)
+    solving.add_solving_commands(commands)
+    analysing.add_analysis_commands(commands)
     return top
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands that change nothing: compare the solvers, map what a chain reaches."""
+"""Commands that change no file: compare the solvers, map the cost of reaching."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..rig.checks import check_frames
 from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
 from .arguments import add_accept_misses, add_bones, add_command, add_goal, add_range, add_reporting, add_solver
-from .envelope import Result
+from .envelope import CommandResult
 from .flags import add_settings
-from .limbs import bones_of, limb_of, range_of
+from .limbs import named_bones, named_limb, range_of
 from .numbers import frame
 from .run import Run
 
 
-def add_commands(commands: Any) -> None:
+def add_analysis_commands(commands: Any) -> None:
     """Add compare and map to the subparsers of the command line."""
     comparing = add_command(
         commands, "compare", "solve a limb with every solver and compare the results, changing nothing"
@@ -34,34 +34,37 @@ def add_commands(commands: Any) -> None:
     comparing.add_argument(
         "--by", choices=COSTS, default="total_angle", help="measure to sort by (default: %(default)s)"
     )
-    comparing.add_argument("--frame", type=frame, help="frame at which to compare (default: the present one)")
+    comparing.add_argument("--frame", type=frame, help="frame at which to compare (default: the current one)")
     add_range(comparing, "With any of these, compare over a range of frames instead of one.")
     comparing.add_argument(
-        "--from-rest", action="store_true", help="start from the rest pose instead of the present one"
+        "--from-rest", action="store_true", help="start from the rest pose instead of the current pose"
     )
     add_accept_misses(comparing)
     add_reporting(comparing)
     comparing.set_defaults(run=run_compare)
     mapping = add_command(commands, "map", "map the effort or error of reaching each point around a limb")
     add_bones(mapping)
-    mapping.add_argument("--frame", type=frame, help="frame whose pose is mapped (default: the present one)")
+    mapping.add_argument("--frame", type=frame, help="frame whose pose is mapped (default: the current one)")
     add_settings(mapping, PlaneMapSettings, defaults=True)
-    mapping.add_argument("--png", type=Path, metavar="FILE", help="write the picture to this file")
-    mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the numbers to this file")
+    mapping.add_argument("--png", type=Path, metavar="FILE", help="write the map as a PNG image to this file")
+    mapping.add_argument("--npy", type=Path, metavar="FILE", help="write the map's values to this NumPy file")
     mapping.add_argument(
-        "--volume", type=Path, metavar="FILE", help="write the points reached in space: rows of x, y, z and the metric"
+        "--volume",
+        type=Path,
+        metavar="FILE",
+        help="write the points reached in space to this NumPy file: rows of x, y, z and the metric",
     )
     add_settings(mapping, SpaceMapSettings, only=["resolution"], defaults=True)
     add_reporting(mapping)
     mapping.set_defaults(run=run_map)
 
 
-def run_compare(arguments: Namespace, run: Run) -> Result:
-    """A table of the solvers; reached if one of them reached everything."""
+def run_compare(arguments: Namespace, run: Run) -> CommandResult:
+    """Compare the solvers; the result is reached if one of them reached every frame."""
     scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
-    limb = limb_of(arguments, scene)
+    limb = named_limb(arguments, scene)
     frames = None
     if (arguments.frame_start, arguments.frame_end, arguments.step) != (None, None, None):
         start, end, step = range_of(arguments, limb, scene)
@@ -69,24 +72,24 @@ def run_compare(arguments: Namespace, run: Run) -> Result:
         frames = range(start, end + 1, step)
     solvers = arguments.solvers or tuple(SOLVERS)
     rows = compare(limb, frames, solvers, arguments.by, arguments.from_rest, scene, scene.view_layers[0])
-    return Result(
+    return CommandResult(
         parts={"solvers": [row._asdict() for row in rows]},
         text=table(rows),
         reached=any(row.reached == row.tasks for row in rows),
     )
 
 
-def run_map(arguments: Namespace, run: Run) -> Result:
-    """A metric map in the plane, or of the places reached in space."""
+def run_map(arguments: Namespace, run: Run) -> CommandResult:
+    """Make a metric map in the plane, or of the points reached in space."""
     scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
-    armature, bones = bones_of(arguments, scene)
+    armature, bones = named_bones(arguments, scene)
     if arguments.volume:
         return _volume(arguments, pose_of(armature, bones, scene.view_layers[0]))
     settings = arguments.size, arguments.tolerance, arguments.iterations, arguments.finish
     made = map_chain(armature, bones, arguments.solver, *settings, scene.view_layers[0])
-    result = Result(lines=[f"{made.coverage:.1f} % of the disc is reached"])
+    result = CommandResult(lines=[f"{made.coverage:.1f} % of the disc is reached"])
     result.parts["map"] = {**_asked(arguments), "size": arguments.size, "coverage": made.coverage}
     if arguments.png:
         result.files[arguments.png] = lambda path: made.save_png(path, arguments.metric, arguments.scale)
@@ -95,15 +98,15 @@ def run_map(arguments: Namespace, run: Run) -> Result:
     return result
 
 
-def _volume(arguments: Namespace, start: Pose) -> Result:
+def _volume(arguments: Namespace, start: Pose) -> CommandResult:
     settings = SolverSettings(solver=arguments.solver, iterations=arguments.iterations)
     how = {"resolution": arguments.resolution, "tolerance": arguments.tolerance}
     made = map_volume(start, settings, **how)
     told = {"resolution": arguments.resolution, "targets": made.targets, "places": len(made.places)}
-    return Result(
+    return CommandResult(
         parts={"volume": {**_asked(arguments), **told, "coverage": made.coverage}},
         files={arguments.volume: lambda path: made.save_npy(path, arguments.metric)},
-        lines=[f"{len(made.places)} of {made.targets} places are reached ({made.coverage:.1f} %)"],
+        lines=[f"{len(made.places)} of {made.targets} points are reached ({made.coverage:.1f} %)"],
     )
 
 

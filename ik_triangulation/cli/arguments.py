@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The arguments that commands share."""
+"""Arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from ..settings import (
 )
 from ..solvers import SOLVERS
 from .flags import add_settings
-from .numbers import stop
+from .numbers import reach_stop
 
 DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 
-_SAVED = "What is not given is taken from the settings saved on the tip bone."
+_SAVED = "Defaults are the settings saved on the tip bone."
 
 
 def add_command(commands: Any, name: str, what: str) -> Any:
     """Add a command to the subparsers of the command line."""
-    # No word may be cut short: scripts that do would break with each new one.
+    # Abbreviated flags are refused: scripts that use them would break when a flag is added.
     return commands.add_parser(name, help=what, allow_abbrev=False)
 
 
 def add_bones(command: ArgumentParser) -> None:
-    """Which file, and which bones in it."""
-    command.add_argument("file", nargs="?", type=Path, help=".blend file (default: the one that is open)")
+    """Add the .blend file, and the armature and bones in it."""
+    command.add_argument("file", nargs="?", type=Path, help=".blend file (default: the open file)")
     limb = command.add_argument_group("limb", _SAVED)
-    limb.add_argument("--scene", help="scene to work in (default: the one that is active in the file)")
+    limb.add_argument("--scene", help="scene to work in (default: the file's active scene)")
     limb.add_argument("--armature", help="armature object (default: the only one in the scene)")
     limb.add_argument("--tip", help="bone at the end of the limb, whose tail reaches the target")
     add_settings(limb, ChainSettings, only=["chain_count"])
@@ -45,7 +45,7 @@ def add_bones(command: ArgumentParser) -> None:
 
 
 def add_goal(command: ArgumentParser) -> None:
-    """Target, shape, orientation, pole and comfort."""
+    """Add target, shape, orientation, pole and comfort."""
     goal = command.add_argument_group("goal", _SAVED)
     add_settings(goal, ChainSettings, only=["target"])
     for each in (GoalSettings, BendSettings, ComfortSettings):
@@ -53,7 +53,7 @@ def add_goal(command: ArgumentParser) -> None:
 
 
 def add_solver(command: ArgumentParser, several: bool = False) -> None:
-    """Solver settings, for one or `several` solvers."""
+    """Add the solver settings, for one or `several` solvers."""
     solver = command.add_argument_group("solver", _SAVED)
     if several:
         solver.add_argument(
@@ -63,63 +63,61 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
 
 
 def add_range(command: ArgumentParser, about: str = "") -> None:
-    """The frames of a bake; `about` says what else there is to know of them."""
+    """Add the frame range of a bake; `about` is further help."""
     add_settings(command.add_argument_group("range", f"{about} {_SAVED}".strip()), FrameSettings)
 
 
 def add_path(command: ArgumentParser) -> None:
-    """Relation of each frame to those around it."""
+    """Add the settings that relate each frame to those around it."""
     add_settings(command.add_argument_group("path", _SAVED), PathSettings)
 
 
 def add_reach(command: ArgumentParser) -> None:
-    """Frames, path and speed of a reach."""
-    way = command.add_argument_group("reach", _SAVED)
-    add_settings(way, ReachSettings)
-    way.add_argument(
+    """Add frames, path and timing of a reach."""
+    group = command.add_argument_group("reach", _SAVED)
+    add_settings(group, ReachSettings)
+    group.add_argument(
         "--stops",
         nargs="+",
-        type=stop,
+        type=reach_stop,
         metavar="TARGET:FRAME[:HOLD]",
-        help="several targets one after another, instead of --target, --frame-end and --hold",
+        help="several targets in sequence, instead of --target, --frame-end and --hold",
     )
 
 
 def add_keys(command: ArgumentParser) -> None:
-    """The keys that a bake writes."""
+    """Add the settings of the keys that a bake writes."""
     keys, reduction = command.add_argument_group("keys", _SAVED), ("reduce", "reduce_tolerance")
     add_settings(keys, KeySettings, without=reduction)
     add_settings(keys.add_mutually_exclusive_group(), KeySettings, only=reduction)
 
 
 def add_saving(command: ArgumentParser) -> None:
-    """Where the file goes that was changed."""
+    """Add the destination of the changed .blend file."""
     result = command.add_argument_group("result")
     where = result.add_mutually_exclusive_group(required=True)
     where.add_argument("--output", type=Path, metavar="FILE", help="save to this .blend file")
     where.add_argument("--overwrite", action="store_true", help="save to the file that was read")
     where.add_argument("--discard", action="store_true", help="save nothing, only report")
     result.add_argument(
-        "--overwrite-newer", action="store_true", help="let --overwrite replace even a file that a newer Blender saved"
+        "--overwrite-newer", action="store_true", help="let --overwrite replace a file saved by a newer Blender as well"
     )
 
 
 def add_reporting(command: ArgumentParser) -> None:
-    """Where the report goes, and how much is said."""
-    telling = command.add_argument_group("report")
-    telling.add_argument(
+    """Add the destination of the report, and --quiet."""
+    reporting = command.add_argument_group("report")
+    reporting.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
     )
-    add_quiet(telling, SUPPRESS)
+    add_quiet(reporting, SUPPRESS)
 
 
 def add_accept_misses(command: ArgumentParser) -> None:
-    """Whether a missed target counts for the exit code."""
-    command.add_argument(
-        "--accept-misses", action="store_true", help="exit code 0 instead of 3 where the target was missed"
-    )
+    """Add the flag that accepts missed targets in the exit code."""
+    command.add_argument("--accept-misses", action="store_true", help="exit code 0 instead of 3 if a target was missed")
 
 
 def add_quiet(command: Any, default: Any = False) -> None:
-    """Whether anything is said but errors."""
-    command.add_argument("-q", "--quiet", action="store_true", default=default, help="say nothing but errors")
+    """Add the flag that suppresses all messages but errors."""
+    command.add_argument("-q", "--quiet", action="store_true", default=default, help="print nothing but errors")

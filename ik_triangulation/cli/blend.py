@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open and save .blend files, and know whether somebody else has changed the one that is open."""
+"""Open and save .blend files, and detect that the open file was changed by somebody else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _read: dict[str, Stamp | None] = {}  # the file that is open, as it was when Ble
 
 
 def open_file(file: Path | None) -> Path | None:
-    """Open a file if one is named; the path of the open file, None if it was never saved."""
+    """Open a file if one is named; return the path of the open file, None if it was never saved."""
     if file is not None:
         check_input(file)
         try:
@@ -32,7 +32,7 @@ def open_file(file: Path | None) -> Path | None:
 
 
 def check_input(file: Path) -> None:
-    """Raise IKError if this is no file that Blender could read."""
+    """Raise IKError if Blender could not read this file."""
     try:
         there = file.exists()
         regular = file.is_file()
@@ -42,39 +42,39 @@ def check_input(file: Path) -> None:
     if not there:
         raise IKError(f"There is no file '{_short(file)}'. Name a .blend file.")
     if not regular:
-        raise IKError(f"'{_short(file)}' is no regular file. Name a .blend file.")
+        raise IKError(f"'{_short(file)}' is not a regular file. Name a .blend file.")
     if len(os.fsencode(file.absolute())) > _LONGEST:
-        raise IKError(f"'{_short(file)}' is too long a path for Blender, which takes {_LONGEST} bytes. Move the file.")
+        raise IKError(f"'{_short(file)}' is too long a path: Blender takes {_LONGEST} bytes. Move the file.")
 
 
 def check_unchanged(file: Path) -> None:
-    """Raise IKError if the open file is not what was read any more."""
+    """Raise IKError if the open file was changed since it was read."""
     was = _read.get(bpy.data.filepath)
     if was is not None and stamp_of(file) != was:
-        raise IKError(f"'{file}' has changed since it was read, and is left as it is. Run this again.")
+        raise IKError(f"'{file}' has changed since it was read, and was not overwritten. Run this again.")
 
 
 def write_blend(path: Path, remap: bool) -> None:
-    """Write what is open to a new file; with `remap` its relative paths become those from there. Raises OSError."""
+    """Write the open file to a new path; `remap` makes its relative paths relative to that. Raises OSError."""
     if len(os.fsencode(path)) > _LONGEST:
-        raise OSError(ENAMETOOLONG, f"It is too long a path for Blender, which takes {_LONGEST} bytes")
+        raise OSError(ENAMETOOLONG, f"The path is too long: Blender takes {_LONGEST} bytes")
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, relative_remap=remap)
     except RuntimeError as error:
         discard(path.with_name(f"{path.name}@"))  # Blender's own temporary file
         raise OSError(EIO, " ".join(str(error).removeprefix("Error: ").split()).rstrip(".")) from error
-    # Blender says that it has saved a file even where the disk was full.
+    # Blender reports success even if the disk was full.
     if not (is_whole(path) and {scene.name for scene in bpy.data.scenes} <= set(_scenes_in(path))):
-        raise OSError(ENOSPC, "It could not be written to its end, as on a full disk")
+        raise OSError(ENOSPC, "It could not be written completely. The disk may be full")
 
 
 def note_saved() -> None:
-    """Take the open file as it is on the disk now for what was read."""
+    """Remember the open file's present state on disk as the one that was read."""
     _remember(bpy.data.filepath)
 
 
 def _scenes_in(path: Path) -> list[str]:
-    """The names of the scenes in a file, from its directory of data-blocks."""
+    """Return the names of the scenes in a file, from its directory of data-blocks."""
     with bpy.data.libraries.load(str(path)) as (there, _):  # type: ignore[func-returns-value]
         return list(there.scenes)
 
@@ -88,7 +88,7 @@ def _remember(path: str, _: Any = None) -> None:
 
 @persistent  # type: ignore[untyped-decorator]
 def _saved(path: str, _: Any = None) -> None:
-    if path == bpy.data.filepath:  # no copy
+    if path == bpy.data.filepath:  # not a copy
         _remember(path)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell whether a .blend file was written to its end.
+"""Check that a .blend file was written completely.
 
-Blender says that it has saved a file even where the disk was full. A file is a header and blocks that say how long
-they are, the last of them ENDB; a compressed one is a row of Zstandard frames with a table of their sizes behind them.
+Blender reports success even if the disk was full. A file is a header and blocks with their lengths, the last of them
+ENDB; a compressed file is a sequence of Zstandard frames followed by a table of their sizes.
 Source: Blender, doc/blender_file_format; the Zstandard seekable format, version 0.1.0.
 """
 
@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 _FRAME, _TABLE, _TABLE_END = b"\x28\xb5\x2f\xfd", b"\x5e\x2a\x4d\x18", b"\xb1\xea\x92\x8f"
-_FOOTER = struct.Struct("<IB4s")  # how many frames, flags, the mark
+_FOOTER = struct.Struct("<IB4s")  # number of frames, flags, magic number
 _BLOCK = struct.Struct("<4si16x")  # up to Blender 4.5: code, length
 _LARGE_BLOCK = struct.Struct("<4s4x8xq8x")  # from Blender 5.0 on
 
 
 def is_whole(path: Path) -> bool:
-    """Whether all blocks of a .blend file are there, and nothing after them. Raises OSError if it cannot be read."""
+    """Return True if all blocks of a .blend file are there, and nothing after them. Raises OSError."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
             return _frames_end(file, size) if file.read(4) == _FRAME else _blocks_end(file, size)
-        except struct.error:  # it ends in between
+        except struct.error:  # the file ends within a block
             return False
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said on standard output and standard error."""
+"""Standard output for results, standard error for messages."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import TextIO
 
 
 class Console:
-    """Results go to `out`, everything else to standard error; if `quiet`, only errors."""
+    """Writer of results to `out` and of messages to standard error; of errors only if `quiet`."""
 
     def __init__(self, out: TextIO, quiet: bool = False):
         self.out = out
         self.quiet = quiet
 
     def put(self, text: str) -> None:
-        """Write a result. A reader that has seen enough, as `head` has, is no error; raises OSError for any other."""
+        """Write a result. A closed pipe, as by `head`, is not an error; raises OSError for other failures."""
         try:
             print(text, file=self.out, flush=True)
         except BrokenPipeError:
             _to_nowhere(self.out.fileno())
         except OSError as error:
-            _to_nowhere(self.out.fileno())  # not again when it is closed
+            _to_nowhere(self.out.fileno())  # or closing it would raise again
             raise OSError(error.errno, error.strerror, "Standard output") from error
 
     def say(self, text: str, end: str = "\n") -> None:
-        """Tell how it goes."""
+        """Write a message, unless quiet."""
         if not self.quiet:
             self.error(text, end)
 
     def error(self, text: str, end: str = "\n") -> None:
-        """Tell what went wrong."""
+        """Write an error."""
         if sys.stderr is None:  # closed
             return
         try:

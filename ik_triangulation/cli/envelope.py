@@ -18,11 +18,11 @@ _MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 
 
 @dataclass
-class Result:
-    """What came of a command.
+class CommandResult:
+    """Result of a command.
 
-    `parts` are further entries of its report, `text` is for standard output, `lines` are for standard error, and
-    `files` to be written besides the .blend file.
+    `limbs` and `parts` are entries of its report, `text` is for standard output, `lines` are for standard error, and
+    `files` are written besides the .blend file.
     """
 
     limbs: list[dict[str, Any]] = field(default_factory=list)
@@ -34,8 +34,8 @@ class Result:
     reached: bool = True
 
 
-def report(command: str, file: Path | None, result: Result, error: str | None = None) -> str:
-    """The report of a run as JSON."""
+def report(command: str, file: Path | None, result: CommandResult, error: str | None = None) -> str:
+    """Return the report of a run as JSON."""
     values = {
         "schema": SCHEMA,
         "version": version(),
@@ -50,12 +50,12 @@ def report(command: str, file: Path | None, result: Result, error: str | None = 
 
 
 def version() -> str:
-    """The version of the extension, from its manifest."""
+    """Return the version of the extension, from its manifest."""
     return str(tomllib.loads(_MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
 def _plain(value: Any) -> Any:
-    """The same for JSON, which knows neither infinity nor NaN: null."""
+    """Return a value as JSON can hold it: infinity and NaN become null."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):

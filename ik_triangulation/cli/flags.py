@@ -18,9 +18,9 @@ _INT = 2**31 - 1  # the largest whole number of a property
 def add_settings(
     arguments: Any, group: type, only: Collection[str] = (), without: Collection[str] = (), defaults: bool = False
 ) -> None:
-    """Add the flags of a group of settings; of all that have one, of `only` these, or of all `without` these.
+    """Add the flags of a group of settings: all of them, `only` these, or all `without` these.
 
-    The values parsed go by the names of the fields. What is not given is None, or with `defaults` the default.
+    Parsed values have the names of the fields. A flag that is not given is None, or with `defaults` the default.
     """
     for name, row in settings_of(group).items():
         if isinstance(row.flag, Flag) and name not in without and (not only or name in only):
@@ -30,7 +30,7 @@ def add_settings(
 
 
 def _help(row: Setting, defaults: bool) -> str:
-    """The flag's own help, or the setting's description with unit and range, as argparse wants it."""
+    """Return the flag's own help, or the setting's description with unit and range, escaped for argparse."""
     assert isinstance(row.flag, Flag)
     text = row.flag.help or row.description[0].lower() + row.description[1:] + _unit(row)
     return text.replace("%", "%%") + (" (default: %(default)s)" if defaults and row.default is not False else "")
@@ -45,7 +45,7 @@ def _unit(row: Setting) -> str:
 
 
 def _value(row: Setting) -> dict[str, Any]:
-    """How argparse reads a value of the setting: its type, or that there is none to read."""
+    """Return the keywords with which argparse reads a value of the setting."""
     assert isinstance(row.flag, Flag)
     if row.kind is BoolProperty:
         return {"action": "store_false" if row.flag.name.startswith("--no-") else "store_true"}
@@ -62,6 +62,6 @@ def _value(row: Setting) -> dict[str, Any]:
 
 
 def _choice(choices: list[str]) -> Callable[[str], str]:
-    """One of these identifiers, in small letters or capitals."""
+    """Return a reader of these identifiers that ignores case."""
     meant = {choice.upper(): choice for choice in choices}
     return lambda text: meant.get(text.upper(), text)

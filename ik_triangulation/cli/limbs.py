@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the command line names: scenes, armatures, bones, targets."""
+"""Scenes, armatures, bones and targets named on the command line."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..rig.limb import Limb, enabled_tips, has_limbs, saved_range, saved_setting
 
 
 def scene_of(name: str | None) -> Scene:
-    """The scene of that name, by default the active one."""
+    """Return the scene of that name, by default the active one."""
     if name is None:
         return bpy.context.scene
     return _named(bpy.data.scenes, name, "Scene", RigError)
 
 
 def range_of(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, int]:
-    """First frame, last frame and step: what is given, else what is saved on the tip bone."""
+    """Return first frame, last frame and step: as given, by default as saved on the tip bone."""
     stored = limb.armature.pose.bones[limb.tip].ik_triangulation
     given = arguments.frame_start, arguments.frame_end, arguments.step
     saved = saved_range(stored, scene, preview=False)
@@ -34,8 +34,8 @@ def range_of(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, 
     return start, end, step
 
 
-def bones_of(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...]]:
-    """The armature and the names of the bones to turn."""
+def named_bones(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...]]:
+    """Return the armature and the names of the bones to rotate."""
     armature, bone = _tip(arguments, scene)
     if arguments.bones:
         return armature, tuple(arguments.bones)
@@ -43,15 +43,15 @@ def bones_of(arguments: Namespace, scene: Scene) -> tuple[Object, tuple[str, ...
     return armature, bones_from_tip(armature, bone.name, bone.ik_triangulation.chain_count if count is None else count)
 
 
-def limb_of(arguments: Namespace, scene: Scene) -> Limb:
-    """The limb that is named, with what is saved on its tip bone where nothing else is given."""
+def named_limb(arguments: Namespace, scene: Scene) -> Limb:
+    """Return the named limb, with the settings given and, by default, those saved on its tip bone."""
     return _limb(arguments, scene, *_tip(arguments, scene))
 
 
 def all_limbs(arguments: Namespace, scene: Scene) -> tuple[list[Limb], list[str]]:
-    """The limbs of all armatures that are enabled and have a target, with what else is given, and what was left out.
+    """Return the enabled limbs of all armatures that have a target, and a message on each armature left out.
 
-    An armature that is named has to be one that can be baked. Raises ChainError if a limb is named, or there is none.
+    A named armature must be one that can be baked. Raises ChainError if a limb is named, or there are no limbs.
     """
     if arguments.tip or arguments.bones or arguments.target:
         raise ChainError("--all bakes every limb to its own target. Leave out --tip, --bones and --target.")
@@ -62,7 +62,7 @@ def all_limbs(arguments: Namespace, scene: Scene) -> tuple[list[Limb], list[str]
 
 
 def _with_limbs(scene: Scene) -> tuple[list[Object], list[str]]:
-    """The armatures with limbs that can be baked, and a line on each that cannot. Raises ChainError if none can."""
+    """Return the armatures whose limbs can be baked, and a message on each other. Raises ChainError if none can."""
     armatures, left_out = [], []
     for armature in (ob for ob in scene.objects if ob.type == "ARMATURE" and has_limbs(ob)):
         try:
@@ -87,7 +87,7 @@ def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) 
     target = _named(scene.objects, arguments.target, "Target", TargetError) if arguments.target else stored.target
     if arguments.target and arguments.subtarget is None:
         settings["subtarget"] = ""
-    if arguments.pole_target is not None:  # none at all if it is empty
+    if arguments.pole_target is not None:  # an empty name means no pole target
         name = arguments.pole_target
         settings["pole_target"] = _named(scene.objects, name, "Pole target", TargetError) if name else None
         settings["pole_subtarget"] = arguments.pole_subtarget or ""
@@ -101,7 +101,7 @@ def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) 
 
 
 def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:
-    """The stops of a reach that are named; none where the target is that of the limb."""
+    """Return the stops named for a reach; empty if it goes to the limb's own target."""
     stops = arguments.stops or []
     if stops and (arguments.frame_end, arguments.hold) != (None, None):
         raise SettingError("Each of the --stops has its own frame and hold. Leave out --frame-end and --hold.")
@@ -109,14 +109,14 @@ def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:
 
 
 def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:
-    """The armature, and the last of the bones that are named."""
+    """Return the armature, and the last of the bones named."""
     if arguments.tip is None and arguments.bones is None:
-        raise ChainError("No bones are named. Say --tip BONE, or --bones with all of them.")
+        raise ChainError("No bones are named. Use --tip BONE, or --bones with all of them.")
     named = [*(arguments.bones or []), *([arguments.tip] if arguments.tip else [])]
     armature = _armature(arguments.armature, scene, named)
     tip = _lowest(armature, arguments.bones) if arguments.bones else arguments.tip
     if arguments.tip not in {None, tip}:
-        raise ChainError(f"'{arguments.tip}' is not the lowest of the bones named. Say either --tip or --bones.")
+        raise ChainError(f"'{arguments.tip}' is not the last of the bones named. Use either --tip or --bones.")
     return armature, _named(armature.pose.bones, tip, "Bone", ChainError)
 
 
@@ -126,7 +126,7 @@ def _lowest(armature: Object, names: Sequence[str]) -> str:
 
 
 def _armature(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Object:
-    """The armature of that name, else the only one, or the only one that has all these bones."""
+    """Return the armature of that name, by default the only one, or the only one that has all these bones."""
     armatures = [ob for ob in scene.objects if ob.type == "ARMATURE"]
     if name is not None:
         return _named({ob.name: ob for ob in armatures}, name, "Armature", RigError)
@@ -138,7 +138,7 @@ def _armature(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Obje
     those = f", {len(having)} with {wanted}" if armatures and bones else ""
     listed = ", ".join(repr(ob.name) for ob in having or armatures) or "none"
     raise RigError(
-        f"Scene '{scene.name}' has {len(armatures)} armatures{those} ({listed}). Say which with --armature NAME."
+        f"Scene '{scene.name}' has {len(armatures)} armatures{those} ({listed}). Name one with --armature NAME."
     )
 
 
@@ -147,5 +147,5 @@ def _named(things: Any, name: str, what: str, error: type[IKError]) -> Any:
     if thing is None:
         names = list(things.keys())
         likely = get_close_matches(name, names, n=6, cutoff=0.5) or names[:12]
-        raise error(f"{what} '{name}' is not there. Choose one of {', '.join(map(repr, likely)) or 'none'}.")
+        raise error(f"{what} '{name}' does not exist. Choose one of {', '.join(map(repr, likely)) or 'none'}.")
     return thing

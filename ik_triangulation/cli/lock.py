@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One process at a time changes a file: a lock file beside it says which.
+"""Lock files, so that only one process at a time changes a file.
 
-A lock is stale when its process is gone from this machine, or after a day. To take one over, a process first claims it
-under a name that only one can have: what the claim is worth is looked at again before it replaces the lock.
+A lock is stale when its process no longer runs on this machine, or after a day. To take over a stale lock, a process
+first creates a claim under a name that only one process can create, and checks the lock again before the claim
+replaces it.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from ..errors import IKError
 from ..rig.safe_files import discard
 
 PATIENCE = 60.0  # seconds to wait for a lock
-_TOO_OLD = 24 * 3600.0  # seconds after which a lock counts for nothing, wherever its process runs
-_HALF_MADE = 30.0  # seconds after which one counts for nothing that says nothing, or claims another
+_TOO_OLD = 24 * 3600.0  # seconds after which any lock is stale
+_HALF_MADE = 30.0  # seconds after which an unreadable lock or a claim is stale
 _INTERVAL = 0.05
 _LONGEST = 255  # bytes in a name on most file systems
-_RUNNING = 259  # what Windows gives as the exit code of a process that still runs
+_RUNNING = 259  # exit code that Windows reports for a running process
 
 
 class Holder(NamedTuple):
-    """The process that holds a lock; `token` tells this lock from all others."""
+    """Process that holds a lock; `token` is unique to the lock."""
 
     pid: int
     host: str
@@ -40,9 +41,9 @@ class Holder(NamedTuple):
 
 @contextmanager
 def locked(file: Path, patience: float = PATIENCE, waiting: Callable[[str], object] = lambda _: None) -> Iterator[None]:
-    """Hold the lock of a file, which need not be there. Raises IKError if another process holds it for too long.
+    """Hold the lock of a file, which need not exist. Raises IKError if another process holds it for too long.
 
-    `waiting` is told once who does.
+    `waiting` is called once with a message if another process holds it.
     """
     lock, mine = lock_of(file), Holder(os.getpid(), socket.gethostname(), token_hex(8))
     end, told = time.monotonic() + patience, False
@@ -51,15 +52,17 @@ def locked(file: Path, patience: float = PATIENCE, waiting: Callable[[str], obje
             who = _described(_read(lock))
             if time.monotonic() > end:
                 raise IKError(
-                    f"'{file}' is being changed by {who}. Run this again when it is done, or remove '{lock}' "
+                    f"'{file}' is being changed by {who}. Run this again when it has finished, or remove '{lock}' "
                     "if there is no such process."
                 )
             if not told:
-                waiting(f"Waiting for {who} to be done with '{file}'")
+                waiting(f"Waiting for {who} to finish with '{file}'")
                 told = True
             time.sleep(_INTERVAL)
     except OSError as error:
-        raise IKError(f"'{file}' cannot be locked: {error.strerror}. Make room in its folder.") from error
+        raise IKError(
+            f"'{file}' cannot be locked: {error.strerror}. Make its folder writable, or free disk space."
+        ) from error
     try:
         yield
     finally:
@@ -68,7 +71,7 @@ def locked(file: Path, patience: float = PATIENCE, waiting: Callable[[str], obje
 
 
 def lock_of(file: Path) -> Path:
-    """The lock file of a file."""
+    """Return the path of a file's lock file."""
     name = f".{file.name}.lock"
     if len(os.fsencode(name)) + 20 > _LONGEST:  # a claim's name is longer
         name = f".{sha256(os.fsencode(file.name)).hexdigest()[:32]}.lock"
@@ -76,7 +79,7 @@ def lock_of(file: Path) -> Path:
 
 
 def _create(lock: Path, mine: Holder) -> bool:
-    """Make the lock, unless there is one."""
+    """Create the lock; return False if it exists."""
     try:
         file = lock.open("x", encoding="utf-8")
     except FileExistsError:
@@ -91,7 +94,7 @@ def _create(lock: Path, mine: Holder) -> bool:
 
 
 def _take_over(lock: Path, mine: Holder) -> bool:
-    """Replace the lock if it is stale."""
+    """Replace the lock if it is stale; return True if it is held now."""
     holder = _read(lock)
     if not _is_stale(lock, holder):
         return False
@@ -101,7 +104,7 @@ def _take_over(lock: Path, mine: Holder) -> bool:
             discard(claim)
         return False
     try:
-        if _read(lock) != holder or not _is_stale(lock, holder):  # somebody else has been quicker
+        if _read(lock) != holder or not _is_stale(lock, holder):  # another process has taken it over
             return False
         claim.replace(lock)
         return True
@@ -117,7 +120,7 @@ def _is_stale(lock: Path, holder: Holder | None) -> bool:
 
 
 def _read(lock: Path) -> Holder | None:
-    """Return who holds a lock; None if there is none, or it is half made."""
+    """Return the holder of a lock; None if there is no lock, or it is incomplete."""
     with suppress(OSError, ValueError, TypeError, LookupError):
         values: Any = json.loads(lock.read_text(encoding="utf-8"))
         return Holder(int(values["pid"]), str(values["host"]), str(values["token"]))
@@ -142,16 +145,16 @@ def _is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
+    except OSError:  # a process of another user
         return True
     return True
 
 
 def _is_running_on_windows(pid: int) -> bool:
     kernel: Any = ctypes.windll.kernel32
-    handle = kernel.OpenProcess(0x1000, False, pid)  # no more than to ask for its exit code
+    handle = kernel.OpenProcess(0x1000, False, pid)  # PROCESS_QUERY_LIMITED_INFORMATION
     if not handle:
-        return bool(ctypes.GetLastError() == 5)  # it is there, but not for us
+        return bool(ctypes.GetLastError() == 5)  # access denied: it exists
     code = ctypes.c_ulong()
     known = kernel.GetExitCodeProcess(handle, ctypes.byref(code))
     kernel.CloseHandle(handle)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of a newer Blender: what this one does not know of them is lost when it saves them."""
+"""Files of a newer Blender: data unknown to this version is lost when it saves them."""
 
 from argparse import Namespace
 
@@ -9,9 +9,9 @@ from ..errors import IKError
 
 
 def check_newer(arguments: Namespace) -> list[str]:
-    """A warning if a newer Blender saved the open file. Raises IKError if it would be overwritten unasked.
+    """Return a warning if a newer Blender saved the open file. Raises IKError if it would be overwritten.
 
-    To be called as soon as the file is open, before anything is worked out.
+    Call it as soon as the file is open, before any work is done.
     """
     wrote: tuple[int, ...] = tuple(bpy.data.version)
     here: tuple[int, ...] = tuple(bpy.app.version_file)
@@ -20,5 +20,7 @@ def check_newer(arguments: Namespace) -> list[str]:
     name, own = ("{}.{}".format(*version) for version in (wrote, here))
     what = f"The file was saved by Blender {name}, and this is Blender {own}"
     if getattr(arguments, "overwrite", False) and not arguments.overwrite_newer:
-        raise IKError(f"{what}: what it does not know would be lost. Save to --output FILE, or say --overwrite-newer.")
-    return [f"{what}: what it does not know of it may be missing. Use Blender {name}."]
+        raise IKError(
+            f"{what}: data that it does not know would be lost. Save to --output FILE, or use --overwrite-newer."
+        )
+    return [f"{what}: data that it does not know may be missing. Use Blender {name}."]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers on the command line: each kind with the range that it makes sense in, and that Blender takes."""
+"""Readers of numbers on the command line, with the ranges that make sense and that Blender can store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STOP = re.compile(r"(.+?):(-?\d+)(?::(\d+))?")
 
 
 def number(text: str) -> float:
-    """Any finite number that Blender can hold."""
+    """Read a finite number that Blender can store."""
     try:
         value = float(text)
     except ValueError:
@@ -26,19 +26,19 @@ def number(text: str) -> float:
     if not isfinite(value):
         raise ArgumentTypeError(f"{text} is not finite")
     if abs(value) > _FLOAT:
-        raise ArgumentTypeError(f"{text} is more than Blender can hold, {_FLOAT:.3g}")
+        raise ArgumentTypeError(f"{text} is more than Blender can store, {_FLOAT:.3g}")
     return value
 
 
 def whole(text: str) -> int:
-    """Any whole number."""
+    """Read a whole number."""
     if not re.fullmatch(r"[+-]?[0-9]{1,100}", text):
         raise ArgumentTypeError(f"'{text:.40}' is not a whole number")
     return int(text)
 
 
 def within(read: Callable[[str], N], least: float, most: float, kind: str = "number") -> Callable[[str], N]:
-    """A reader of the numbers in a range, called by their `kind` in messages."""
+    """Return a reader of numbers in a range; messages name their `kind`."""
 
     def checked(text: str) -> N:
         value = read(text)
@@ -63,11 +63,13 @@ frame = within(whole, *FRAMES, "frame")
 frames = within(whole, *DURATIONS, "number of frames")
 
 
-def stop(text: str) -> tuple[str, int, int]:
-    """A target with its frame and, after another colon, for how many frames it is held."""
-    # The shortest name that leaves numbers: with a hold given, even one that ends in a colon and a number is clear.
+def reach_stop(text: str) -> tuple[str, int, int]:
+    """Read a stop: target, frame and, after another colon, the number of frames it is held."""
+    # The shortest name that leaves numbers: with a hold given, even a name that ends in a colon and a number is clear.
     match = _STOP.fullmatch(text)
     if match is None:
-        raise ArgumentTypeError(f"'{text}' is no target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5")
+        raise ArgumentTypeError(
+            f"'{text}' is not a target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5"
+        )
     name, at, hold = match.groups()
     return name, frame(at), frames(hold or "0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files that a run of the command line writes: all of them at its end, or none."""
+"""Output files of a command: all are written at its end, or none."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..errors import IKError
 from ..presets import SUFFIX
 from ..rig.safe_files import Staged, Write, discard, real_destination, replacing, stage_file
 
-_FLAGS = "output", "json", "png", "npy", "volume"  # each a file that is written
+_FLAGS = "output", "json", "png", "npy", "volume"  # each names a file to write
 STDOUT = "-"
 
 
 def outputs_of(arguments: Namespace) -> dict[str, Path]:
-    """The files that are to be written besides the input, by their flags."""
+    """Return the output files by their flags, without an overwritten input."""
     given = {f"--{name}": getattr(arguments, name, None) for name in _FLAGS}
     return {flag: Path(value) for flag, value in given.items() if value is not None and str(value) != STDOUT}
 
@@ -33,18 +33,18 @@ def check_outputs(arguments: Namespace) -> None:
     if getattr(arguments, "overwrite", False):
         source = _source(arguments)
         if source is None:
-            raise IKError("There is no file to overwrite. Name one to read, or say --output FILE.")
+            raise IKError("There is no file to overwrite. Name an input file, or use --output FILE.")
         _real(source)
 
 
 def check_output(flag: str, arguments: Namespace) -> None:
-    """The same of one of them."""
+    """Check one output as check_outputs() does."""
     outputs = outputs_of(arguments)
     path = outputs[flag]
     real = _real(path)
     source = _source(arguments)
     if source and _same(real, source):
-        remedy = ", or say --overwrite" if flag == "--output" else ""
+        remedy = ", or use --overwrite" if flag == "--output" else ""
         raise IKError(f"{flag} '{path}' is the input. Choose another file{remedy}.")
     preset = getattr(arguments, "preset", None) or ""
     if preset.endswith(SUFFIX) and _same(real, Path(preset)):
@@ -58,9 +58,9 @@ def check_output(flag: str, arguments: Namespace) -> None:
 
 @contextmanager
 def written(files: Mapping[Path, Write], check: Callable[[], object]) -> Iterator[dict[Path, Path]]:
-    """Write files, all or none; yields what each path held before, as another file, by where it really is.
+    """Write files, all or none; yields the files that hold the previous contents, by resolved path.
 
-    `check` is called when all are written and none is at its place yet. Raises IKError if a file cannot be written.
+    `check` is called when all are written but none is at its destination yet. Raises IKError if one cannot be written.
     """
     staged: list[Staged] = []
     try:
@@ -82,9 +82,9 @@ def written(files: Mapping[Path, Write], check: Callable[[], object]) -> Iterato
 
 
 def keep_versions(file: Path, old: Path, count: int) -> None:
-    """Keep what a .blend file was as .blend1, and so on up to `count` of them, as Blender does when it saves."""
+    """Keep the previous versions of a .blend file as .blend1 and so on up to `count`, as Blender does."""
     names = [Path(f"{file}{number}") for number in range(1, count + 1)]
-    with suppress(OSError):  # without room for them the file itself is saved all the same
+    with suppress(OSError):  # the file itself is saved even if there is no room for its versions
         for newer, older in reversed(list(pairwise(names))):
             if newer.exists():
                 newer.replace(older)
@@ -93,7 +93,7 @@ def keep_versions(file: Path, old: Path, count: int) -> None:
 
 
 def _source(arguments: Namespace) -> Path | None:
-    """The file that is or will be open."""
+    """Return the file that is or will be open."""
     return arguments.file or (Path(bpy.data.filepath) if bpy.data.filepath else None)
 
 
@@ -111,7 +111,7 @@ def _cannot(error: OSError) -> IKError:
 
 
 def _same(real: Path, other: Path) -> bool:
-    """Whether two paths, the first without links, are one file, be it there or not."""
+    """Return True if two paths, the first without links, are one file, whether it exists or not."""
     with suppress(OSError, ValueError):
         theirs = Path(os.path.realpath(other))
         if real == theirs or (real.exists() and theirs.exists() and real.samefile(theirs)):
@@ -122,6 +122,6 @@ def _same(real: Path, other: Path) -> bool:
 
 
 def _ignores_case(folder: Path) -> bool:
-    """Whether the file system takes upper and lower case for the same, as far as the folder's own name tells."""
+    """Return True if the file system ignores case, as far as the folder's own name shows it."""
     swapped = folder.with_name(folder.name.swapcase()) if folder.name else folder
     return swapped != folder and swapped.exists() and swapped.samefile(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run of a command: check, open, work, write everything or nothing, tell."""
+"""One run of a command: check, open, work, write everything or nothing, report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpy.types import Scene
 from ..rig.safe_files import Write, write_new
 from .blend import check_input, check_unchanged, note_saved, open_file, write_blend
 from .console import Console
-from .envelope import Result, report
+from .envelope import CommandResult, report
 from .limbs import scene_of
 from .lock import locked
 from .newer import check_newer
@@ -24,25 +24,25 @@ from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
 
 
 class Run:
-    """What the words of the command line ask for, as far as it is the same for every command."""
+    """Run of a command: the steps that are the same for every command."""
 
     def __init__(self, arguments: Namespace, console: Console):
         self.arguments = arguments
         self.console = console
-        self.source: Path | None = arguments.file  # the file that is read
+        self.source: Path | None = arguments.file  # the input file
         self._warnings: list[str] = []  # about that file
 
-    def __call__(self) -> Result:
-        """Do it. Raises an IKError that says what is in the way; then no file has changed."""
+    def __call__(self) -> CommandResult:
+        """Run the command. Raises IKError, and then no file has changed."""
         if self.arguments.file:
             check_input(self.arguments.file)
         check_outputs(self.arguments)
         with ExitStack() as held:
             if self._overwrite:
-                # From before it is read until it is replaced: what another run has written meanwhile would be lost.
+                # Held from before reading until replacing: otherwise another run's changes could be lost.
                 file = Path(os.path.realpath(self.arguments.file or bpy.data.filepath))
                 held.enter_context(locked(file, waiting=self.console.say))
-            result: Result = self.arguments.run(self.arguments, self)
+            result: CommandResult = self.arguments.run(self.arguments, self)
             result.warnings[:0] = self._warnings
             result.lines[:0] = [f"Warning: {warning}" for warning in self._warnings]
             self._write(result)
@@ -52,12 +52,12 @@ class Run:
     def open(self) -> Scene:
         """Open the file and return the scene to work in."""
         self.source = open_file(self.arguments.file)
-        check_outputs(self.arguments)  # once more: now it is known what the file links
+        check_outputs(self.arguments)  # again: now the file's linked libraries are known
         self._warnings = check_newer(self.arguments)
         return scene_of(self.arguments.scene)
 
     def progress(self) -> Callable[[int, int], None] | None:
-        """Frames done, on one line of the terminal; nothing where standard error is no terminal."""
+        """Return a function that shows the frames done on a line of the terminal; None if there is no terminal."""
         if self.console.quiet or sys.stderr is None or not sys.stderr.isatty():
             return None
 
@@ -68,8 +68,8 @@ class Run:
         return show
 
     def report_failure(self, error: str) -> None:
-        """Put what went wrong in the report that is asked for, if it can be written."""
-        text = report(self.arguments.command, self.source, Result(), error)
+        """Write the error to the report, if one was requested."""
+        text = report(self.arguments.command, self.source, CommandResult(), error)
         if self.arguments.json == STDOUT:
             self.console.put(text)
         elif self.arguments.json:
@@ -83,11 +83,11 @@ class Run:
 
     @property
     def _destination(self) -> Path | None:
-        """Where the .blend file goes; None if it is not saved."""
+        """Path that the .blend file is saved to; None if it is not saved."""
         return self.source if self._overwrite else getattr(self.arguments, "output", None)
 
-    def _write(self, result: Result) -> None:
-        """Write all files, and the report to standard output: if one cannot be written, none is."""
+    def _write(self, result: CommandResult) -> None:
+        """Write all files, and the report or result to standard output: if one cannot be written, none is."""
         destination, where = self._destination, self.arguments.json
         text = report(self.arguments.command, self.source, result) if where else ""
         files = {} if destination is None else {destination: self._write_blend}
@@ -103,7 +103,7 @@ class Run:
                 self._done(Path(os.path.realpath(destination)), kept)
 
     def _write_blend(self, path: Path) -> None:
-        # The copy replaces what was read: its relative paths, which may start at a link to it, are right as they are.
+        # With --overwrite the copy replaces the input, so its relative paths stay valid.
         write_blend(path, remap=not self._overwrite)
 
     def _check_source(self) -> None:
@@ -116,7 +116,7 @@ class Run:
         if real in kept:
             keep_versions(real, kept[real], bpy.context.preferences.filepaths.save_version)
 
-    def _tell(self, result: Result) -> None:
+    def _tell(self, result: CommandResult) -> None:
         if self._destination:
             self.console.say(f"Saved {self._destination}")
         for line in result.lines:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands that pose and key: solve, bake and reach."""
+"""Commands that pose and key: solve, bake and reach."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from .arguments import (
     add_saving,
     add_solver,
 )
-from .envelope import Result
-from .limbs import all_limbs, bones_of, limb_of, range_of, stops_of
+from .envelope import CommandResult
+from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .numbers import frame
 from .run import Run
 
 
-def add_commands(commands: Any) -> None:
+def add_solving_commands(commands: Any) -> None:
     """Add solve, bake and reach to the subparsers of the command line."""
     solve = add_command(commands, "solve", "pose a limb at one frame")
     _add_common(solve)
-    solve.add_argument("--frame", type=frame, help="frame to solve (default: the present one)")
+    solve.add_argument("--frame", type=frame, help="frame to solve (default: the current one)")
     solve.add_argument("--key", action="store_true", help="key the pose at that frame")
     solve.set_defaults(run=run_solve)
     bake = add_command(commands, "bake", "key a limb over a range of frames")
@@ -67,38 +67,38 @@ def _add_common(command: ArgumentParser) -> None:
     add_reporting(command)
 
 
-def run_solve(arguments: Namespace, run: Run) -> Result:
-    """Pose a limb."""
+def run_solve(arguments: Namespace, run: Run) -> CommandResult:
+    """Pose a limb at one frame."""
     scene = run.open()
     if arguments.frame is not None:
         scene.frame_set(arguments.frame)
     notes = _set_up(arguments, scene)
-    limb = limb_of(arguments, scene)
+    limb = named_limb(arguments, scene)
     return _result([solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)], scene, notes)
 
 
-def run_bake(arguments: Namespace, run: Run) -> Result:
-    """Key a limb over a range, or all of them."""
+def run_bake(arguments: Namespace, run: Run) -> CommandResult:
+    """Key a limb, or all limbs, over a frame range."""
     scene = run.open()
     notes = _set_up(arguments, scene)
     if arguments.all:
         limbs, left_out = all_limbs(arguments, scene)
         notes += left_out
     else:
-        limbs = [limb_of(arguments, scene)]
+        limbs = [named_limb(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
     reports = bake_spans(limbs, spans, scene, scene.view_layers[0], progress=run.progress())
     return _result(reports, scene, notes, together=arguments.all)
 
 
-def run_reach(arguments: Namespace, run: Run) -> Result:
-    """Key a reach; the tip is to be at its targets when it should be."""
+def run_reach(arguments: Namespace, run: Run) -> CommandResult:
+    """Key a reach, to one target or through several stops."""
     scene = run.open()
     stops = stops_of(arguments, scene)
     if stops and arguments.target is None:
-        arguments.target = arguments.stops[0][0]  # none need be saved
+        arguments.target = arguments.stops[0][0]  # so that the limb needs no saved target
     notes = _set_up(arguments, scene)
-    limb = limb_of(arguments, scene)
+    limb = named_limb(arguments, scene)
     stored = limb.armature.pose.bones[limb.tip].ik_triangulation
     if (arguments.target, arguments.frame_end, arguments.hold) == (None, None, None):
         stops = saved_stops(stored)
@@ -114,16 +114,16 @@ def run_reach(arguments: Namespace, run: Run) -> Result:
 
 
 def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
-    """Give the bones that are named the preset that is; returns what there is to say of it."""
+    """Apply the preset given to the named bones; return its notes."""
     if arguments.preset is None:
         return []
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
-    applied = apply_preset(*bones_of(arguments, scene), read_preset(path))
+    applied = apply_preset(*named_bones(arguments, scene), read_preset(path))
     return [f"{shown_as(path.name)}: {note}" for note in applied.notes]
 
 
-def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> Result:
-    """What was done, of each limb by its name if they were baked `together`."""
+def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> CommandResult:
+    """Return the result of a command; messages name the limb if limbs were baked `together`."""
     lines = [*notes]
     several = len({report.armature for report in reports}) > 1
     for report in reports:
@@ -134,4 +134,4 @@ def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], toget
     if together:
         lines.append(summary_of_all(reports, scene))
     limbs = [report.to_dict() for report in reports]
-    return Result(limbs, warnings=[*notes], lines=lines, reached=all(report.all_reached for report in reports))
+    return CommandResult(limbs, warnings=[*notes], lines=lines, reached=all(report.all_reached for report in reports))

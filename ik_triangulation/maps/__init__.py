@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metric maps and reach volumes of a chain, and their pictures. Needs mathutils and numpy, nothing else of Blender."""
+"""Metric maps and reach volumes of a chain: the numbers, their colours, and their objects in the scene."""
 
+from .properties import register, unregister
 
-def register() -> None:
-    from . import properties  # the maps themselves can be made without Blender's data
-
-    properties.register()
-
-
-def unregister() -> None:
-    from . import properties
-
-    properties.unregister()
+__all__ = ["register", "unregister"]

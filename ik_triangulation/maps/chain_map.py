@@ -27,7 +27,7 @@ def map_chain(
     finish: bool = False,
     view_layer: ViewLayer | None = None,
 ) -> Job[MetricMap]:
-    """Return the metric map of a chain of bones, as it is posed, in the plane in which it is bent.
+    """Return the metric map of a chain of bones, starting from its current pose, in the plane in which it is bent.
 
     Bones between those named keep their pose. `tolerance` is a share of the reach; progress counts rows. Raises an
     IKError that names the culprit.
@@ -38,9 +38,9 @@ def map_chain(
 
 
 def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
-    """A chain of bones as it is shown, in armature space; those between the bones named are no joints of it.
+    """Return the evaluated pose of a chain of bones, armature space; bones between those named are not joints.
 
-    Raises ChainError unless they are one line of descent, RigError for an armature that cannot be read.
+    Raises ChainError unless they are one line of parents, RigError for an armature that cannot be read.
     """
     view_layer.update()
     check_armature(armature, view_layer)

@@ -34,7 +34,7 @@ _OKLAB = np.array(
 
 
 def hue(shares: Numbers) -> Numbers:
-    """Blue at 0, then cyan, green and yellow, red at 1; an array with a last axis of three more than `shares`."""
+    """Return blue for 0, then cyan, green, yellow, and red for 1; shape (*shares.shape, 3)."""
     sixths = 4.0 * (1.0 - shares[..., None]) + np.array([0.0, 4.0, 2.0])
     colours: Numbers = np.clip(abs(sixths % 6.0 - 3.0) - 1.0, 0.0, 1.0)
     return colours

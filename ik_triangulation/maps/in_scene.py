@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maps of a limb in the scene, to scale and in place: what its solver does in a plane, what it reaches in space."""
+"""Maps of a limb as objects in the scene, to scale: a metric map in a plane, a reach volume in space."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
-from ..rig.images import show_image
 from ..rig.map_objects import PICTURE, place_cloud, place_picture
 from ..solvers import SolverSettings
 from .chain_map import pose_of
+from .images import show_image
 from .legend import in_words, with_strip
 from .metric_map import METRICS, MetricMap, check_shown, map_plane, map_pose
 from .volume import VolumeMap, map_volume
 
-_VIEWER = Vector((0.0, -1.0, 1.0))  # from where pictures are to be read: from above or from the front, world space
+_VIEWER = Vector((0.0, -1.0, 1.0))  # direction from which pictures are readable, above or in front, world space
 
 
 class Mapped(NamedTuple):
@@ -44,7 +44,7 @@ def map_in_scene(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
-    """Show the map of map_chain() as an image in the plane in which the chain is bent, its disc that of the reach.
+    """Show the map of map_chain() as an image in the plane in which the chain is bent; its radius is the reach.
 
     Its colours are explained below the disc. An earlier one of the same limb is replaced. A step is one
     pixel; progress counts rows. Raises an IKError that names the culprit; then, and if it is stopped, nothing has
@@ -83,11 +83,11 @@ def volume_in_scene(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
-    """Show all places that the chain reaches, on a grid with `resolution` places across its reach, as coloured marks.
+    """Show all points that the chain reaches, on a grid with `resolution` points across its reach, as coloured marks.
 
-    What the solver leaves open is finished, so that a place without a mark is out of reach; `tolerance` is a share of
+    Solutions are refined (finish=True), so that a point without a mark is out of reach; `tolerance` is a share of
     the reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. A step is one
-    place. Raises an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    point. Raises an IKError that names the culprit; then, and if it is stopped, nothing has changed.
     """
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -96,6 +96,6 @@ def volume_in_scene(
     made = yield from map_volume.steps(start, settings, resolution=resolution, tolerance=tolerance)
     ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
     more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
-    words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the places are reached"
+    words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the points are reached"
     shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
     return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Legend of a map: as text, and as a strip of its colours under the picture."""
+"""Legend of a map: as text, and as a strip of its colours below the picture."""
 
 from math import pi
 from typing import Any
@@ -33,7 +33,7 @@ _TIGHT = 60  # width of the picture in pixels divided by the scale of the digits
 
 
 def labels(metric: str, least: float, greatest: float) -> tuple[str, str]:
-    """The values at both ends as text: lengths in percent of the reach, angles in degrees."""
+    """Return the values at both ends as text: lengths in percent of the reach, angles in degrees."""
     factor, unit = _UNITS.get(metric, (1.0, ""))
     values = least * factor, greatest * factor
     low, high = (f"{value:.{0 if value >= 100.0 else 3}{'f' if value >= 100.0 else 'g'}}{unit}" for value in values)
@@ -41,7 +41,7 @@ def labels(metric: str, least: float, greatest: float) -> tuple[str, str]:
 
 
 def in_words(metric: str, scale: str, least: float, greatest: float) -> str:
-    """The legend as text: the values and colours at both ends of the scale."""
+    """Return the legend as text: the values and colours at both ends of the scale."""
     low, high = (
         f"{label} ({name})" for label, name in zip(labels(metric, least, greatest), _NAMES[scale], strict=True)
     )

@@ -22,15 +22,15 @@ from ..kinematics.rotation import orthogonal
 from ..motion.arrays import Numbers
 from ..solvers import Solution, SolverSettings, solve_goal
 from .colours import SCALES
+from .images import write_png
 from .npy import write_npy
-from .png import write_png
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.complex128]
 
 PAPER_SETTINGS = SolverSettings(solver="CCD", iterations=10, finish=False)
-_NOWHERE = 1e-6  # of the reach: a shorter vector has no direction in single precision
+_NOWHERE = 1e-6  # of the reach: the direction of a shorter vector is not reliable in single precision
 
 
 class Metrics(NamedTuple):
@@ -68,11 +68,11 @@ class MetricMap:
         return 100.0 * float(self.metrics.reached.sum() / self.inside.sum())
 
     def metric(self, name: str) -> Numbers:
-        """The array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+        """Return the array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
     def image(self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None) -> NDArray[np.uint8]:
-        """The map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
+        """Return the map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
 
         The scale begins at one iteration, or 0 of another metric, and ends at the last attempt, the greatest value or
         `greatest`. Targets that were not reached are black, except in the map of the error. Raises SettingError for an
@@ -86,7 +86,7 @@ class MetricMap:
         return np.rint(255.0 * np.dstack((colours, self.inside))).astype(np.uint8)
 
     def ends(self, metric: str) -> tuple[float, float]:
-        """The values at which the colours of image() begin and end. Raises SettingError for an unknown metric."""
+        """Return the values at both ends of the colours of image(). Raises SettingError for an unknown metric."""
         greatest = self.metric(metric).max(where=self._shown(metric), initial=0.0)
         return ends_of(metric, float(self.attempts) if metric == "iterations" else float(greatest))
 
@@ -131,32 +131,32 @@ def map_pose(
         for place in row[within]:
             target = origin + (along * place.real + across * place.imag) * reach
             goal = Goal(Point(target), tolerance=tolerance * reach)
-            rows.append(measure(solve_goal(start, goal, settings), reach))
+            rows.append(metrics_of(solve_goal(start, goal, settings), reach))
             yield number, size
         yield number + 1, size
     return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, settings.iterations)
 
 
 def reach_of(start: Pose) -> float:
-    """The reach of a pose's chain. Raises ChainError if it has none."""
+    """Return the reach of a pose's chain. Raises ChainError if it is zero."""
     if not start.chain.reach > 0.0:
         raise ChainError("A chain without length has no map. Choose bones that have a length.")
     return start.chain.reach
 
 
-def measure(solution: Solution, reach: float) -> tuple[int, float, bool, int, float, float]:
-    """The metrics of a solution, lengths as shares of the reach."""
+def metrics_of(solution: Solution, reach: float) -> tuple[int, float, bool, int, float, float]:
+    """Return the metrics of a solution, lengths as shares of the reach."""
     cost, error = solution.cost, solution.error / reach
     return solution.iterations, error, solution.reached, cost.turns, cost.total_angle, cost.travel / reach
 
 
 def ends_of(metric: str, greatest: float) -> tuple[float, float]:
-    """The values at which colours begin and end: at one iteration, or 0 of another metric."""
+    """Return the values at which colours begin and end: they begin at one iteration, or 0 of another metric."""
     return 1.0 if metric in ("iterations", "reached") else 0.0, greatest
 
 
 def numbers_of(metrics: Metrics, name: str) -> Numbers:
-    """The metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    """Return the metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
     check_shown(name)
     return np.asarray(getattr(metrics, name), dtype=float)
 
@@ -170,15 +170,15 @@ def check_shown(metric: str, scale: str = "HUE") -> None:
 
 
 def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:
-    """The colours of values, sRGB in 0..1."""
+    """Return the colours of values, sRGB in 0..1."""
     span = greatest - least
     return SCALES[scale](np.clip((values - least) / span, 0.0, 1.0) if span > 0.0 else np.zeros(values.shape))
 
 
 def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
-    """The plane in which a pose is bent: the root, the unit vector to the tip, and the one to the largest bend.
+    """Return the plane in which a pose is bent: root, unit vector to the tip, and unit vector to the largest bend.
 
-    A straight pose has none: then it is the plane of the root's bend axis. Armature space, as map_pose() takes it.
+    For a straight pose it is the plane of the root's bend axis. Armature space, as map_pose() takes it.
     """
     root, nowhere = pose.head(0), _NOWHERE * pose.chain.reach
     to_tip = pose.tip - root
@@ -190,7 +190,7 @@ def map_plane(pose: Pose) -> tuple[Vector, Vector, Vector]:
 
 
 def pixels(size: int) -> tuple[Places, Flags]:
-    """Centres of the pixels as complex numbers, with the image's edges at +-1, and a mask of those in the disc."""
+    """Return the pixels' centres as complex numbers, the image's edges at +-1, and the mask of those in the disc."""
     if size < 1:
         raise SettingError(f"{size} pixels make no map. Give it a size from 1 up.")
     at = (np.arange(size) + 0.5) / size * 2.0 - 1.0

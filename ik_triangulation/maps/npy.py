@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write arrays as numpy.load() reads them."""
+"""NumPy files of arrays, written safely."""
 
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +12,7 @@ from ..rig.safe_files import write_file
 
 
 def write_npy(path: Path | str, values: NDArray[Any]) -> None:
-    """Write an array to a file of just this name, which numpy would add a suffix to. Raises OSError."""
+    """Write an array as numpy.load() reads it, without appending .npy to the name as numpy does. Raises OSError."""
     content = BytesIO()
     np.save(content, values)
     write_file(path, content.getvalue())

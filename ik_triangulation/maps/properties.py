@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scene's settings of metric maps, which their operators take as well."""
+"""Settings of maps, saved with the scene; the map operators have the same properties."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
@@ -9,25 +9,25 @@ from ..settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, s
 from .legend import LABELS
 
 METRIC_ITEMS = [
-    ("iterations", "Iterations", "Solver iterations: the first color is one, the last the maximum; black is a miss"),
+    ("iterations", "Iterations", "Solver iterations, from one to the maximum; missed targets are black"),
     ("error", LABELS["error"], "Remaining distance between tip and target"),
-    ("total_angle", LABELS["total_angle"], "Sum of all rotations on the way there"),
-    ("travel", LABELS["travel"], "Distance that the tip travels on the way there"),
+    ("total_angle", LABELS["total_angle"], "Sum of all joint rotations"),
+    ("travel", LABELS["travel"], "Path length of the tip"),
     ("turns", LABELS["turns"], "Number of rotations above 5 degrees"),
     ("reached", LABELS["reached"], "Reached or missed"),
 ]
 SCALE_ITEMS = [
     ("HUE", "Hue", "From blue to red, as in the source paper"),
-    ("VIOLET_YELLOW", "Violet to Yellow", "Lighter for greater values"),
-    ("PLUM_CREAM", "Plum to Cream", "Lighter for greater values"),
+    ("VIOLET_YELLOW", "Violet to Yellow", "Lighter colors for larger values"),
+    ("PLUM_CREAM", "Plum to Cream", "Lighter colors for larger values"),
 ]
-PAGE = "solvers.html#metric-maps"
-FILE = (1, 4096)  # sizes of maps that are written to files, which take more than a viewport does
+_PAGE = "solvers.html#metric-maps"
+_FILE_SIZES = (1, 4096)  # sizes of maps written to files, which may be larger than in a viewport
 
 
-@group(page=PAGE)
+@group(page=_PAGE)
 class MapSettings:
-    """The value that maps of both kinds show, and its colors."""
+    """Settings of both kinds of map: metric, colors, tolerance."""
 
     metric: str = setting(
         EnumProperty, "Metric", "Value that the colors show", items=METRIC_ITEMS, default="iterations", flag="--metric"
@@ -47,9 +47,9 @@ class MapSettings:
     )
 
 
-@group(page=PAGE)
+@group(page=_PAGE)
 class PlaneMapSettings(MapSettings):
-    """A map in the plane in which the limb is bent."""
+    """Settings of a map in the plane in which the limb is bent."""
 
     solver: str = setting(
         EnumProperty, "Solver", "Method to map", items=SOLVER_ITEMS, default="TRIANGULATION", flag="--solver"
@@ -57,7 +57,7 @@ class PlaneMapSettings(MapSettings):
     finish: bool = setting(
         BoolProperty,
         "Finish",
-        "Refine the solution where the solver alone stops short of the target; takes long",
+        "Refine the solution where the solver alone does not reach the target; slow",
         default=False,
         flag="--finish",
     )
@@ -68,7 +68,7 @@ class PlaneMapSettings(MapSettings):
         default=100,
         min=8,
         max=1024,
-        flag=Flag("--size", range=FILE),
+        flag=Flag("--size", range=_FILE_SIZES),
     )
     iterations: int = setting(
         IntProperty,
@@ -81,19 +81,19 @@ class PlaneMapSettings(MapSettings):
     )
 
 
-@group(page=PAGE)
+@group(page=_PAGE)
 class SpaceMapSettings(MapSettings):
-    """A map of the whole space around the limb."""
+    """Settings of a map of the space around the limb."""
 
     resolution: int = setting(
         IntProperty,
         "Resolution",
-        "Grid points across all that the limb could reach without limits; twice as many take eight times as long",
+        "Grid points across the limb's reach; twice as many take eight times as long",
         default=16,
         min=2,
         max=128,
         soft_max=48,
-        flag=Flag("--resolution", range=FILE),
+        flag=Flag("--resolution", range=_FILE_SIZES),
     )
 
 
@@ -106,7 +106,7 @@ class IKT_PG_map(PropertyGroup):
     __annotations__ = saved(PlaneMapSettings, SpaceMapSettings)
 
 
-# The settings that the property group saves, by the names of its properties; as in `settings`.
+# The saved settings by the names of their properties, as in settings.TABLE.
 MAP_TABLE = {IKT_PG_map: by_property(PlaneMapSettings, SpaceMapSettings)}
 
 

@@ -15,7 +15,7 @@ from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..motion.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
-from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, measure, numbers_of, reach_of
+from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, metrics_of, numbers_of, reach_of
 from .npy import write_npy
 
 _MOST = 95.0  # percent
@@ -23,10 +23,10 @@ _MOST = 95.0  # percent
 
 @dataclass(frozen=True)
 class VolumeMap:
-    """The targets that were reached, rows of x, y, z in armature space, and their metrics.
+    """Targets that were reached, rows of x, y, z in armature space, and their metrics.
 
     They are `spacing` apart on a grid, of which `targets` are in the ball of the chain's reach. `metrics` are as those
-    of a MetricMap, an entry for each place.
+    of a MetricMap, an entry for each target reached.
     """
 
     places: Numbers
@@ -40,11 +40,11 @@ class VolumeMap:
         return 100.0 * len(self.places) / self.targets
 
     def metric(self, name: str) -> Numbers:
-        """The numbers of that name. Raises SettingError for a name not in METRICS."""
+        """Return the metric of that name. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
     def ends(self, metric: str) -> tuple[float, float]:
-        """Values at which the colours begin and end; the upper one is the 95th percentile, as outliers are far above.
+        """Return the values at both ends of the colours; the upper one is the 95th percentile, to ignore outliers.
 
         Raises SettingError for an unknown metric.
         """
@@ -52,7 +52,7 @@ class VolumeMap:
         return ends_of(metric, float(np.percentile(values, _MOST, method="higher")) if len(values) else 0.0)
 
     def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
-        """A colour for each place, sRGB in 0..1. Raises SettingError for an unknown metric or colour scale."""
+        """Return a colour for each target reached, sRGB in 0..1. Raises SettingError for an unknown metric or scale."""
         check_shown(metric, scale)
         return coloured(self.metric(metric), scale, *self.ends(metric))
 
@@ -65,9 +65,9 @@ class VolumeMap:
 def map_volume(
     start: Pose, settings: SolverSettings | None = None, *, resolution: int = 16, tolerance: float = 0.01
 ) -> Job[VolumeMap]:
-    """Map the ball with the chain's reach as its radius round the root, target by target, each from the pose `start`.
+    """Map the ball around the root whose radius is the reach, target by target, each solved from the pose `start`.
 
-    `resolution` is how many targets there are across it, `tolerance` a share of the reach. Yields the targets done and
+    `resolution` is the number of targets across the ball, `tolerance` a share of the reach. Yields the targets done and
     those in all. Raises SettingError for a resolution below 1, ChainError for a chain without length, and both as
     solve() does.
     """
@@ -79,7 +79,7 @@ def map_volume(
         solution = solve_goal(start, Goal(Point(target), tolerance=tolerance * reach), settings or SolverSettings())
         if solution.reached:
             places.append(target)
-            rows.append(measure(solution, reach))
+            rows.append(metrics_of(solution, reach))
         yield number + 1, len(away)
     columns = zip(*rows, strict=True) if rows else [()] * len(METRICS)
     found = np.array(places, dtype=float).reshape(-1, 3)
@@ -87,7 +87,7 @@ def map_volume(
 
 
 def _grid(resolution: int) -> NDArray[np.float64]:
-    """The centres of the cells of a cube from -1 to 1 that lie in the ball it holds."""
+    """Return the centres of those cells of the cube -1..1 that lie in its inscribed ball (n, 3)."""
     if resolution < 1:
         raise SettingError(f"A resolution of {resolution} makes no map. Give it a number from 1 up.")
     at = (np.arange(resolution) + 0.5) / resolution * 2.0 - 1.0

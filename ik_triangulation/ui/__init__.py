@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The window: operators, panels, the overlay in the viewport, and the words they use."""
+"""User interface: operators, panels and the overlay in the viewport."""
 
 from importlib import import_module
 
-_PARTS = ("modal_job", "last_result", "overlay", "comparison", "operators", "panels", "manual")
+_MODULES = (  # in the order of registration
+    "modal_job",
+    "last_result",
+    "overlay.settings",
+    "overlay.ghost",
+    "overlay.draw",
+    "comparison",
+    "operators",
+    "panels",
+    "manual",
+)
 
 
 def register() -> None:
-    for part in _PARTS:
-        import_module(f".{part}", __package__).register()
+    for name in _MODULES:
+        import_module(f".{name}", __package__).register()
 
 
 def unregister() -> None:
-    for part in reversed(_PARTS):
-        import_module(f".{part}", __package__).unregister()
+    for name in reversed(_MODULES):
+        import_module(f".{name}", __package__).unregister()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solver duel of this session: what each solver makes of a limb, and the pose of the one chosen as a ghost."""
+"""The last solver comparison of the session (Solver Duel): its table, and the chosen solver's pose as a ghost."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _GHOST = "Duel"
 
 
 def _preview(rows: "IKT_PG_duel", context: Context) -> None:
-    """Show the pose of the solver that has been chosen in the list."""
+    """Show the pose of the solver chosen in the list as a ghost."""
     clear_ghosts()
     if not 0 <= rows.chosen < len(rows.rows):
         return
@@ -31,12 +31,12 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
     try:
         limb = selected_limb(armature.pose.bones[rows.tip])
         show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
-    except IKError:  # what was in order when the duel was fought is no more
+    except IKError:  # the limb has changed since the comparison and cannot be solved now
         return
 
 
 class IKT_PG_duel_row(PropertyGroup):
-    """A solver, by its key as `name`, and what it made of all frames; as in solvers.compare.Row."""
+    """Results of one solver over all frames, as in solvers.compare.SolverResult; `name` is the solver's key."""
 
     tasks: IntProperty(name="Frames", description="Number of frames solved")
     reached: IntProperty(name="Reached", description="Number of frames reached")
@@ -44,24 +44,24 @@ class IKT_PG_duel_row(PropertyGroup):
     iterations: IntProperty(name="Iterations", description="Solver iterations, including those of Finish")
     turns: IntProperty(name="Turns", description="Number of joint rotations")
     total_angle: FloatProperty(name="Total Angle", description="Sum of all joint rotations", subtype="ANGLE")
-    travel: FloatProperty(name="Travel", description="Distance that the tip travels")
-    seconds: FloatProperty(name="Time", description="Time that solving takes")
-    refusal: Text(name="Refusal", description="Reason for which the solver refuses the limb")
+    travel: FloatProperty(name="Travel", description="Path length of the tip")
+    seconds: FloatProperty(name="Time", description="Time taken to solve")
+    refusal: Text(name="Refusal", description="Reason why the solver cannot be used for this limb")
 
 
 _MEASURES = {name: IKT_PG_duel_row.__annotations__[name] for name in MEASURES}
 
 
 class IKT_PG_duel(PropertyGroup):
-    """How to compare, and the rows of the last comparison: those of the limb that ends in `tip` of `armature`."""
+    """Settings of the comparison, and the rows of the last one: for the limb that ends in bone `tip` of `armature`."""
 
     by: EnumProperty(
         name="Best By",
-        description="Measure by which the next duel orders the solvers",
+        description="Measure that the solvers are sorted by",
         items=[(name, p.keywords["name"], p.keywords["description"]) for name, p in _MEASURES.items()],
     )
     use_range: BoolProperty(
-        name="Whole Range", description="Compare over the range of the limb's bake instead of at the present frame"
+        name="Whole Range", description="Compare over the limb's frame range instead of the current frame"
     )
     armature: Text(name="Armature", description="Armature of the limb that was compared")
     tip: Text(name="Tip", description="Bone at the end of the limb that was compared")
@@ -69,8 +69,8 @@ class IKT_PG_duel(PropertyGroup):
     chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
 
 
-def show(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
-    """Make these the rows in the panel, and show the pose of the first."""
+def show_comparison(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
+    """Show these rows in the panel, and the pose of the first solver as a ghost."""
     duel = context.window_manager.ik_triangulation_duel
     duel.armature, duel.tip = armature.name, tip
     duel.rows.clear()
@@ -84,14 +84,14 @@ def show(rows: Sequence[SolverResult], armature: Object, tip: str, context: Cont
     duel.chosen = 0
 
 
-def forget(context: Context) -> None:
-    """Show neither rows nor ghosts."""
+def clear_comparison(context: Context) -> None:
+    """Remove the rows and the ghosts."""
     context.window_manager.ik_triangulation_duel.rows.clear()
     clear_ghosts()
 
 
-def label(row: IKT_PG_duel_row) -> str:
-    """What people call the solver of a row."""
+def solver_label(row: IKT_PG_duel_row) -> str:
+    """Return the label of a row's solver."""
     return SOLVERS[row.name].label
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which limb the user means: the one whose tip is the active bone."""
+"""The active limb, whose tip is the active bone, and the reasons why it cannot be edited, posed or solved."""
 
 from bpy.types import Context, Object, PoseBone
 
@@ -10,44 +10,44 @@ from ..rig.selection import selected_bones, selected_limb
 
 
 def active_armature(context: Context) -> Object | None:
-    """The active object, if it is an armature."""
+    """Return the active object if it is an armature."""
     ob = context.active_object
     return ob if ob is not None and ob.type == "ARMATURE" else None
 
 
 def active_bone(context: Context) -> PoseBone | None:
-    """The active bone of the active armature, in Pose and Object Mode alike."""
+    """Return the active bone of the active armature, in Pose Mode and in Object Mode."""
     armature = active_armature(context)
     bone = armature.data.bones.active if armature and armature.pose else None
     return armature.pose.bones.get(bone.name) if bone else None
 
 
-def why_not_set(context: Context) -> str | None:
-    """What keeps settings of the active armature's bones from being changed; None if nothing does."""
+def cannot_edit(context: Context) -> str | None:
+    """Return why settings of the active armature's bones cannot be changed; None if they can."""
     armature = active_armature(context)
     if armature is None:
         return "Select an armature"
     if context.mode not in {"POSE", "OBJECT"}:
         return "Leave Edit Mode first"
     if armature.library is not None:
-        return f"'{armature.name}' is linked: create a library override first"
+        return f"'{armature.name}' is linked. Create a library override first"
     return None
 
 
-def why_not_posed(context: Context) -> str | None:
-    """What keeps limbs of the active armature from being solved, whichever they are; None if nothing does."""
-    reason = why_not_set(context)
+def cannot_pose(context: Context) -> str | None:
+    """Return why no limb of the active armature can be posed; None if limbs can."""
+    reason = cannot_edit(context)
     if reason:
         return reason
     armature = active_armature(context)
     if armature.data.pose_position == "REST":
-        return f"'{armature.name}' shows its Rest Position: switch to Pose Position"
+        return f"'{armature.name}' is in Rest Position. Switch to Pose Position"
     return None
 
 
-def why_not(context: Context) -> str | None:
-    """What keeps the active limb from being solved, as far as it can be told at a glance; None if nothing does."""
-    reason = why_not_posed(context)
+def cannot_solve(context: Context) -> str | None:
+    """Return why the active limb cannot be solved, by checks quick enough for poll(); None if they find nothing."""
+    reason = cannot_pose(context)
     if reason:
         return reason
     bone = active_bone(context)
@@ -59,9 +59,9 @@ def why_not(context: Context) -> str | None:
 
 
 def active_chain(context: Context) -> list[str]:
-    """Names of the bones that the limb of the active bone turns, whether it has a target or not.
+    """Return the names of the bones that the active limb rotates, with or without a target.
 
-    Raises ChainError if they are no chain.
+    Raises ChainError if they do not form a chain.
     """
     armature, bone = active_armature(context), active_bone(context)
     stored = bone.ik_triangulation
@@ -73,7 +73,7 @@ def active_chain(context: Context) -> list[str]:
 
 
 def active_limb(context: Context, target: Object | None = None) -> Limb:
-    """The limb of the active bone, for this `target` if it has none. Raises an IKError that says what is missing."""
+    """Return the limb of the active bone, with this `target` if it has none. Raises IKError if something is missing."""
     armature, bone = active_armature(context), active_bone(context)
     if armature is None:
         raise RigError("No armature is active. Select one.")

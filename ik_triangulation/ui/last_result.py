@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of the last solve or bake of each limb, for the panel; forgotten when Blender is closed."""
+"""The result of each limb's last solve or bake, for the panel; not saved."""
 
 from functools import cached_property
 from math import degrees
@@ -12,8 +12,8 @@ from ..jobs.report_text import lines, on_limits
 from ..rig.units import distance_text, scale_of
 
 
-class Result:
-    """A report in words: whether all that was due is `reached`, its `icon`, in short `lines`; the rest when shown."""
+class LastResult:
+    """Report as the panel shows it: `reached` if all frames are, an `icon`, `lines`; the rest is made when drawn."""
 
     def __init__(self, report: Report, scene: Scene, scale: float) -> None:
         self.reached, self.icon, self.lines = report.all_reached, _icon(report), lines(report, scene)
@@ -21,22 +21,22 @@ class Result:
 
     @property
     def switches(self) -> list[str]:
-        """Names of the properties with which bones follow that do not."""
+        """Names of the properties to set so that the bones which do not follow the limb do."""
         remedies = [note.remedy for note in self.report.not_following]
         return list(dict.fromkeys(remedy.name for remedy in remedies if remedy))
 
     @property
     def is_bake(self) -> bool:
-        """Whether it is of several frames."""
+        """True for several frames."""
         return len(self.report.frames) > 1
 
     @cached_property
     def limits(self) -> list[str]:
-        """A line for each bone that stands on its limits."""
+        """Lines about the bones at a joint limit."""
         return on_limits(self.report)
 
     def cost(self, scene: Scene) -> str:
-        """What the way there cost, in one line."""
+        """Return the cost of the motion in one line."""
         turns, angle, travel = self._cost
         return f"{turns} turns, {angle:.0f}°, tip moved {distance_text(travel, scene)}"
 
@@ -47,32 +47,32 @@ class Result:
 
 
 def _icon(report: Report) -> str:
-    """Name of the icon that says whether all that was due is reached."""
+    """Return the icon for a report: all due frames reached, some missed, or none due."""
     return ("CHECKMARK" if report.all_reached else "ERROR") if report.due else "INFO"
 
 
-_latest: dict[tuple[int, str], Result] = {}  # by the armature's session uid and the tip bone
+_latest: dict[tuple[int, str], LastResult] = {}  # by the armature's session uid and the tip bone
 
 
-def remember(report: Report, armature: Object, scene: Scene) -> None:
-    """Keep what the panel says of a report."""
-    _latest[armature.session_uid, report.tip] = Result(report, scene, scale_of(armature))
+def remember_result(report: Report, armature: Object, scene: Scene) -> None:
+    """Keep a report for the panel."""
+    _latest[armature.session_uid, report.tip] = LastResult(report, scene, scale_of(armature))
 
 
-def forget(armature: Object, tip: str) -> None:
-    """Keep nothing of the limb that ends in bone `tip`."""
+def forget_result(armature: Object, tip: str) -> None:
+    """Drop the result of the limb that ends in bone `tip`."""
     _latest.pop((armature.session_uid, tip), None)
 
 
-def latest(armature: Object, tip: str) -> Result | None:
-    """The last result of the limb that ends in bone `tip`."""
+def latest(armature: Object, tip: str) -> LastResult | None:
+    """Return the last result of the limb that ends in bone `tip`."""
     return _latest.get((armature.session_uid, tip))
 
 
 def register() -> None:
-    live.listeners.append(remember)
+    live.listeners.append(remember_result)
 
 
 def unregister() -> None:
-    live.listeners.remove(remember)
+    live.listeners.remove(remember_result)
     _latest.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which page of the manual Blender's *Online Manual* opens for what. The pages ship with the extension."""
+"""Pages of the manual for Blender's *Online Manual* menu entry. The pages ship with the extension."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ..settings import TABLE
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 
-# The first pattern that fits counts; Blender knows things by these names, in small letters.
+# Blender uses the first pattern that matches; it looks up these names in lower case.
 _TYPE, _OPERATOR = "bpy.types.", "bpy.ops.pose.ik_triangulation_"
 _SETTINGS = tuple(
     (f"{_TYPE}{kind.__name__}.{name}".lower(), row.page)
@@ -40,12 +40,12 @@ MAPPING = (
 
 
 def address(page: str = "first_bake.html") -> str:
-    """Where a browser finds a page."""
+    """Return the URL of a page."""
     return f"{PAGES.as_uri()}/{page}"
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The start of all addresses, and what follows it for which name; as bpy.utils.register_manual_map() wants it."""
+    """Return the URL prefix and the (pattern, page) pairs, as bpy.utils.register_manual_map() expects them."""
     return address(""), MAPPING
 
 

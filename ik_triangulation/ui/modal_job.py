@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work in slices of time, which can be stopped between any two of them and then leaves nothing behind."""
+"""Run a job in slices of time. It can be stopped between two slices, and then leaves no changes behind."""
 
 from contextlib import suppress
 from time import perf_counter
@@ -11,30 +11,31 @@ from bpy.app.handlers import persistent
 from ..cooperative import Job, no_garbage_collection
 from ..errors import RigError
 
-T = TypeVar("T")
-_under_way: list["Task"] = []
+Result = TypeVar("Result")
+_running: list["ModalJob"] = []
 
 
-class Task(Generic[T]):
-    """What a job does that yields how far it is, such as bake.steps(): at least a part of it at each call of work().
+class ModalJob(Generic[Result]):
+    """A job, such as a bake, that runs in slices: each call of work() advances it by at least one part.
 
-    `done` and `of` count its parts.
+    `done` and `of` are the parts done and the parts in all.
     """
 
-    def __init__(self, job: Job[T]) -> None:
+    def __init__(self, job: Job[Result]) -> None:
         self._job = job
         self.done, self.of = 0, 1
-        _under_way.append(self)
+        _running.append(self)
 
     @property
     def stopped(self) -> bool:
-        """Whether it has come to its end, one way or another."""
-        return self not in _under_way
+        """True when the job has ended: finished, failed or stopped."""
+        return self not in _running
 
-    def work(self, seconds: float) -> T | None:
-        """Go on for about so long: what the job returns if that was the last of it, else None.
+    def work(self, seconds: float) -> Result | None:
+        """Run the job for about this long; return its result when it is finished, else None.
 
-        Raises what the job does, and RigError if something it needs has been removed since; nothing has changed then.
+        Raises the job's own errors, and RigError if something it needs was removed in the meantime; nothing is changed
+        then.
         """
         until = perf_counter() + seconds
         try:
@@ -44,30 +45,30 @@ class Task(Generic[T]):
                     if perf_counter() > until:
                         return None
         except StopIteration as finished:
-            _under_way.remove(self)
-            result: T = finished.value
+            _running.remove(self)
+            result: Result = finished.value
             return result
         except ReferenceError as error:
             self.stop()
-            raise RigError("What this needs has been removed meanwhile. Start it again.") from error
+            raise RigError("Something that this needs has been removed in the meantime. Start it again.") from error
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
-        """Take back everything, unless it has come to its end."""
+        """Stop the job and undo its changes, unless it has ended."""
         if self.stopped:
             return
-        _under_way.remove(self)
-        with suppress(ReferenceError):  # what has been removed needs not be put back
+        _running.remove(self)
+        with suppress(ReferenceError):  # removed data need not be restored
             self._job.close()
 
 
 @persistent  # type: ignore[untyped-decorator]
 def _stop_all(*_: object) -> None:
-    """Stop what is under way before Blender replaces all that it holds on to: by undo, redo, or another file."""
-    while _under_way:
-        _under_way[-1].stop()
+    """Stop all running jobs before undo, redo or loading a file replaces the data they refer to."""
+    while _running:
+        _running[-1].stop()
 
 
 def _before_replacing() -> list[list]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scripts/benchmark.py measures: one module a benchmark, each with add_arguments() and run()."""
+"""Benchmarks of scripts/benchmark.py: one module each, with add_arguments() and run()."""

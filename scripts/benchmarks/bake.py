@@ -174,7 +174,7 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])
     sizes = {"nargs": "+", "type": lambda text: tuple(map(int, text.split("x")))}

@@ -79,7 +79,7 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--places", type=int, default=500)
     parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])

@@ -39,7 +39,7 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--links", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=20)

@@ -23,14 +23,14 @@ BLENDER = "Blender's IK"
 
 
 class Motion(NamedTuple):
-    """What a limb does: its tip (world space) and its bones' rotations at each frame."""
+    """Motion of a limb: its tip (world space) and its bones' rotations at each frame."""
 
     tips: list
     rotations: list
 
 
 class Row(NamedTuple):
-    """How one way of solving does on one limb: errors as shares of the reach, angles [rad] by bone and frame."""
+    """Results of one method on one limb: errors as shares of the reach, angles [rad] by bone and frame."""
 
     limb: str
     joints: str
@@ -64,7 +64,7 @@ def limbs_of(ob):
 
 
 def watch(ob, bones, frames):
-    """What the limb is seen to do."""
+    """Return the evaluated motion of the limb."""
     import bpy
 
     motion = Motion([], [])
@@ -180,7 +180,7 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("file", help="a BVH file, with bones named like hand, wrist, foot or ankle")
     parser.add_argument("--frames", nargs=2, type=int, default=[2, 250], metavar=("FIRST", "LAST"), help=FIRST)
     solvers = ["TRIANGULATION", "GAUSS_NEWTON", "CCD", "TWO_BONE"]

@@ -30,7 +30,7 @@ def make_limb(count):
 
 
 def times_of(work, rounds):
-    """How long it takes [ms], each time."""
+    """Return the times taken [ms]."""
     times = []
     for _ in range(rounds):
         started = perf_counter()
@@ -72,6 +72,6 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--bones", type=int, nargs="+", default=[5, 30])

@@ -36,6 +36,6 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--bones", type=int, default=200)

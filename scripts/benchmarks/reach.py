@@ -204,6 +204,6 @@ def run(arguments):
 
 
 def add_arguments(parser):
-    """What the command line takes."""
+    """Add the benchmark's arguments to the command line."""
     parser.add_argument("--targets", type=int, default=2000)
     parser.add_argument("--solvers", nargs="+", help="default: all")

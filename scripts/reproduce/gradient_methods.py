@@ -83,7 +83,7 @@ def minima(target):
 
 
 def claims(found):
-    """What is to hold of the two-link arm."""
+    """Return the claims about the two-link arm."""
     ends = [distance(*minimum, TARGET) for minimum in minima(TARGET)]
     medians = {solver: np.median(steps) for solver, steps in found.steps.items()}
     return [

@@ -95,7 +95,7 @@ def timed(n, solver, size, quick):
 
 
 def numbers(found):
-    """What the paper's text prints."""
+    """The values printed in the paper's text."""
     nine = map_planar((1.0,) * 5, "CCD", found.size, NEAR, 9).coverage
     return [
         Number("Figure 12: coverage of CCD, n = 5, i = 10, %", 67.0, found.maps[5].coverage),
@@ -123,7 +123,7 @@ def widest(found):
 
 
 def claims(found):
-    """What is to hold of the maps."""
+    """Return the claims about the maps."""
     flat = found.halving[5][2:]
     return [
         Claim("Maps: CCD with n = 5 covers 65 to 71 %", 65.0 <= found.maps[5].coverage <= 71.0),

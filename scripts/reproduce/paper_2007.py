@@ -32,7 +32,7 @@ VARIANTS = {
 
 
 class Tried(NamedTuple):
-    """What one method made of each target; `cost` is the paper's C, the sum of all joint angles at the end [deg]."""
+    """Results of one method for each target; `cost` is the paper's C, the sum of all joint angles at the end [deg]."""
 
     iterations: np.ndarray
     reached: np.ndarray
@@ -158,7 +158,7 @@ def variant_costs(found):
 
 
 def claims(found):
-    """What is to hold of the paper's numbers and of the variants."""
+    """Return the claims about the paper's numbers and the variants."""
     open_questions = "Further ones the arm cannot reach, %", "CCD, arm: mean iterations"
     (_, smallest), *_ = variant_costs(found)["TRIANGULATION"]
     (_, pair), *_ = variant_costs(found)["TRIANGULATION_CHEAPEST"]

@@ -120,7 +120,7 @@ def solved(solver, x, y):
 
 
 def tips(pose):
-    """Where the end effector was after each turn, the start first."""
+    """Return the end effector's positions: at the start and after each rotation."""
     replay = Pose(pose.chain, pose.base, pose.start)
     places = [replay.tip.to_2d()]
     for joint, rotation in pose.turns:
@@ -130,12 +130,12 @@ def tips(pose):
 
 
 def exact(paper, ours):
-    """Whether a number is the one that is printed cut off after two decimals."""
+    """Return True if a number, cut off after two decimals, is the printed one."""
     return paper - EXACT <= ours < paper + 0.01 + EXACT
 
 
 def claims(found):
-    """What is to hold of the tables."""
+    """Return the claims about the tables."""
     triangulation, ccd, single = (found.cells[solver] for solver in ("TRIANGULATION_2007", "CCD", "SINGLE_PASS"))
     corrected = [*TRIANGULATION]
     corrected[MISPRINT] = CORRECTED

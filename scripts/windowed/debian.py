@@ -57,13 +57,13 @@ def require(folder: Path) -> None:
 
 
 def whole(folder: Path) -> bool:
-    """Whether a Debian with Blender and a display is there."""
+    """Return True if a Debian with Blender and a display is installed."""
     names = ("blender", "Xvfb", "magick")
     return all(os.path.lexists(folder / "usr/bin" / name) for name in names)  # a link may lead nowhere from out here
 
 
 def command_in(folder: Path, tmp: Path, *command: str, network: bool = False) -> list[str]:
-    """What runs a command in the Debian, with the folder `tmp` as its /tmp. It ends with all that it has started."""
+    """Return the command line that runs a command in the Debian, with `tmp` as its /tmp; children end with it."""
     spaces = SPACES if network else (*SPACES, "--net")
     return [*spaces, "sh", "-ec", ENTER, "sh", str(folder.resolve()), str(tmp.resolve()), *command]
 

@@ -112,9 +112,9 @@ WRONG_COMPARISONS = {
     "a step that is no number": (["--step", "x"], USAGE, "'x' is not a whole number"),
     "a step of none": (["--step", "0"], USAGE, "0 is not a number from 1 to"),
     "an empty range": (["--frame-start", "9"], FAILED, "The range ends at frame 6, before its start at 9"),
-    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' is not there"),
-    "an unknown target": (["--target", "Cup"], FAILED, "Target 'Cup' is not there"),
-    "an unknown collection": (["--obstacles", "Crates"], FAILED, "Collection 'Crates' is not there"),
+    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' does not exist"),
+    "an unknown target": (["--target", "Cup"], FAILED, "Target 'Cup' does not exist"),
+    "an unknown collection": (["--obstacles", "Crates"], FAILED, "Collection 'Crates' does not exist"),
     "no target": (["--tip", "Bone 2"], FAILED, "No target is set"),
     "JSON into a folder": (["--json", "/"], FAILED, "'/' cannot be written"),
     "a negative margin": (["--obstacle-margin", "-1"], USAGE, "-1 is not a number from 0 up"),
@@ -176,8 +176,8 @@ WRONG_MAPS = {
     "an unknown metric": (["--metric", "beauty"], USAGE, "invalid choice: 'beauty'"),
     "unknown colours": (["--scale", "grey"], USAGE, "invalid choice: 'grey'"),
     "an unknown solver": (["--solver", "magic"], USAGE, "invalid choice: 'magic'"),
-    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' is not there"),
-    "bones that are no chain": (["--bones", "hand"], FAILED, "Bone 'hand' is not there"),
+    "an unknown bone": (["--tip", "hand"], FAILED, "Bone 'hand' does not exist"),
+    "bones that are no chain": (["--bones", "hand"], FAILED, "Bone 'hand' does not exist"),
     "too long a chain": (["--chain-length", "9"], FAILED, "Chain length 9"),
     "a solver that refuses": (["--solver", "TWO_BONE"], FAILED, "two"),
     "a picture where none can be": (["--png", "/no/map.png"], FAILED, "'/no/map.png' cannot be written"),
@@ -186,7 +186,7 @@ WRONG_MAPS = {
     "a tolerance of none": (["--tolerance", "0"], USAGE, "0 is not a number from 1e-05 up"),
     "a tolerance that is no number": (["--tolerance", "nan"], USAGE, "nan is not finite"),
     "iterations below none": (["--iterations", "-1"], USAGE, "-1 is not a number from 1 to"),
-    "an unknown scene": (["--scene", "Sea"], FAILED, "Scene 'Sea' is not there"),
+    "an unknown scene": (["--scene", "Sea"], FAILED, "Scene 'Sea' does not exist"),
 }
 
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_mapped_is_told(what, run):
 def test_no_bones_and_no_file_are_told(run):
     assert run("map", "FILE")[::2] == (
         FAILED,
-        "IK Triangulation: No bones are named. Say --tip BONE, or --bones with all of them.\n",
+        "IK Triangulation: No bones are named. Use --tip BONE, or --bones with all of them.\n",
     )
     code, _, said = run("map", "gone.blend", "--tip", "Bone 3")
     assert (code, "There is no file 'gone.blend'" in said) == (FAILED, True)

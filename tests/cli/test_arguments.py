@@ -37,9 +37,9 @@ WRONG_VALUES = [
     ("--chain-length", "-1", "-1 is not a number from 0 to 2147483647"),
     ("--iterations", "0", "0 is not a number from 1 to 2147483647"),
     ("--iterations", "1e3", "'1e3' is not a whole number"),
-    ("--rest-weight", "1e300", "1e300 is more than Blender can hold, 3.4e+38"),
-    ("--tolerance", "1e39", "1e39 is more than Blender can hold, 3.4e+38"),
-    ("--pole-angle", "1e300", "1e300 is more than Blender can hold, 3.4e+38"),
+    ("--rest-weight", "1e300", "1e300 is more than Blender can store, 3.4e+38"),
+    ("--tolerance", "1e39", "1e39 is more than Blender can store, 3.4e+38"),
+    ("--pole-angle", "1e300", "1e300 is more than Blender can store, 3.4e+38"),
 ]
 
 

@@ -16,11 +16,11 @@ from ..commands import DONE, FAILED, opened
 from .files import LIMB, contents, keyed, posix
 
 INPUTS = {
-    "a pipe": ("pipe", "is no regular file"),
-    "a folder": (".", "is no regular file"),
+    "a pipe": ("pipe", "is not a regular file"),
+    "a folder": (".", "is not a regular file"),
     "too long a name": (300 * "x", "File name too long"),
     "too long a path": (2500 * "x/", "File name too long"),
-    "too long a path for Blender": (5 * ("y" * 220 + "/") + "rig.blend", "is too long a path for Blender"),
+    "too long a path for Blender": (5 * ("y" * 220 + "/") + "rig.blend", "is too long a path: Blender takes"),
 }
 
 
@@ -90,7 +90,9 @@ def test_a_file_that_was_changed_since_it_was_read_is_left_as_it_is(addon, rig_f
     newer = rig_file.read_bytes() + b" "
     rig_file.write_bytes(newer)
     assert main(["bake", *LIMB, "--overwrite"]) == FAILED
-    assert "rig.blend' has changed since it was read, and is left as it is. Run this again." in capfd.readouterr().err
+    assert (
+        "rig.blend' has changed since it was read, and was not overwritten. Run this again." in capfd.readouterr().err
+    )
     assert rig_file.read_bytes() == newer
     assert {path.name for path in rig_file.parent.iterdir()} == {"rig.blend"}
     note_saved()

@@ -34,7 +34,7 @@ def test_a_failure_is_one_line_with_exit_code_1(rig_file):
     assert done.returncode == FAILED
     lines = [line for line in done.stderr.splitlines() if line.startswith("IK Triangulation: ")]
     assert lines == [
-        "IK Triangulation: Bone 'hand' is not there. Choose one of 'Bone 0', 'Bone 1', 'Bone 2', 'Bone 3'."
+        "IK Triangulation: Bone 'hand' does not exist. Choose one of 'Bone 0', 'Bone 1', 'Bone 2', 'Bone 3'."
     ]
     assert "Traceback" not in done.stderr
     assert rig_file.read_bytes() == before

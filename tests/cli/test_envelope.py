@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from ik_triangulation.cli.envelope import Result, report
+from ik_triangulation.cli.envelope import CommandResult, report
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, command, told
 
@@ -57,7 +57,7 @@ def test_a_failure_is_in_the_report_that_was_asked_for_and_leaves_all_other_file
 
 
 def test_numbers_that_are_none_are_null():
-    made = json.loads(report("compare", None, Result(parts={"solvers": [{"error": inf, "travel": (nan, 1.0)}]})))
+    made = json.loads(report("compare", None, CommandResult(parts={"solvers": [{"error": inf, "travel": (nan, 1.0)}]})))
     assert made["solvers"] == [{"error": None, "travel": [None, 1.0]}]
 
 

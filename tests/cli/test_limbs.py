@@ -53,10 +53,10 @@ def test_several_armatures_ask_for_one_unless_only_one_has_the_bone(run, rig_fil
     bpy.ops.wm.save_mainfile()
     code, _, said = run("bake", "FILE", "--tip", "Bone 1", "--discard")
     assert code == FAILED
-    assert "has 2 armatures, 2 with 'Bone 1' ('Rig', 'Other'). Say which with --armature NAME" in said
+    assert "has 2 armatures, 2 with 'Bone 1' ('Rig', 'Other'). Name one with --armature NAME" in said
     code, _, said = run("bake", "FILE", "--tip", "hand", "--discard")
     assert code == FAILED
-    assert "has 2 armatures, 0 with 'hand' ('Rig', 'Other'). Say which with --armature NAME" in said
+    assert "has 2 armatures, 0 with 'hand' ('Rig', 'Other'). Name one with --armature NAME" in said
     for words in (["--tip", "Bone 3"], ["--armature", "Rig", "--tip", "Bone 3"], ["--bones", "Bone 2", "Bone 3"]):
         assert run("bake", "FILE", *words, "--target", "Target", "--discard")[0] in {DONE, MISSED}
 

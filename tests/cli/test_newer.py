@@ -20,7 +20,7 @@ def newer_file(rig_file):
     return rig_file
 
 
-SAVED_BY = r"The file was saved by Blender \d+\.\d+, and this is Blender \d+\.\d+: what it does not know"
+SAVED_BY = r"The file was saved by Blender \d+\.\d+, and this is Blender \d+\.\d+: data that it does not know"
 
 
 def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_file):
@@ -28,7 +28,7 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
     code, _, said = run("bake", "FILE", "--tip", "Bone 3", "--overwrite")
     assert code == FAILED
     assert re.search(
-        f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or say --overwrite-newer", said
+        f"IK Triangulation: {SAVED_BY} would be lost. Save to --output FILE, or use --overwrite-newer", said
     )
     assert newer_file.read_bytes() == before
     code, _, said = run("bake", "FILE", "--tip", "Bone 3", "--overwrite", "--overwrite-newer")
@@ -42,7 +42,7 @@ def test_a_file_of_a_newer_blender_is_not_overwritten_unless_told_to(run, newer_
 )
 def test_a_file_of_a_newer_blender_is_warned_of(words, run, newer_file):
     _, _, said = run(*words)
-    assert re.search(f"Warning: {SAVED_BY} of it may be missing. Use Blender", said)
+    assert re.search(f"Warning: {SAVED_BY} may be missing. Use Blender", said)
 
 
 def test_a_file_of_a_newer_blender_is_saved_elsewhere(run, newer_file, tmp_path):

@@ -103,11 +103,11 @@ FAILURES = {
         ["bake", "FILE", "--tip", "Bone 3", "--discard", "--json", Path(__file__).parent],
         "cannot be written",
     ),
-    "an unknown bone": (["bake", "FILE", "--tip", "hand", "--discard"], "Bone 'hand' is not there.*'Bone 0', 'Bone 1'"),
+    "an unknown bone": (["bake", "FILE", "--tip", "hand", "--discard"], "'hand' does not exist.*'Bone 0', 'Bone 1'"),
     "an unknown target": (["bake", "FILE", "--tip", "Bone 3", "--target", "Cup", "--discard"], "'Cup'.*'Far'"),
     "an unknown armature": (["bake", "FILE", "--armature", "Bob", "--tip", "x", "--discard"], "'Bob'.*'Rig'"),
     "an unknown scene": (["bake", "FILE", "--scene", "Sea", "--tip", "Bone 3", "--discard"], "'Sea'.*'Scene'"),
-    "no bones": (["bake", "FILE", "--discard"], "No bones are named. Say --tip BONE"),
+    "no bones": (["bake", "FILE", "--discard"], "No bones are named. Use --tip BONE"),
     "no target": (["bake", "FILE", "--tip", "Bone 2", "--discard"], "No target is set"),
     "too long a chain": (["bake", "FILE", "--tip", "Bone 3", "--chain-length", "9", "--discard"], "Chain length 9"),
     "an empty range": (
@@ -131,7 +131,7 @@ FAILURES = {
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
     "an unknown pole": (
         ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Polo", "--discard"],
-        "Pole target 'Polo' is not there. Choose one of .*'Pole'",
+        "Pole target 'Polo' does not exist. Choose one of .*'Pole'",
     ),
     "a pole without that bone": (
         ["solve", "FILE", "--tip", "Bone 3", "--pole-target", "Pole", "--pole-subtarget", "knee", "--discard"],

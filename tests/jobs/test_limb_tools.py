@@ -175,5 +175,5 @@ def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
     assert limbs(rig) == {}
     assert rig.pose.bones["Bone 2"].ik_triangulation.solver == "CCD"
     assert "Bone 2 Target" in bpy.data.objects
-    with pytest.raises(RuntimeError, match="Choose a limb of the list"):
+    with pytest.raises(RuntimeError, match="Choose a limb in the list"):
         bpy.ops.pose.ik_triangulation_limb_remove()

@@ -140,7 +140,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
         pass
     assert result == {"FINISHED"}
     assert recorder.is_clean
-    of = "8 rows" if cls is POSE_OT_ik_triangulation_map else "32 places"
+    of = "8 rows" if cls is POSE_OT_ik_triangulation_map else "32 points"
     assert f"Mapping: 3 of {of}. Esc or right click: cancel" in recorder.texts
     kind = PICTURE if cls is POSE_OT_ik_triangulation_map else CLOUD
     ob = shown_map(rig, "Bone 2", kind)
@@ -162,7 +162,7 @@ def test_esc_leaves_nothing(cls, monkeypatch):
             assert operator.modal(context, event()) == {"RUNNING_MODAL"}
         assert operator.modal(context, event("ESC")) == {"CANCELLED"}
     assert recorder.is_clean
-    assert operator.said == [("INFO", "Map cancelled, nothing was changed")]
+    assert operator.said == [("INFO", f"{cls.bl_label} cancelled, nothing was changed")]
 
 
 def test_the_armature_may_go_meanwhile(monkeypatch):
@@ -175,7 +175,7 @@ def test_the_armature_may_go_meanwhile(monkeypatch):
         pass
     assert result == {"CANCELLED"}
     assert recorder.is_clean
-    assert "has been removed meanwhile" in operator.said[-1][1]
+    assert "has been removed in the meantime" in operator.said[-1][1]
     assert not bpy.data.meshes.get("Reach of Bone 2")
 
 
@@ -191,8 +191,8 @@ def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     cloud = shown_map(rig, "Bone 2", CLOUD)
     colours, share = legend_of(cloud).splitlines()
     assert re.fullmatch(r"Turns: 0 \(blue\) to \d+ \(red\)( and more)?", colours)
-    assert re.fullmatch(r"[\d.]+ % of the places are reached", share)
-    assert f"{len(cloud.data.vertices) // 6} of 32 places are reached" in capfd.readouterr().out
+    assert re.fullmatch(r"[\d.]+ % of the points are reached", share)
+    assert f"{len(cloud.data.vertices) // 6} of 32 points are reached" in capfd.readouterr().out
 
 
 def test_the_command_line_writes_what_is_reached(tmp_path, capsys):
@@ -201,6 +201,6 @@ def test_the_command_line_writes_what_is_reached(tmp_path, capsys):
     assert main(["map", *words, "--volume", str(tmp_path / "reach.npy")]) == 0
     made = mapping.volume_in_scene(rig, BONES, **FAST, resolution=4).made
     assert np.array_equal(np.load(tmp_path / "reach.npy"), np.column_stack((made.places, made.metric("travel"))))
-    assert f"{len(made.places)} of 32 places are reached" in capsys.readouterr().err
+    assert f"{len(made.places)} of 32 points are reached" in capsys.readouterr().err
     assert main(["map", *words, "--volume", "/no/reach.npy"]) == 1
     assert "'/no/reach.npy' cannot be written" in capsys.readouterr().err

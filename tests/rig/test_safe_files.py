@@ -9,8 +9,8 @@ import pytest
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Free
+from ik_triangulation.maps.images import write_png
 from ik_triangulation.maps.npy import write_npy
-from ik_triangulation.maps.png import write_png
 from ik_triangulation.presets import write_preset
 from ik_triangulation.presets.preset import Preset, PresetJoint
 from ik_triangulation.rig.safe_files import replacing, stage_file, write_file, write_new
@@ -77,7 +77,7 @@ def test_a_new_file_has_the_usual_permissions_and_an_old_one_its_own(tmp_path):
 
 
 WRITERS = {
-    "a picture": lambda path: write_png(path, np.zeros((1, 1, 3), np.uint8)),
+    "a picture": lambda path: write_png(path, np.zeros((1, 1, 4), np.uint8)),
     "numbers": lambda path: write_npy(path, np.zeros(1)),
     "a preset": lambda path: write_preset(Preset("Mine", [PresetJoint("a", Free())]), path),
 }

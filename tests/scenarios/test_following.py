@@ -252,7 +252,7 @@ def test_whatever_bone_of_an_arm_or_a_leg_is_chosen_its_fk_controls_become_the_l
         assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
         tip = rig.data.bones.active.name
         assert tip == f"{end}_fk.{side}", name
-        assert (f"'{tip}' taken in place of" in capfd.readouterr().out) == (name != f"{end}_fk"), name
+        assert (f"'{tip}' used instead of" in capfd.readouterr().out) == (name != f"{end}_fk"), name
         made = Limb.of(rig.pose.bones[tip])
         assert [bone for bone in made.bones if "MCH" not in bone] == [f"{bone}.{side}" for bone in CHAINS[end]], name
         assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}

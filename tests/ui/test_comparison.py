@@ -9,7 +9,7 @@ from ik_triangulation.jobs.compare import compare
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS
 from ik_triangulation.ui.overlay import ghost
-from ik_triangulation.ui.panels.duel import VIEW3D_PT_ik_triangulation_duel as PANEL
+from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_duel as PANEL
 
 from ..layouts import drawn
 from ..rigs import configure, key_location, nothing_lost
@@ -65,7 +65,7 @@ def test_what_is_gone_since_makes_no_trouble():
 
 def test_a_duel_is_that_of_one_limb_and_can_be_cleared():
     rig, target = standard()
-    with pytest.raises(RuntimeError, match="Fight a duel of this limb first"):
+    with pytest.raises(RuntimeError, match="Run Solver Duel on this limb first"):
         bpy.ops.pose.ik_triangulation_duel_apply()
     duel = fight()
     assert len(drawn(PANEL)) > 16

@@ -111,7 +111,7 @@ def no_target():
         (edit_mode, "Leave Edit Mode first"),
         (no_active_bone, "Make the bone at the end of the limb active"),
         (no_bones, "Make the bone at the end of the limb active"),
-        (rest_position, "'Rig' shows its Rest Position: switch to Pose Position"),
+        (rest_position, "'Rig' is in Rest Position. Switch to Pose Position"),
         (no_target, "Choose a target for 'Bone 3'"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -196,7 +196,7 @@ def test_it_stops_before_blender_replaces_what_it_works_on(handlers):
         operator._task.work(0.0)
         for handler in getattr(bpy.app.handlers, handlers):
             handler("" if handlers == "load_pre" else bpy.context.scene, None)
-        assert tasks._under_way == []
+        assert tasks._running == []
         assert operator.modal(context, event()) == {"CANCELLED"}
         assert recorder.is_clean
 
@@ -207,7 +207,7 @@ def test_another_file_may_be_opened_meanwhile():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operator.cancel(context)  # as Blender does
     assert recorder.is_clean
-    assert tasks._under_way == []
+    assert tasks._running == []
 
 
 @pytest.mark.parametrize("what", ["Right", "Target"])
@@ -218,7 +218,9 @@ def test_what_it_works_on_may_be_removed_meanwhile(what, monkeypatch):
     operator._task.work(0.0)
     bpy.data.objects.remove(bpy.data.objects[what])
     assert run(operator, context) == {"CANCELLED"}
-    assert operator.said == [("ERROR", "IK Triangulation: What this needs has been removed meanwhile. Start it again.")]
+    assert operator.said == [
+        ("ERROR", "IK Triangulation: Something that this needs has been removed in the meantime. Start it again.")
+    ]
     assert recorder.is_clean
     assert len(bpy.data.scenes) == 1
 

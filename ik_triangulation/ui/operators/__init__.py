@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user can press: each gathers, calls one plain function, and reports."""
+"""Operators: each reads the context, calls one plain function of `jobs` or `maps`, and reports the outcome."""
 
 from bpy.utils import register_submodule_factory
 
-register, unregister = register_submodule_factory(
-    __name__,
-    ("solve", "limbs", "live", "bake", "generated", "following", "reach", "offset", "joints", "presets", "map", "duel"),
+_MODULES = (
+    "solve",
+    "limbs",
+    "live",
+    "bake",
+    "generated",
+    "following",
+    "reach",
+    "offset",
+    "joints",
+    "presets",
+    "map",
+    "comparison",
 )
+
+register, unregister = register_submodule_factory(__name__, _MODULES)

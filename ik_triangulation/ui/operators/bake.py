@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: a limb, or all of them, follow their targets over a range of frames, as plain rotation keys."""
+"""Bake: key the rotations of one limb, or of all limbs, that follow their targets over a range of frames."""
 
 import bpy
 from bpy.types import Context, Operator, PoseBone
@@ -10,23 +10,21 @@ from ...jobs.report import Report
 from ...rig.limb import enabled_limbs, saved_range
 from ...rig.selection import selected_bones
 from ...settings import FrameSettings, given
-from ..context import active_armature, active_bone, active_limb, why_not, why_not_posed
+from ..context import active_armature, active_bone, active_limb, cannot_pose, cannot_solve
 from .job import JobOperator
 from .outcome import report_outcome
-
-BAKING = "Baking", "frames", "Bake cancelled, nothing was changed"  # doing, parts, stopped of a JobOperator
 
 _RANGE = ("frame_start", "frame_end", "step")
 
 
 class FrameRange:
-    """Properties of the operators that bake a range of frames; those not given are as saved on the tip bone."""
+    """Properties of the operators that bake a range of frames; by default the range saved on the tip bone."""
 
     __annotations__ = given(FrameSettings, *_RANGE)
 
 
 def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
-    """First frame, last frame and step for the limb that ends in this bone."""
+    """Return first frame, last frame and step for the limb that ends in this bone."""
     scene, given = context.scene, operator.properties.is_property_set
     saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
     start, end, step = (getattr(operator, n) if given(n) else there for n, there in zip(_RANGE, saved, strict=True))
@@ -36,30 +34,29 @@ def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
 class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
-    bl_description = (
-        "Key the rotations of the limb so that its tip follows the target over its frame range, or over the one given"
-    )
+    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
 
-    doing, parts, stopped = BAKING
+    doing = "Baking"
 
-    why_not = staticmethod(why_not)
+    poll_problem = staticmethod(cannot_solve)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         span = _span(self, context, active_bone(context))
-        self.frame_start, self.frame_end, self.step = span  # they then show where the operator can be adjusted
+        self.frame_start, self.frame_end, self.step = span  # shown in Adjust Last Operation
         return bake_spans.steps([active_limb(context)], [span], context.scene, context.view_layer, seconds=seconds)
 
-    tell = report_outcome
+    def report_result(self, context: Context, result: list[Report]) -> set[str]:
+        return report_outcome(self, context, result)
 
 
 class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake_all"
     bl_label = "Bake All Limbs"
-    bl_description = "Bake all limbs of the armature that are enabled and have a target, in the order they need"
+    bl_description = "Bake all enabled limbs of the armature that have a target, in the order of their dependencies"
 
-    doing, parts, stopped = BAKING
+    doing = "Baking"
 
-    why_not = staticmethod(why_not_posed)
+    poll_problem = staticmethod(cannot_pose)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         armature = active_armature(context)
@@ -67,22 +64,23 @@ class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
         spans = [_span(self, context, armature.pose.bones[limb.tip]) for limb in limbs]
         return bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds)
 
-    tell = report_outcome
+    def report_result(self, context: Context, result: list[Report]) -> set[str]:
+        return report_outcome(self, context, result)
 
 
 class POSE_OT_ik_triangulation_rebake(JobOperator):
     bl_idname = "pose.ik_triangulation_rebake"
     bl_label = "Re-Bake"
     bl_description = (
-        "Bake the limb once more as the active action was baked. Keys of type Generated are replaced, those of other "
-        "types, as you make them, are kept"
+        "Bake the limb again with the settings that the active action was baked with. Keys of type Generated are "
+        "replaced; keys that you have set are kept"
     )
 
-    doing, parts, stopped = BAKING
+    doing = "Baking"
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        reason = why_not_posed(context)
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = cannot_pose(context)
         if reason is None and active_bone(context) is None:
             return "Make the bone at the end of the limb active"
         return reason
@@ -91,7 +89,7 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
         bone = active_bone(context)
         return rebake.steps(bone.id_data, bone.name, context.scene, context.view_layer, seconds=seconds)
 
-    def tell(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])
 
 

@@ -1,40 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all operators share: they say why they are not there, and why they have done nothing."""
+"""Base of all operators: poll() with a reason, and errors reported instead of raised."""
 
 from bpy.types import Context, Operator
 
 from ...errors import IKError
-from ..context import active_bone, why_not_set
+from ..context import active_bone, cannot_edit
 
 
 class IKOperator(Operator):
-    """Gathers, calls one plain function, and reports; one step of undo."""
+    """Base of the operators: act() reads the context, calls one plain function and reports the outcome; one undo step.
+
+    An operator that takes a while is a JobOperator, which has job() and report_result() instead of act().
+    """
 
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        """What is missing; None if nothing is. By default an active bone whose settings can be changed."""
-        return why_not_set(context) or (None if active_bone(context) else "Make the bone at the end of the limb active")
+    def poll_problem(cls, context: Context) -> str | None:
+        """Return why the operator is not available, None if it is. By default it needs an active bone to edit."""
+        return cannot_edit(context) or (None if active_bone(context) else "Make the bone at the end of the limb active")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        reason = cls.why_not(context)
-        if reason:
-            cls.poll_message_set(reason)
-        return reason is None
+        problem = cls.poll_problem(context)
+        if problem:
+            cls.poll_message_set(problem)
+        return problem is None
 
     def execute(self, context: Context) -> set[str]:
         try:
             return self.act(context)
         except IKError as error:
-            return self.refuse(error)
+            return self.report_error(error)
 
     def act(self, context: Context) -> set[str]:
-        """Do it and report; raises an IKError that says what is in the way, before anything is changed."""
+        """Do the work and report it. Raises an IKError before anything is changed."""
         raise NotImplementedError
 
-    def refuse(self, error: IKError) -> set[str]:
-        """Say why nothing was done."""
+    def report_error(self, error: IKError) -> set[str]:
+        """Report the error and cancel the operator."""
         self.report({"ERROR"}, f"IK Triangulation: {error}")
         return {"CANCELLED"}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set and key the property, such as IK_FK, that keeps deform bones from following the limb that was baked."""
+"""Set and key the property, such as IK_FK, that makes the deform bones follow the baked limb."""
 
 import bpy
 from bpy.types import Context
 
 from ...jobs.switching import let_follow
-from ..context import active_armature, active_bone, active_limb, why_not
-from ..last_result import latest, remember
+from ..context import active_armature, active_bone, active_limb, cannot_solve
+from ..last_result import latest, remember_result
 from .base import IKOperator
 
 
@@ -14,18 +14,18 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
     bl_idname = "pose.ik_triangulation_follow_set"
     bl_label = "Let Bones Follow"
     bl_description = (
-        "Set the property with which the deform bones follow the limb, and key it over the frames of the last result; "
-        "of a single frame it is only keyed if it has keys or Auto Keying is on"
+        "Set the property that makes the deform bones follow the limb, and key it over the frames of the last result; "
+        "for a single frame it is keyed only if it has keys already or Auto Keying is on"
     )
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        reason = why_not(context)
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = cannot_solve(context)
         if reason:
             return reason
         bone = active_bone(context)
         result = latest(bone.id_data, bone.name)
-        return None if result and result.switches else "No bone is known that could follow the limb and does not"
+        return None if result and result.switches else "All bones that can follow the limb do so"
 
     def act(self, context: Context) -> set[str]:
         armature, limb, scene = active_armature(context), active_limb(context), context.scene
@@ -33,9 +33,9 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         frames = [each.frame for each in result.report.frames]
         key = result.is_bake or scene.tool_settings.use_keyframe_insert_auto
         remedies = let_follow(limb, frames[0], frames[-1], key, scene, context.view_layer)
-        remember(result.report.following(), armature, scene)
-        texts = [f"'{each.name}' of '{each.holder}' is {each.value:g} now" for each in remedies]
-        said = ", ".join(texts) or "All bones follow already"
+        remember_result(result.report.following(), armature, scene)
+        texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
+        said = ", ".join(texts) or "All bones follow the limb already"
         reached = latest(armature, limb.tip)
         self.report({"INFO"}, f"{said}. {reached.lines[0]}")
         return {"FINISHED"}

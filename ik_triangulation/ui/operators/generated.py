@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete Generated Keys: what bakes have made goes, what was keyed by hand stays."""
+"""Delete Generated Keys: delete baked keys and keep those set by hand."""
 
 from math import inf
 
@@ -16,9 +16,9 @@ from .base import IKOperator
 class POSE_OT_ik_triangulation_generated_delete(IKOperator):
     bl_idname = "pose.ik_triangulation_generated_delete"
     bl_label = "Delete Generated Keys"
-    bl_description = "Delete the rotation keys of the limb that were baked, and keep those made by hand"
+    bl_description = "Delete the baked rotation keys of the limb; keys set by hand are kept"
 
-    use_range: BoolProperty(name="Only in Range", description="Delete them only in the range of the limb")
+    use_range: BoolProperty(name="Only in Range", description="Delete only keys within the limb's frame range")
 
     def act(self, context: Context) -> set[str]:
         first, last, scene = -inf, inf, context.scene

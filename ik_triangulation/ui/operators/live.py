@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: the limb follows its target while that is moved, until it is switched off."""
+"""Live: the limb follows its target whenever the target moves, until Live is switched off."""
 
 import bpy
 from bpy.props import StringProperty
@@ -7,7 +7,7 @@ from bpy.types import Context
 
 from ...errors import ChainError
 from ...jobs import live
-from ..context import active_armature, active_bone, why_not, why_not_posed
+from ..context import active_armature, active_bone, cannot_pose, cannot_solve
 from .base import IKOperator
 
 
@@ -15,21 +15,21 @@ class POSE_OT_ik_triangulation_live(IKOperator):
     bl_idname = "pose.ik_triangulation_live"
     bl_label = "Live"
     bl_description = (
-        "Solve the limb whenever its target moves, until this is switched off again; keys are set only with Auto "
-        "Keying, and frames that are keyed are shown as they are"
+        "Solve the limb whenever its target moves, until switched off. Keys are inserted only if Auto Keying is on; "
+        "frames that have keys are shown unchanged"
     )
 
     tip: StringProperty(
-        name="Tip", description="Bone at the end of the limb; the active one if empty", options={"SKIP_SAVE"}
+        name="Tip", description="Bone at the end of the limb; the active bone if empty", options={"SKIP_SAVE"}
     )
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        # Which limb is meant a poll does not know: one with a target is started, and one that is live stopped.
-        reason = why_not_posed(context)
+    def poll_problem(cls, context: Context) -> str | None:
+        # poll() does not know the tip that is passed: it is enough that some limb could be started or stopped.
+        reason = cannot_pose(context)
         if reason is None:
             can = live.under_way() or any(b.ik_triangulation.target for b in active_armature(context).pose.bones)
-            reason = None if can else why_not(context)
+            reason = None if can else cannot_solve(context)
         return reason
 
     def act(self, context: Context) -> set[str]:
@@ -44,10 +44,10 @@ class POSE_OT_ik_triangulation_live(IKOperator):
 class POSE_OT_ik_triangulation_live_stop(IKOperator):
     bl_idname = "pose.ik_triangulation_live_stop"
     bl_label = "Stop Live"
-    bl_description = "Let no limb follow its target any more, and leave all as they are"
+    bl_description = "Stop all live limbs; they keep their current pose"
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
+    def poll_problem(cls, context: Context) -> str | None:
         return None if live.under_way() else "No limb is live"
 
     def act(self, context: Context) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Map and Reach in Space: what it takes the limb to reach each place round it, shown where these places are."""
+"""Map and Map Volume: show the cost of reaching each point around the limb, in a plane or in space."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,11 @@ from ...settings import given
 from ..context import active_armature, active_bone, active_chain
 from .job import JobOperator
 
-_MAPPING = "Mapping", "Map cancelled, nothing was changed"  # doing and stopped of a JobOperator
-
 
 def _settings(operator: Operator, context: Context, names: Sequence[str]) -> dict[str, Any]:
-    """Values of these properties of the operator; those not given are the scene's."""
+    """Return the values of these operator properties; those not given are taken from the scene's settings."""
     saved = context.scene.ik_triangulation_map
-    for name in names:  # they then show where the operator can be adjusted
+    for name in names:  # shown in Adjust Last Operation
         if not operator.properties.is_property_set(name):
             setattr(operator, name, getattr(saved, name))
     return {name: getattr(operator, name) for name in names}
@@ -29,11 +27,13 @@ def _settings(operator: Operator, context: Context, names: Sequence[str]) -> dic
 class POSE_OT_ik_triangulation_map(JobOperator):
     bl_idname = "pose.ik_triangulation_map"
     bl_label = "Map"
-    bl_description = "Show what it takes to reach each place round the limb as an image in the plane it is bent in"
+    bl_description = (
+        "Show the cost of reaching each point around the limb, as an image in the plane in which the limb is bent"
+    )
 
     __annotations__ = given(PlaneMapSettings)
 
-    doing, stopped = _MAPPING
+    doing = "Mapping"
     parts = "rows"
 
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
@@ -41,7 +41,7 @@ class POSE_OT_ik_triangulation_map(JobOperator):
         given = _settings(self, context, IN_PLANE)
         return map_in_scene.steps(active_armature(context), active_chain(context), **given, **where)
 
-    def tell(self, context: Context, result: Mapped) -> set[str]:
+    def report_result(self, context: Context, result: Mapped) -> set[str]:
         image = result.shown.data
         self.report({"INFO"}, f"Image '{image.name}': {result.made.coverage:.1f} % of the disc is reached")
         return {"FINISHED"}
@@ -50,12 +50,14 @@ class POSE_OT_ik_triangulation_map(JobOperator):
 class POSE_OT_ik_triangulation_map_volume(JobOperator):
     bl_idname = "pose.ik_triangulation_map_volume"
     bl_label = "Map Volume"
-    bl_description = "Mark all places that the limb reaches within its limits, colored by what it takes to get there"
+    bl_description = (
+        "Mark all points that the limb reaches within its joint limits, colored by the cost of reaching them"
+    )
 
     __annotations__ = given(SpaceMapSettings)
 
-    doing, stopped = _MAPPING
-    parts = "places"
+    doing = "Mapping"
+    parts = "points"
 
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
         stored = active_bone(context).ik_triangulation
@@ -64,12 +66,12 @@ class POSE_OT_ik_triangulation_map_volume(JobOperator):
         given = _settings(self, context, IN_SPACE)
         return volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
 
-    def tell(self, context: Context, result: Mapped) -> set[str]:
+    def report_result(self, context: Context, result: Mapped) -> set[str]:
         space, made = context.space_data, result.made
         if space is not None and space.type == "VIEW_3D":
-            space.shading.color_type = "VERTEX"  # else the colours are not seen
-        places = f"{len(made.places)} of {made.targets} places"
-        self.report({"INFO"}, f"'{result.shown.name}': {places} are reached ({made.coverage:.1f} %)")
+            space.shading.color_type = "VERTEX"  # otherwise the colours are not visible
+        points = f"{len(made.places)} of {made.targets} points"
+        self.report({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
         return {"FINISHED"}
 
 

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set Offset: the tip keeps the place and rotation beside its target that it has now."""
+"""Set Offset: keep the tip's current location and rotation relative to the target."""
 
 import bpy
 from bpy.types import Context
 
 from ...rig.checks import check_limb
 from ...rig.frames.sampling import offset_of
-from ..context import active_bone, active_limb, why_not
+from ..context import active_bone, active_limb, cannot_solve
 from .base import IKOperator
 
 
 class POSE_OT_ik_triangulation_offset_set(IKOperator):
     bl_idname = "pose.ik_triangulation_offset_set"
     bl_label = "Set Offset"
-    bl_description = "Keep the tip where it is now, as seen from the target"
+    bl_description = "Keep the tip's current location and rotation relative to the target"
 
-    why_not = staticmethod(why_not)
+    poll_problem = staticmethod(cannot_solve)
 
     def act(self, context: Context) -> set[str]:
         limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()

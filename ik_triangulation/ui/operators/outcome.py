@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reporting the outcome of a solve or bake: in the status bar, the Info editor and the panel."""
+"""Report the outcome of a solve, bake or reach: in the status bar, the Info editor and the panel."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from bpy.types import Context, Operator
 from ...jobs.report import Report
 from ...jobs.report_text import summary, summary_of_all
 from ..context import active_armature
-from ..last_result import remember
+from ..last_result import remember_result
 
 
 def report_outcome(operator: Operator, context: Context, reports: Sequence[Report]) -> set[str]:
-    """Report all warnings and one line for all limbs together, and keep the outcome for the panel."""
+    """Report all warnings and one line for all limbs together, keep the outcome for the panel, return FINISHED."""
     several = len(reports) > 1
     for report in reports:
-        remember(report, active_armature(context), context.scene)
+        remember_result(report, active_armature(context), context.scene)
         for warning in report.warnings:
             operator.report({"WARNING"}, f"{report.tip}: {warning}" if several else warning)
     line = summary_of_all(reports, context.scene) if several else summary(reports[0], context.scene)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of the limb that ends in the active bone: load one, keep one's own."""
+"""Load a limb preset for the active limb, or save and remove presets of the user."""
 
 from pathlib import Path
 
@@ -29,26 +29,26 @@ class POSE_OT_ik_triangulation_preset_load(IKOperator):
     bl_idname = "pose.ik_triangulation_preset_load"
     bl_label = "Load Limb Preset"
     bl_description = (
-        "Give the bones of the limb the joints and the solver settings of this preset, whatever their rolls"
+        "Set joint limits and solver settings of the limb from this preset; bone rolls are taken into account"
     )
 
-    filepath: StringProperty(name="File", description="File of the preset", subtype="FILE_PATH")
+    filepath: StringProperty(name="File", description="Preset file", subtype="FILE_PATH")
 
     def act(self, context: Context) -> set[str]:
         preset = read_preset(self.filepath)
         applied = apply_preset(active_armature(context), active_chain(context), preset)
         joints = ", ".join(f"{bone}: {joint}" for bone, joint in applied.joints.items())
-        # The last report alone is seen.
+        # One report: Blender shows only the last one.
         self.report({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
         return {"FINISHED"}
 
 
 class POSE_OT_ik_triangulation_preset_add(IKOperator):
-    """What Blender's list of presets calls; Blender's own operator for that knows presets that are Python or XML."""
+    """Operator behind the + and - of Blender's preset menu; Blender's own handles only Python and XML presets."""
 
     bl_idname = "pose.ik_triangulation_preset_add"
     bl_label = "Add Limb Preset"
-    bl_description = "Keep what the bones of the limb may do, and how it is solved, as a preset; or remove a preset"
+    bl_description = "Save joint limits and solver settings of the limb as a preset, or remove a preset"
     bl_options = {"REGISTER", "INTERNAL"}
 
     name: StringProperty(name="Name", description="Name of the preset", maxlen=64, options={"SKIP_SAVE"})
@@ -62,13 +62,13 @@ class POSE_OT_ik_triangulation_preset_add(IKOperator):
     def _add(self, context: Context) -> set[str]:
         name = AddPresetBase.as_filename(self.name)
         if not name:
-            raise SettingError("The preset has no name. Type one.")
+            raise SettingError("The preset has no name. Enter one.")
         preset = preset_of(active_armature(context), active_chain(context), name)
         if name in names():
-            raise SettingError(f"Preset '{name}' is there already. Remove it first, or choose another name.")
+            raise SettingError(f"Preset '{name}' exists already. Remove it first, or choose another name.")
         folder = bpy.utils.user_resource("SCRIPTS", path=f"presets/{SUBDIR}", create=True)
         if not folder:
-            raise SettingError("Blender's folder for presets cannot be made. Check its permissions.")
+            raise SettingError("Blender's folder for presets cannot be created. Check its permissions.")
         write_preset(preset, Path(folder) / f"{name}{SUFFIX}")
         return {"FINISHED"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reach: the limb goes from its pose at one frame to the target at another, as plain rotation keys."""
+"""Reach: key a movement from the pose at one frame to the target at another, or through several stops."""
 
 import bpy
 from bpy.types import Context
@@ -9,39 +9,36 @@ from ...jobs.reach import own_stop, reach_through, saved_stops
 from ...jobs.report import Report
 from ...rig.limb import saved_reach
 from ...settings import ReachSettings, given
-from ..context import active_bone, active_limb, why_not, why_not_posed
+from ..context import active_bone, active_limb, cannot_pose, cannot_solve
 from .base import IKOperator
 from .job import JobOperator
 from .limbs import other_object
 from .outcome import report_outcome
 
-_OF_A_STOP = {"frame_end", "hold"}  # each has its own
-_BETWEEN = 24  # frames from one stop to the next at first
+_OF_A_STOP = {"frame_end", "hold"}  # each stop has its own
+_BETWEEN = 24  # frames from the last stop to a new one
 
 
 class POSE_OT_ik_triangulation_reach(JobOperator):
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
-        "Key how the limb goes from its pose at one frame to the target at another, or through the stops that are "
-        "listed; what is not given is that of the limb"
+        "Key the movement of the limb from its pose at one frame to the target at another, or through the listed stops"
     )
 
     __annotations__ = given(ReachSettings)
 
     doing = "Reaching"
-    parts = "frames"
-    stopped = "Reach cancelled, nothing was changed"
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
+    def poll_problem(cls, context: Context) -> str | None:
         bone = active_bone(context)
-        return why_not_posed(context) if bone and bone.ik_triangulation.reach_stops else why_not(context)
+        return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
 
     def job(self, context: Context, seconds: float) -> Job[Report]:
         stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
         stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
-        for name, value in saved_reach(stored).items():  # they then show where the operator can be adjusted
+        for name, value in saved_reach(stored).items():  # shown in Adjust Last Operation
             if not given(name) and not (stops and name in _OF_A_STOP):
                 setattr(self, name, value)
         limb = active_limb(context, stops[0].target if stops else None)
@@ -51,14 +48,14 @@ class POSE_OT_ik_triangulation_reach(JobOperator):
         where = {"scene": context.scene, "view_layer": context.view_layer}
         return reach_through.steps(limb, stops, self.frame_start, self.return_frames, **style, **where, seconds=seconds)
 
-    def tell(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])
 
 
 class POSE_OT_ik_triangulation_stop_add(IKOperator):
     bl_idname = "pose.ik_triangulation_stop_add"
     bl_label = "Add Stop"
-    bl_description = "Add a target for the reach to go through: the other selected object, or the limb's own target"
+    bl_description = "Add a target for the reach to pass through: the other selected object, or the limb's own target"
 
     def act(self, context: Context) -> set[str]:
         stored = active_bone(context).ik_triangulation
@@ -73,12 +70,12 @@ class POSE_OT_ik_triangulation_stop_add(IKOperator):
 class POSE_OT_ik_triangulation_stop_remove(IKOperator):
     bl_idname = "pose.ik_triangulation_stop_remove"
     bl_label = "Remove Stop"
-    bl_description = "Take the chosen stop out of the reach"
+    bl_description = "Remove the chosen stop from the reach"
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        reason = super().why_not(context)
-        return reason or (None if active_bone(context).ik_triangulation.reach_stops else "There is no stop")
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = super().poll_problem(context)
+        return reason or (None if active_bone(context).ik_triangulation.reach_stops else "The list of stops is empty")
 
     def act(self, context: Context) -> set[str]:
         stored = active_bone(context).ik_triangulation

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve Pose: the limb reaches its target at the present frame."""
+"""Solve Pose: pose the limb so that its tip reaches the target at the current frame."""
 
 import bpy
 from bpy.types import Context
 
 from ...jobs.bake import solve_pose
-from ..context import active_limb, why_not
+from ..context import active_limb, cannot_solve
 from .base import IKOperator
 from .outcome import report_outcome
 
@@ -13,9 +13,9 @@ from .outcome import report_outcome
 class POSE_OT_ik_triangulation_solve(IKOperator):
     bl_idname = "pose.ik_triangulation_solve"
     bl_label = "Solve Pose"
-    bl_description = "Turn the bones of the limb so that its tip reaches the target; keyed if Auto Keying is on"
+    bl_description = "Rotate the limb's bones so that the tip reaches the target; inserts keys if Auto Keying is on"
 
-    why_not = staticmethod(why_not)
+    poll_problem = staticmethod(cannot_solve)
 
     def act(self, context: Context) -> set[str]:
         key = context.scene.tool_settings.use_keyframe_insert_auto

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawing over the viewport: at every redraw what there is to be seen, in a few batches."""
+"""Draw handler of the viewport: the active limb and the ghosts, in a few batches at every redraw."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 
 from ...errors import IKError
-from .figure import add_aim, add_joints, add_lock, add_reach, add_target
+from .active_limb import DisplayedLimb, displayed_limb
+from .figure import add_aim, add_joints, add_lock, add_reach_outlines, add_target
 from .ghost import ghosts
 from .palette import GHOST, IS_BOLD, Palette, ghostly, palette
-from .reading import Seen, active_limb_seen
 from .shapes import Array, Sketch, Strokes
 
 _THIN, _WIDE = 1.0, 2.0  # width of lines [pixels at 1x interface scale]
 
 NOTHING = np.empty((0, 3), np.float32), np.empty((0, 4), np.float32)
 
-Coloured = tuple[Array, Array]  # places (n, 3) and the colour of each (n, 4), single precision
+Coloured = tuple[Array, Array]  # vertices (n, 3) and their colours (n, 4), single precision
 
 
 class Layer(NamedTuple):
-    """What is drawn in one go, in the space that `world` (4x4) leads from to world space."""
+    """Batches that share the matrix `world` (4x4) from their space to world space."""
 
     world: Matrix
     surfaces: Coloured
@@ -38,7 +38,7 @@ class Layer(NamedTuple):
 
 
 def draw() -> None:
-    """Draw what the settings ask for over the viewport that the context is in."""
+    """Draw the enabled parts of the overlay in the viewport of the current context."""
     context = bpy.context
     if not context.space_data.overlay.show_overlays:
         return
@@ -56,12 +56,12 @@ def draw() -> None:
 
 
 def layers(context: Context) -> Iterator[Layer]:
-    """The active limb, if it is one that can be read, and the ghosts."""
+    """Yield the active limb, if it can be read, and the ghosts."""
     settings = context.scene.ik_triangulation_overlay
     theme = context.preferences.themes[0]
     if settings.show:
         with suppress(IKError):
-            seen = active_limb_seen(context)
+            seen = displayed_limb(context)
             if seen is not None:
                 sketch = sketch_of(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
                 yield _layer(seen.world, sketch, palette(theme))
@@ -75,11 +75,11 @@ def layers(context: Context) -> Iterator[Layer]:
             yield Layer(Matrix.Identity(4), faces, edges, NOTHING)
 
 
-def sketch_of(seen: Seen, eye: Vector, settings: Any) -> Sketch:
-    """What the settings ask for of a limb, seen from the `eye` (homogeneous), armature space."""
+def sketch_of(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
+    """Return the strokes of the enabled parts of a limb; `eye` (homogeneous) and result in armature space."""
     sketch, pose = Sketch(), seen.pose
     if settings.show_reach:
-        add_reach(sketch, pose, eye)
+        add_reach_outlines(sketch, pose, eye)
     if settings.show_joints:
         add_joints(sketch, pose, seen.lengths, eye)
         for head, length in seen.locked:
@@ -94,7 +94,7 @@ def sketch_of(seen: Seen, eye: Vector, settings: Any) -> Sketch:
 
 
 def eye_of(view: bpy.types.RegionView3D) -> Vector:
-    """Where a viewport is looked from, world space, homogeneous."""
+    """Return the viewpoint of a viewport, world space, homogeneous."""
     place = Vector((0.0, 0.0, 0.0, 1.0)) if view.is_perspective else Vector((0.0, 0.0, 1.0, 0.0))
     return view.view_matrix.inverted() @ place
 
@@ -115,7 +115,7 @@ def _coloured(strokes: Strokes, colours: Array) -> Coloured:
 
 
 def _paint(kind: str, name: str, coloured: Coloured, width: float = 0.0) -> None:
-    """Draw triangles, or lines so many pixels wide."""
+    """Draw triangles, or lines of this width in pixels."""
     if not len(coloured[0]):
         return
     shader = gpu.shader.from_builtin(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is shown of a limb, made of arcs and lines in armature space; needs no window."""
+"""Drawing of a limb as arcs and lines in armature space: workspace, joint limits, target; needs no window."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from ...goals import Target, Transformed
 from ...kinematics import Cone, Free, Freedom, Hinge, Pose
 from ...kinematics.ranges import finite
 from ...kinematics.workspace import reaches
-from .shapes import Arc, Line, Role, Sketch, circle, facing, plane_of, silhouette
+from .shapes import ArcStroke, LineStroke, Role, Sketch, Stroke, circle, facing, plane_of, silhouette
 
 # Shares of the length of a bone
-_DIAL = 0.3  # radius of what shows how a joint bends
-_TWIST = 0.4  # of that: radius of what shows how it twists
-_ALONG = 1.6  # of that: where this is along the bone, out of the way of the others
-_AXIS = 0.6  # of that: how far a hinge's axis goes either way
-_LOCK = 0.03  # half the width of the mark of a joint that cannot turn
+_DIAL = 0.3  # radius of the arcs that show bending
+_TWIST = 0.4  # of that: radius of the arcs that show twist
+_ALONG = 1.6  # of that: position of the twist arcs along the bone, clear of the others
+_AXIS = 0.6  # of that: half the length of a hinge's axis
+_LOCK = 0.03  # half the width of the mark of a locked joint
 
 # Shares of the limb's reach
-_AIM = 0.008  # radius of the mark at the place to reach
-_POINT = 0.03  # radius of the mark that shows a point
-_FAR = 0.4  # how far something without end is shown
+_AIM = 0.008  # radius of the mark at the nearest point of the target
+_POINT = 0.03  # radius of the mark of a point target
+_FAR = 0.4  # drawn length of infinite targets
 
 _TICK = 0.85, 1.15  # of the radius
-_PARALLEL = 0.2  # sine of an angle to an axis below which a bone rather twists about it than bends
-_ALIGNED = 0.999  # cosine of an angle to X, Y or Z up to which a hinge has their colour
-_KEPT = 256  # joints whose strokes are remembered
+_PARALLEL = 0.2  # sine of the angle to an axis below which a bone twists about it rather than bends
+_ALIGNED = 0.999  # cosine of the angle to X, Y or Z from which on a hinge has the axis' colour
+_KEPT = 256  # joints whose strokes are cached
 _GRID = 2  # lines of a plane on either side of the middle one
 
 _X, _Y, _Z = (Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
 _NOWHERE = Vector().freeze()
 
-Far = Callable[[Vector], Vector]  # makes a vector along another one as long as something without end is shown
+Far = Callable[[Vector], Vector]  # scales a vector to the drawn length of infinite targets
 
 
-def add_reach(sketch: Sketch, pose: Pose, eye: Vector) -> None:
-    """The outlines of how far from its root the limb reaches, and how near, were all its joints free."""
+def add_reach_outlines(sketch: Sketch, pose: Pose, eye: Vector) -> None:
+    """Add the outer and inner radius of the workspace around the root, as without joint limits."""
     for radius in reaches(pose.lengths)[0]:
         outline = silhouette(Role.REACH, pose.head(0), radius, eye) if radius > 0.0 else None
-        if outline is not None:  # in quarters: it is looked at from near
+        if outline is not None:  # in quarters: a full circle would look angular from near
             sketch.add(*(outline._replace(lower=i * pi / 2.0, upper=(i + 1) * pi / 2.0) for i in range(4)))
 
 
 def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector) -> None:
-    """The limits of each joint that has some, and where its bone, so long and along Y, stands between them."""
+    """Add the limits of each limited joint, with a tick at its current angle; `lengths` are those of the bones."""
     for i, (joint, length) in enumerate(zip(pose.chain.joints, lengths, strict=True)):
         head, socket = pose.head(i), pose.socket(i)
         stretch = (socket @ _Y).length
@@ -64,22 +64,22 @@ def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector
 
 
 def add_lock(sketch: Sketch, head: Vector, length: float, eye: Vector) -> None:
-    """The mark of a bone of this `length` that is locked: a small square."""
+    """Add the mark of a locked bone of this `length`: a small square."""
     x, y = plane_of(eye.xyz - head * eye.w)
     x, y = x * (_LOCK * length), y * (_LOCK * length)
     corners = head + x + y, head - x + y, head - x - y, head + x - y
-    sketch.add(*(Line(Role.LOCKED, corners[i - 1], corners[i]) for i in range(4)))
+    sketch.add(*(LineStroke(Role.LOCKED, corners[i - 1], corners[i]) for i in range(4)))
 
 
 def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: Vector) -> None:
-    """What is to be reached; of what has no end the part about the place nearest to the `tip`."""
+    """Add the target; of an infinite one the part around the point nearest to the `tip`."""
     own, into, out = target, Matrix.Identity(4), Matrix.Identity(4)
     if isinstance(target, Transformed):
         own, into, out = target.target, target.into, target.out
     linear = into.to_3x3()
 
-    def far(way: Vector) -> Vector:
-        return way * (_FAR * reach / (linear @ way).length)
+    def far(along: Vector) -> Vector:
+        return along * (_FAR * reach / (linear @ along).length)
 
     shown = _SHOWN.get(type(own))
     if shown is not None:
@@ -88,19 +88,19 @@ def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: V
 
 
 def add_aim(sketch: Sketch, tip: Vector, aim: Vector, reached: bool, reach: float, eye: Vector) -> None:
-    """A line from the tip to the place it shall reach, and a mark there."""
+    """Add a line from the tip to the nearest point of the target, and a mark there."""
     role = Role.REACHED if reached else Role.MISSED
-    sketch.add(Line(role, tip, aim), facing(role, aim, _AIM * reach, eye, apex=aim))
+    sketch.add(LineStroke(role, tip, aim), facing(role, aim, _AIM * reach, eye, apex=aim))
 
 
 @lru_cache(maxsize=_KEPT)
-def _joint(freedom: Freedom, size: float, rotation: Quaternion, socket: Matrix, head: Vector) -> list[Arc | Line]:
-    """The strokes for a joint; kept for the next redraw, which as a rule shows the same pose from another side."""
+def _joint(freedom: Freedom, size: float, rotation: Quaternion, socket: Matrix, head: Vector) -> list[Stroke]:
+    """Return the strokes of a joint; cached, as most redraws show the same pose from another viewpoint."""
     return [stroke.through(socket, head) for stroke in _limits(freedom, rotation, _Y * size)]
 
 
-def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Arc | Line]:
-    """The strokes for a joint in its rest frame; `bone` points along it at rest and is as long as they are large."""
+def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Stroke]:
+    """Yield the strokes of a joint in its rest frame; `bone` is the bone's rest direction times their radius."""
     allowed = freedom.nearest(rotation)
     now = Role.NOW if allowed is rotation else Role.MISSED
     bends = False
@@ -120,27 +120,27 @@ def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[Ar
         points = allowed @ radius
         along = axis * points.dot(axis)
         lower, upper = finite(*ends)
-        yield Arc(role, apex + along, points - along, axis.cross(points), lower - value, upper - value, apex)
+        yield ArcStroke(role, apex + along, points - along, axis.cross(points), lower - value, upper - value, apex)
         if isinstance(freedom, Hinge):
-            yield Line(role, axis * (-_AXIS * bone.length), axis * (_AXIS * bone.length))
+            yield LineStroke(role, axis * (-_AXIS * bone.length), axis * (_AXIS * bone.length))
     if bends:
         yield _tick(now, _NOWHERE, rotation @ bone)
 
 
-def _cone(freedom: Cone, size: float) -> Iterator[Arc | Line]:
-    """The circle that the bone swings within, and four lines of the cone's side."""
+def _cone(freedom: Cone, size: float) -> Iterator[Stroke]:
+    """Yield the circle that limits the swing, and four lines on the cone's surface."""
     along, across = size * cos(freedom.swing), size * sin(freedom.swing)
-    yield Arc(Role.LIMIT, _Y * along, _X * across, _Z * across, apex=_NOWHERE)
+    yield ArcStroke(Role.LIMIT, _Y * along, _X * across, _Z * across, apex=_NOWHERE)
     for side in (_X, _Z, -_X, -_Z):
-        yield Line(Role.LIMIT, _NOWHERE, _Y * along + side * across, 0.0)
+        yield LineStroke(Role.LIMIT, _NOWHERE, _Y * along + side * across, 0.0)
 
 
-def _tick(role: Role, apex: Vector, radius: Vector) -> Line:
-    return Line(role, apex + radius * _TICK[0], apex + radius * _TICK[1])
+def _tick(role: Role, apex: Vector, radius: Vector) -> LineStroke:
+    return LineStroke(role, apex + radius * _TICK[0], apex + radius * _TICK[1])
 
 
 def _role(name: str, axis: Vector) -> Role:
-    """X, Y or Z for what turns about one of these, with which name a coordinate has."""
+    """Return the role of a coordinate by its name and axis: X, Y or Z if it rotates about one of these."""
     if name in {"X", "Y", "Z"}:
         return Role[name]
     if name == "twist":
@@ -148,67 +148,67 @@ def _role(name: str, axis: Vector) -> Role:
     return next((Role["XYZ"[i]] for i in range(3) if abs(axis[i]) > _ALIGNED), Role.LIMIT)
 
 
-# What each kind of target looks like in its own space: of the target, its place nearest to the tip, how far endless
-# things are shown, and the eye.
+# Strokes of each kind of target in its own space, from the target, its point nearest to the tip, the function that
+# gives infinite targets their drawn length, and the eye.
 
 
-def _point(target: targets.Point, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
+def _point(target: targets.Point, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
     yield facing(Role.TARGET, target.location, far(_X).length * _POINT / _FAR, eye)
 
 
-def _plane(target: targets.Plane, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
-    ways = [far(way) for way in plane_of(target.normal)]
-    for (way, side), step in product((ways, ways[::-1]), range(-_GRID, _GRID + 1)):
+def _plane(target: targets.Plane, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
+    axes = [far(axis) for axis in plane_of(target.normal)]
+    for (along, side), step in product((axes, axes[::-1]), range(-_GRID, _GRID + 1)):
         share = step / (_GRID + 1)
-        yield from _endless(near + side * share, way, 1.0 - abs(share))
+        yield from _infinite(near + side * share, along, 1.0 - abs(share))
 
 
-def _line(target: targets.Line, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
-    yield from _endless(near, far(target.direction))
+def _line(target: targets.Line, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
+    yield from _infinite(near, far(target.direction))
 
 
-def _ray(target: targets.Ray, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
-    yield Line(Role.TARGET, target.location, near)
-    yield Line(Role.TARGET, near, near + far(target.direction), end_alpha=0.0)
+def _ray(target: targets.Ray, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
+    yield LineStroke(Role.TARGET, target.location, near)
+    yield LineStroke(Role.TARGET, near, near + far(target.direction), end_alpha=0.0)
 
 
-def _segment(target: targets.Segment, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
-    yield Line(Role.TARGET, target.start, target.end)
+def _segment(target: targets.Segment, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
+    yield LineStroke(Role.TARGET, target.start, target.end)
 
 
-def _sphere(target: targets.Sphere, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line | None]:
+def _sphere(target: targets.Sphere, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke | None]:
     yield silhouette(Role.TARGET, target.centre, target.radius, eye)
     for normal in (_X, _Y, _Z):
         yield circle(Role.TARGET, target.centre, normal, target.radius)
 
 
-def _cylinder(target: targets.Cylinder, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
+def _cylinder(target: targets.Cylinder, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
     axis = target.axis
     height = axis * (near - target.location).dot(axis)
     rim = circle(Role.TARGET, target.location + height, axis, target.radius)
     yield rim
     for side in (rim.x, rim.y, -rim.x, -rim.y):
-        yield from _endless(rim.centre + side, far(axis))
+        yield from _infinite(rim.centre + side, far(axis))
 
 
-def _ring(target: targets.Ring, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
+def _ring(target: targets.Ring, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
     yield circle(Role.TARGET, target.centre, target.normal, target.radius)
 
 
-def _box(target: targets.Box, near: Vector, far: Far, eye: Vector) -> Iterator[Arc | Line]:
+def _box(target: targets.Box, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
     corners = product((-1.0, 1.0), repeat=3)
     for start, end in combinations(corners, 2):
         if sum(a != b for a, b in zip(start, end, strict=True)) == 1:
-            yield Line(Role.TARGET, target.frame @ Vector(start), target.frame @ Vector(end))
+            yield LineStroke(Role.TARGET, target.frame @ Vector(start), target.frame @ Vector(end))
 
 
-def _endless(middle: Vector, way: Vector, alpha: float = 1.0) -> Iterator[Line]:
-    """A line that fades out both ways."""
-    for end in (middle + way, middle - way):
-        yield Line(Role.TARGET, middle, end, alpha, 0.0)
+def _infinite(middle: Vector, along: Vector, alpha: float = 1.0) -> Iterator[LineStroke]:
+    """Yield a line that fades out in both directions."""
+    for end in (middle + along, middle - along):
+        yield LineStroke(Role.TARGET, middle, end, alpha, 0.0)
 
 
-_SHOWN: dict[type, Callable[..., Iterator[Arc | Line | None]]] = {
+_SHOWN: dict[type, Callable[..., Iterator[Stroke | None]]] = {
     targets.Point: _point,
     targets.Plane: _plane,
     targets.Line: _line,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Poses that are shown before they are applied: translucent bones, gone with undo and with another file."""
+"""Ghosts: translucent bones that preview a pose; removed by undo, redo and when a file is loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shapes import Array, octahedra
 
 
 class Ghost(NamedTuple):
-    """Ends of edges (n, 3) and triangles (m, 3), world space, in a colour or that of the theme."""
+    """Edges (n, 3) and triangles (m, 3) in world space, with a colour or None for the theme's."""
 
     armature: str  # its name
     edges: Array
@@ -23,7 +23,7 @@ class Ghost(NamedTuple):
     colour: tuple[float, float, float] | None
 
 
-_ghosts: dict[tuple[int, str], Ghost] = {}  # by the armature's session uid and what each is called
+_ghosts: dict[tuple[int, str], Ghost] = {}  # by the armature's session uid and the ghost's name
 
 
 def show_ghost(
@@ -32,25 +32,25 @@ def show_ghost(
     colour: tuple[float, float, float] | None = None,
     name: str = "",
 ) -> None:
-    """Show bones through `points` (world space, from the first bone's head to the tip), as long as the armature is.
+    """Show a ghost: bones through `points` (world space, from the first bone's head to the tip).
 
-    It stays until clear_ghosts(), until undo or redo, and as long as the file is open. One of the same `name` is
-    replaced, so that several solutions can be shown side by side, each in its `colour` (red, green, blue, each 0..1;
-    None for that of posed bones in the theme).
+    It is shown while the armature is visible, until clear_ghosts(), undo, redo or loading a file. A ghost of the same
+    `name` is replaced; different names show several solutions side by side. `colour` is red, green, blue, each 0..1;
+    None for the theme's colour of posed bones.
     """
     _ghosts[armature.session_uid, name] = Ghost(armature.name, *octahedra(points), colour and tuple(colour)[:3])
     redraw()
 
 
 def clear_ghosts(armature: Object | None = None) -> None:
-    """Show no ghosts of this armature any more, or none at all."""
+    """Remove the ghosts of this armature, or all ghosts."""
     for key in [key for key in _ghosts if armature is None or key[0] == armature.session_uid]:
         del _ghosts[key]
     redraw()
 
 
 def ghosts(context: Context) -> Iterator[Ghost]:
-    """The ghosts of the armatures that can be seen in the viewport."""
+    """Yield the ghosts of armatures that are visible in the viewport."""
     for (uid, _), ghost in _ghosts.items():
         armature = context.view_layer.objects.get(ghost.armature)
         if armature and armature.session_uid == uid and armature.visible_get(viewport=context.space_data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colours and widths of what is drawn, taken from the theme."""
+"""Colours and line widths of the overlay, from the theme."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .shapes import Array, Role
 _BRIGHT = 0.4  # luminance from which a background is bright
 _LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue (Rec. 709)
 
-_OUTLINE = {Role.REACH: 0.35, Role.LOCKED: 0.7, Role.TARGET: 0.7}  # alpha of lines, where not that of the others
+_OUTLINE = {Role.REACH: 0.35, Role.LOCKED: 0.7, Role.TARGET: 0.7}  # alpha of lines; _OTHERS for the other roles
 _OTHERS = 0.85
 _SURFACE = {Role.REACHED: 0.6, Role.MISSED: 0.6}  # alpha of surfaces
 _OTHER_SURFACES = 0.08
-IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED))  # of each role whether its lines are wide
-GHOST = 0.6, 0.12  # alpha of its edges and faces
+IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED))  # for each role, True for wide lines
+GHOST = 0.6, 0.12  # alpha of a ghost's edges and faces
 
 
 class Palette(NamedTuple):
-    """Red, green, blue and alpha of lines and of surfaces, a row for each role."""
+    """RGBA of lines and of surfaces, a row for each role."""
 
     outlines: Array
     surfaces: Array
 
 
 def palette(theme: Theme) -> Palette:
-    """The colours of a theme, so that they can be told from its viewport's background."""
+    """Return the colours for a theme, which contrast with its viewport background."""
     interface, viewport = theme.user_interface, theme.view_3d
     state = interface.wcol_state
     colours = {
@@ -49,12 +49,12 @@ def palette(theme: Theme) -> Palette:
 
 
 def ghostly(theme: Theme) -> tuple[float, float, float]:
-    """The colour of a ghost that was given none."""
+    """Return the default colour of ghosts."""
     return tuple(theme.view_3d.bone_pose)
 
 
 def _clear(colour: Sequence[float], theme: Theme) -> list[float]:
-    """A colour made for surfaces as bright as it can be, unless the viewport's background is bright itself."""
+    """Return a colour at full brightness, or unchanged over a bright viewport background."""
     background = theme.view_3d.space.gradients.high_gradient
     bright = sum(background[i] * _LUMINANCE[i] for i in range(3)) > _BRIGHT
     return list(colour[:3]) if bright else [part / max(*colour[:3], 1e-3) for part in colour[:3]]

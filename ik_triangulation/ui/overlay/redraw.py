@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Having viewports drawn again."""
+"""Redraw of the viewports."""
 
 import bpy
 
 
 def redraw() -> None:
-    """Have all viewports drawn again."""
+    """Tag all 3D viewports for redraw."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":

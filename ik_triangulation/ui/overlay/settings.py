@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of the overlay, saved with the scene and not with the rig, as they are a matter of how one works."""
+"""Settings of the overlay. They are saved with the scene, not with the rig, as they are the user's preference."""
 
 import bpy
 from bpy.props import BoolProperty, PointerProperty
@@ -9,12 +9,12 @@ from .redraw import redraw
 
 
 def _switched(settings: PropertyGroup, context: Context) -> None:
-    # Blender does so by itself for a click, but not for what a script switches.
+    # Blender redraws after a click, but not after a script changes the property.
     redraw()
 
 
 class IKT_PG_overlay(PropertyGroup):
-    """What is drawn over the viewport for the limb that ends in the active bone."""
+    """Overlay settings: the parts of the active limb that are drawn in viewports."""
 
     show: BoolProperty(
         name="Overlay",
@@ -23,19 +23,17 @@ class IKT_PG_overlay(PropertyGroup):
     )
     show_reach: BoolProperty(
         name="Reach",
-        description="Largest and smallest distance from its root that the limb reaches without joint limits",
+        description="Largest and smallest distance from its root that the limb could reach without joint limits",
         default=True,
         update=_switched,
     )
     show_joints: BoolProperty(
         name="Joints",
-        description="Hinge axes and limits of the joints, with a tick at each present angle",
+        description="Hinge axes and limits of the joints, with a tick at each current angle",
         default=True,
         update=_switched,
     )
-    show_target: BoolProperty(
-        name="Target", description="Shape of the target that the tip goes to", default=True, update=_switched
-    )
+    show_target: BoolProperty(name="Target", description="Shape of the target", default=True, update=_switched)
     show_error: BoolProperty(
         name="Distance",
         description="Line from the tip to the nearest point of the target, green within the tolerance and red outside",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arcs and lines, and the points that show them; needs no window.
+"""Arcs and lines, and their vertices as arrays; needs no window.
 
-Places are in the space of whoever asks, as a rule armature space. An eye is where it is looked from, in homogeneous
-coordinates: (x, y, z, 1) for a place, (x, y, z, 0) for the direction towards the viewer where there is no perspective.
+Points are in the caller's space, usually armature space. The `eye` is the viewpoint in homogeneous coordinates:
+(x, y, z, 1) for a point, (x, y, z, 0) for the direction towards the viewer in an orthographic view.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from math import sqrt, tau
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from mathutils import Matrix, Vector
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from ...motion.arrays import Array
 
-_STEPS = 32  # straight pieces of an arc, as many as Blender's own circles have,
-_FEWER = 20  # and of a sector: there are many of these, and they are small
+_STEPS = 32  # line segments of an arc, as many as in Blender's own circles,
+_FEWER = 20  # and of a sector: sectors are many and small
 _WAIST = 0.1  # of a bone's length: where Blender's octahedral bones are widest, and how wide they are there
-_ROUND = tau - 1e-4  # [rad] from here on an arc has no ends to be marked
+_ROUND = tau - 1e-4  # [rad] from this angle on an arc counts as a full circle and has no ends
 _EDGES = np.array([(0, i) for i in range(1, 5)] + [(i, i % 4 + 1) for i in range(1, 5)] + [(i, 5) for i in range(1, 5)])
 _FACES = np.array([(end, i, i % 4 + 1) for end in (0, 5) for i in range(1, 5)])
 
 
 class Role(IntEnum):
-    """What a stroke stands for; its colour and width come from that."""
+    """Meaning of a stroke, which decides its colour and width."""
 
     REACH = 0
     X = auto()
@@ -41,10 +41,10 @@ class Role(IntEnum):
     MISSED = auto()
 
 
-class Arc(NamedTuple):
-    """The places centre + cos(a) x + sin(a) y for angles a from `lower` to `upper` [rad].
+class ArcStroke(NamedTuple):
+    """The points centre + cos(a) x + sin(a) y for angles a from `lower` to `upper` [rad].
 
-    With an `apex` it is a sector: its surface is shown as well, and lines from there to the arc's ends.
+    With an `apex` it is a sector: its surface is drawn as well, and lines from the apex to the arc's ends.
     """
 
     role: Role
@@ -55,16 +55,16 @@ class Arc(NamedTuple):
     upper: float = tau
     apex: Vector | None = None
 
-    def through(self, linear: Matrix, origin: Vector) -> Arc:
-        """The same in another space, that `linear` (3x3) and after it `origin` lead to."""
+    def through(self, linear: Matrix, origin: Vector) -> ArcStroke:
+        """Return the stroke in another space: transformed by `linear` (3x3), then translated by `origin`."""
         apex = None if self.apex is None else origin + linear @ self.apex
-        return Arc(
+        return ArcStroke(
             self.role, origin + linear @ self.centre, linear @ self.x, linear @ self.y, self.lower, self.upper, apex
         )
 
 
-class Line(NamedTuple):
-    """A straight line; what goes on without end is faded out, down to 0."""
+class LineStroke(NamedTuple):
+    """Straight line; an end of something infinite is faded out to alpha 0."""
 
     role: Role
     start: Vector
@@ -72,14 +72,17 @@ class Line(NamedTuple):
     start_alpha: float = 1.0
     end_alpha: float = 1.0
 
-    def through(self, linear: Matrix, origin: Vector) -> Line:
-        """The same in another space, that `linear` (3x3) and after it `origin` lead to."""
+    def through(self, linear: Matrix, origin: Vector) -> LineStroke:
+        """Return the stroke in another space: transformed by `linear` (3x3), then translated by `origin`."""
         start, end = origin + linear @ self.start, origin + linear @ self.end
-        return Line(self.role, start, end, self.start_alpha, self.end_alpha)
+        return LineStroke(self.role, start, end, self.start_alpha, self.end_alpha)
+
+
+Stroke = ArcStroke | LineStroke
 
 
 class Strokes(NamedTuple):
-    """Places (n, 3), the role of each (n) and its alpha (n): two in a row are a line, or three a triangle."""
+    """Vertices (n, 3), their roles (n) and alphas (n): each two in a row are a line, or each three a triangle."""
 
     places: Array
     roles: Array
@@ -88,21 +91,21 @@ class Strokes(NamedTuple):
 
 @dataclass
 class Sketch:
-    """What is to be shown."""
+    """The arcs and lines to draw."""
 
-    arcs: list[Arc] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    arcs: list[ArcStroke] = field(default_factory=list)
+    lines: list[LineStroke] = field(default_factory=list)
 
-    def add(self, *strokes: Arc | Line | None) -> None:
-        """Take these in; None is nothing."""
+    def add(self, *strokes: Stroke | None) -> None:
+        """Add strokes; None is ignored."""
         for stroke in strokes:
-            if isinstance(stroke, Arc):
+            if isinstance(stroke, ArcStroke):
                 self.arcs.append(stroke)
             elif stroke is not None:
                 self.lines.append(stroke)
 
     def strokes(self) -> tuple[Strokes, Strokes]:
-        """All lines, those of the arcs and their ends included; and the triangles of all sectors."""
+        """Return the lines, including those of arcs and sectors, and the triangles of all sectors."""
         sectors = [arc for arc in self.arcs if arc.apex is not None]
         apices, around, roles = _array([arc.apex for arc in sectors]), _curves(sectors, _FEWER), _roles(sectors)
         ended = np.array([arc.upper - arc.lower < _ROUND for arc in sectors], dtype=bool)
@@ -124,47 +127,47 @@ class Sketch:
         return Strokes(places, owners, alphas), Strokes(fans, roles.repeat(3 * _FEWER), whole)
 
 
-def silhouette(role: Role, centre: Vector, radius: float, eye: Vector) -> Arc | None:
-    """The circle that a ball looks like from the `eye`; None from inside it, where it has no outline."""
+def silhouette(role: Role, centre: Vector, radius: float, eye: Vector) -> ArcStroke | None:
+    """Return the outline of a sphere seen from the `eye`, a circle; None if the eye is inside the sphere."""
     towards = eye.xyz - centre * eye.w
     distance = towards.length
     if not eye.w:
         return facing(role, centre, radius, eye)
     if distance <= radius:
         return None
-    # From a place the view touches the ball on a smaller circle that stands nearer.
+    # With perspective, the lines of sight touch the sphere in a smaller circle nearer to the eye.
     near = radius / distance
     return facing(role, centre + towards * near * near, radius * sqrt(1.0 - near * near), eye)
 
 
-def facing(role: Role, centre: Vector, radius: float, eye: Vector, apex: Vector | None = None) -> Arc:
-    """A circle that faces the `eye`."""
+def facing(role: Role, centre: Vector, radius: float, eye: Vector, apex: Vector | None = None) -> ArcStroke:
+    """Return a circle that faces the `eye`."""
     x, y = plane_of(eye.xyz - centre * eye.w)
-    return Arc(role, centre, x * radius, y * radius, apex=apex)
+    return ArcStroke(role, centre, x * radius, y * radius, apex=apex)
 
 
 def plane_of(normal: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors that are square to each other and to a normal of any length."""
+    """Return two unit vectors orthogonal to each other and to the normal, which may have any length."""
     x = normal.orthogonal().normalized()
     return x, normal.normalized().cross(x)
 
 
-def circle(role: Role, centre: Vector, normal: Vector, radius: float) -> Arc:
-    """A circle about a normal of any length."""
+def circle(role: Role, centre: Vector, normal: Vector, radius: float) -> ArcStroke:
+    """Return a circle about a normal of any length."""
     x, y = plane_of(normal)
-    return Arc(role, centre, x * radius, y * radius)
+    return ArcStroke(role, centre, x * radius, y * radius)
 
 
 def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
-    """Bones from each of the points to the next, as Blender draws them: ends of edges (n, 3), triangles (m, 3).
+    """Return octahedral bones from each point to the next, as Blender draws them: edges (n, 3), triangles (m, 3).
 
-    Two points at the same place have no bone between them.
+    Coincident points have no bone between them.
     """
     joints = np.array([tuple(point) for point in points], dtype=float).reshape(-1, 3)
     starts, along = joints[:-1], np.diff(joints, axis=0)
     lengths = np.linalg.norm(along, axis=1)
     starts, along, lengths = starts[lengths > 0.0], along[lengths > 0.0], lengths[lengths > 0.0, None]
-    # Square to a bone is what is square to the axis that it runs along the least.
+    # The coordinate axis least parallel to a bone gives a well-conditioned cross product.
     least = np.eye(3)[np.abs(along).argmin(axis=1)]
     across = np.cross(along, least)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
@@ -176,8 +179,8 @@ def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
     return places[:, _EDGES].reshape(-1, 3), places[:, _FACES].reshape(-1, 3)
 
 
-def _curves(arcs: Sequence[Arc], steps: int) -> Array:
-    """The places of each arc, one after the other (arcs, steps + 1, 3)."""
+def _curves(arcs: Sequence[ArcStroke], steps: int) -> Array:
+    """Return the points of each arc (arcs, steps + 1, 3)."""
     frames = _array([vector for arc in arcs for vector in (arc.centre, arc.x, arc.y)]).reshape(-1, 3, 1, 3)
     ends = np.array([arc[4:6] for arc in arcs], dtype=np.float32).reshape(-1, 2, 1)
     angles = (ends[:, 0] + (ends[:, 1] - ends[:, 0]) * np.linspace(0.0, 1.0, steps + 1, dtype=np.float32))[..., None]
@@ -186,15 +189,15 @@ def _curves(arcs: Sequence[Arc], steps: int) -> Array:
 
 
 def _pieces(curves: Array) -> Array:
-    """The straight pieces of curves: two places each."""
+    """Return the line segments of curves, two points each (n, 3)."""
     pieces: Array = np.stack((curves[:, :-1], curves[:, 1:]), axis=2).reshape(-1, 3)
     return pieces
 
 
-def _roles(strokes: Sequence[Arc | Line]) -> Array:
+def _roles(strokes: Sequence[Stroke]) -> Array:
     return np.array([stroke.role for stroke in strokes], dtype=int)
 
 
 def _array(vectors: Sequence[Vector]) -> Array:
-    """The vectors as rows."""
+    """Return the vectors as rows (n, 3)."""
     return np.array([vector[:] for vector in vectors], dtype=np.float32).reshape(-1, 3)

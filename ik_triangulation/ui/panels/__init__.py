@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar's Animation tab: draws settings, computes nothing."""
+"""Panels in the sidebar's Animation tab: they draw settings and compute nothing."""
 
 from bpy.utils import register_submodule_factory
 
-# The main panel, that of the limbs, holds the others, which stand in it in this order.
-_PANELS = (
+# The main panel, `limbs`, contains the others, which appear in it in this order.
+_MODULES = (
     "lists",
     "presets",
     "limbs",
@@ -15,8 +15,8 @@ _PANELS = (
     "bake",
     "reach",
     "analyse",
-    "duel",
+    "comparison",
     "overlay",
 )
 
-register, unregister = register_submodule_factory(__name__, _PANELS)
+register, unregister = register_submodule_factory(__name__, _MODULES)

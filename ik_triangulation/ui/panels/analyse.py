@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the limb can do, and which solver suits it."""
+"""Analyze: maps of the cost of reaching, and the legends of their colours."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout
@@ -32,7 +32,7 @@ class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
 
 
 def _draw_legend(column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context) -> bool:
-    """What the colours of the limb's map mean; whether there is one."""
+    """Draw the legend of the limb's map; return False if there is no map."""
     ob = shown_map(bone.id_data, bone.name, kind)
     if ob is None:
         return False

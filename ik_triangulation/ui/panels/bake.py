@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys over a range of frames: Bake, with Keys and Smoothness inside."""
+"""Bake over a range of frames, with the subpanels Keys and Smoothness."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -41,12 +41,12 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         together.prop(limb, "enabled", text="")
         together.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         column.operator(POSE_OT_ik_triangulation_rebake.bl_idname, icon="FILE_REFRESH")
-        icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label takes all the room
+        icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label needs all the width
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
 
 
 class BakePanel(LimbPanel):
-    """A part of the Bake panel."""
+    """Base of the subpanels of Bake."""
 
     bl_parent_id = "VIEW3D_PT_ik_triangulation_bake"
     bl_options = {"DEFAULT_CLOSED"}

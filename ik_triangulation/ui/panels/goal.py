@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the limb shall be like besides reaching: Goal and Comfort."""
+"""Goals of the limb besides reaching: Goal (orientation, pole target) and Comfort (effort, rest pose, obstacles)."""
 
 import bpy
 from bpy.types import Context, Panel

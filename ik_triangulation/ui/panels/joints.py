@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the bones of the limb may do."""
+"""Joints: the joint limits of the limb's bones."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout
@@ -45,7 +45,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
 
 
 def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
-    """The part of Blender's own Inverse Kinematics panel that counts here."""
+    """Draw the limits of Blender's own Inverse Kinematics panel."""
     for axis in "xyz":
         row = column.row(align=True)
         row.use_property_split = False
@@ -60,7 +60,7 @@ def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
 
 
 def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
-    """The part of the Limit Rotation constraint that counts here, or why it cannot be used."""
+    """Draw the limits of the Limit Rotation constraint, or the reason why it cannot be used."""
     try:
         limit = limit_rotation(bone)
     except ChainError as error:
@@ -77,7 +77,7 @@ def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Contex
 
 
 def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
-    """The values that count for the kind of joint."""
+    """Draw the values used by this kind of joint."""
     column.prop(joint, "kind")
     if joint.kind == "HINGE":
         column.prop(joint, "axis")

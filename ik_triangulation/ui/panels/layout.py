@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the panels of the extension share: where they are, and how they lay out."""
+"""Base classes of the panels, and layout that depends on the width of the sidebar."""
 
-from textwrap import wrap
+from collections.abc import Callable, Iterator
 
+import blf
 from bpy.types import Context, UILayout, bpy_struct
 
 from ..context import active_bone
 
-_LETTER = 5.6  # pixels at 1x interface scale that a letter of a label takes, generously
-_TABS = 60.0  # pixels that the tabs and the margins take
+_FONT = 0  # Blender's interface font
+# Widths in pixels at 1x interface scale
+_TABS = 60.0  # of the tabs and the margins
 _ICON = 20.0
-_USUAL = 260.0  # pixels of a sidebar
-_NARROW = 230.0  # pixels of one in which there is no room for all columns
-_WIDE = 320.0  # pixels of one in which there is room for more columns
+_USUAL = 260.0  # of a sidebar as Blender opens it
+_NARROW = 230.0  # up to which there is no room for all columns
+_WIDE = 320.0  # above which there is room for more columns
 
 
 class SidebarPanel:
-    """Where all panels of the extension are, and how they lay out."""
+    """Base of all panels: in the Animation tab of the 3D viewport's sidebar."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Animation"
 
     def column(self, context: Context) -> UILayout:
-        """Labels left, values right, no key buttons; in a narrow sidebar the labels are inside the fields."""
+        """Return a column with labels left, values right and no key buttons; a narrow one has labels in the fields."""
         layout = self.layout
         layout.use_property_split = not is_narrow(context)
         layout.use_property_decorate = False
@@ -31,7 +33,7 @@ class SidebarPanel:
 
 
 class LimbPanel(SidebarPanel):
-    """A part of the main panel, there only with an active bone."""
+    """Base of the panels inside the main panel; they need an active bone."""
 
     bl_parent_id = "VIEW3D_PT_ik_triangulation"
 
@@ -41,23 +43,27 @@ class LimbPanel(SidebarPanel):
 
 
 def is_narrow(context: Context) -> bool:
-    """Whether the sidebar has no room for all columns, nor for labels beside their fields."""
+    """Return True if the sidebar has no room for all columns, nor for labels beside their fields."""
     return _width(context) <= _NARROW
 
 
 def is_wide(context: Context) -> bool:
-    """Whether the sidebar has room for more columns than it has as Blender opens it."""
+    """Return True if the sidebar has room for more columns than at its usual width."""
     return _width(context) > _WIDE
 
 
 def _width(context: Context) -> float:
-    """Width of the sidebar [pixels at 1x interface scale]."""
-    scale = context.preferences.system.ui_scale or 1.0  # without a window it is 0
-    return context.region.width / scale if context.region else _USUAL
+    """Return the width of the sidebar [pixels at 1x interface scale]."""
+    return context.region.width / _scale(context) if context.region else _USUAL
+
+
+def _scale(context: Context) -> float:
+    """Return the interface scale."""
+    return context.preferences.system.ui_scale or 1.0  # without a window it is 0
 
 
 def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> None:
-    """A property whose value and label need room: in a narrow sidebar the label stands above."""
+    """Draw a property whose value and label need room: in a narrow sidebar the label is above the value."""
     if is_narrow(context):
         column.label(text=f"{data.bl_rna.properties[name].name}:")
         column.prop(data, name, text="")
@@ -66,9 +72,36 @@ def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> N
 
 
 def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE") -> None:
-    """A text in as many lines as it takes in this width."""
+    """Draw a text, wrapped at the width of the sidebar."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
+    scale = _scale(context)
     room = _width(context) - _TABS - (_ICON if icon != "NONE" else 0.0)
-    for number, line in enumerate(wrap(text, max(16, int(room / _LETTER)))):
+    blf.size(_FONT, context.preferences.ui_styles[0].widget.points * scale)
+    for number, line in enumerate(wrapped(text, lambda part: blf.dimensions(_FONT, part)[0] <= room * scale)):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)
+
+
+def wrapped(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the lines of a text of which each `fits`; a word that does not fit alone is cut."""
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if fits(longer):
+            line = longer
+            continue
+        if line:
+            yield line
+        *cut, line = _cut(word, fits)
+        yield from cut
+    if line:
+        yield line
+
+
+def _cut(word: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the parts of a word of which each `fits`, or is a single letter."""
+    while not fits(word) and len(word) > 1:
+        length = next((n for n in range(len(word) - 1, 1, -1) if fits(word[:n])), 1)
+        yield word[:length]
+        word = word[length:]
+    yield word

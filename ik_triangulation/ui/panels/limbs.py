@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The limbs of the armature, and the one that ends in the active bone."""
+"""Main panel: the limbs of the armature, and the settings of the active one."""
 
 import bpy
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
@@ -54,7 +54,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
 
 
 def _draw_live(column: UILayout, armature: Object | None) -> None:
-    """The limbs that are live though another object is active: their targets, as likely as not."""
+    """Draw the live limbs of other armatures: while a target is dragged, it is the active object."""
     under_way = live.under_way(beside=armature)
     for name in under_way:
         column.label(text=f"Live: {name}", icon="PLAY")
@@ -63,14 +63,14 @@ def _draw_live(column: UILayout, armature: Object | None) -> None:
 
 
 def _draw_tools(layout: UILayout, context: Context) -> None:
-    """The presets and the manual: in the panel's header, or beside the list where they would cover the title."""
+    """Draw presets and manual: in the panel's header, or beside the list if they would cover the title."""
     if active_bone(context) is not None:
         layout.popover(VIEW3D_PT_ik_triangulation_presets.__name__, text="", icon="PRESET")
     layout.operator("wm.url_open", text="", icon="HELP").url = manual.address()
 
 
 def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
-    """The limbs, with what adds and removes them beside."""
+    """Draw the list of limbs, with Add and Remove beside it."""
     row = column.row()
     lists = context.window_manager.ik_triangulation_lists
     name = VIEW3D_UL_ik_triangulation_limbs.__name__
@@ -84,7 +84,7 @@ def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
 
 
 def _draw_limb(column: UILayout, bone: PoseBone) -> None:
-    """What the limb that ends in this bone is made of."""
+    """Draw target and chain length of the limb that ends in this bone."""
     limb = bone.ik_triangulation
     column.label(text=f"Limb to {bone.name}", icon="BONE_DATA")
     target = column.row(align=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lists in the sidebar: limbs of the armature, and joints of the active limb.
 
-Both show bones of the pose and no others, so nothing is stored twice; what is chosen in them is kept for the session.
+Both show bones of the pose, so nothing is stored twice; the chosen entries are kept for the session.
 """
 
 import bpy
@@ -15,12 +15,12 @@ from ...solvers import SOLVERS
 from ..context import active_armature, active_bone, active_chain
 from ..last_result import latest
 from ..operators.live import POSE_OT_ik_triangulation_live
+from .joint_text import angle_text, kind_text, range_text
 from .layout import is_narrow, is_wide
-from .words import angle_words, kind_words, range_words
 
 
 class IKT_PG_lists(PropertyGroup):
-    """What is chosen in the lists: limbs by the active bone, joints by name."""
+    """Chosen entries of the lists: the limb by the active bone, the joint by name."""
 
     def _limb(self) -> int:
         armature, bone = active_armature(bpy.context), active_bone(bpy.context)
@@ -42,16 +42,18 @@ class IKT_PG_lists(PropertyGroup):
 
     limb: IntProperty(
         name="Limb",
-        description="The limb whose settings are shown: that of the active bone",
+        description="Limb whose settings are shown, that of the active bone",
         get=_limb,
         set=_choose_limb,
     )
-    joint: IntProperty(name="Joint", description="The bone whose limits are shown below", get=_joint, set=_choose_joint)
-    joint_name: StringProperty(name="Joint", description="Name of the bone whose limits are shown")
+    joint: IntProperty(
+        name="Joint", description="Bone whose joint limits are shown below", get=_joint, set=_choose_joint
+    )
+    joint_name: StringProperty(name="Joint", description="Name of the bone whose joint limits are shown")
 
 
 def chosen_joint(context: Context) -> PoseBone | None:
-    """The bone of the active limb that is chosen in the list of joints; the tip if it is none of these."""
+    """Return the bone chosen in the list of joints, by default the tip; None if no bone is active."""
     bone = active_bone(context)
     if bone is None:
         return None
@@ -60,7 +62,7 @@ def chosen_joint(context: Context) -> PoseBone | None:
 
 
 def chain_of(context: Context) -> list[str]:
-    """Names of the bones of the active limb; only that of the active bone if they are no chain."""
+    """Return the names of the active limb's bones; only the active bone's if they do not form a chain."""
     try:
         return active_chain(context)
     except IKError:
@@ -68,7 +70,7 @@ def chain_of(context: Context) -> list[str]:
 
 
 class VIEW3D_UL_ik_triangulation_limbs(UIList):
-    """The bones that have a target: whether they are baked with the others, what they reach for, what came of it."""
+    """List of limbs: enabled for Bake All, tip, target, solver, last result, Live."""
 
     def draw_item(
         self,
@@ -108,7 +110,7 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
 
 
 class VIEW3D_UL_ik_triangulation_joints(UIList):
-    """The bones of the active limb: what they may do, how they stand, and whether they stand on a limit."""
+    """List of the active limb's bones: kind of joint, limits, current angle, and an icon at a limit."""
 
     def draw_item(
         self,
@@ -134,14 +136,14 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
             return
         row.active = now.freedom.moves
         if not narrow:
-            row.label(text=kind_words(now.freedom))
+            row.label(text=kind_text(now.freedom))
         if is_wide(context):
-            row.label(text=range_words(now.freedom))
+            row.label(text=range_text(now.freedom))
             row.label(text=f"{now.stiff:.2f}" if now.stiff else "")
         angle = row.row()
         angle.alert = now.outside
         angle.alignment = "RIGHT"
-        angle.label(text=angle_words(now.angle))
+        angle.label(text=angle_text(now.angle))
         row.label(text="", icon="ERROR" if now.outside else "CON_ROTLIMIT" if now.ends else "BLANK1")
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
@@ -149,12 +151,12 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         return _only(self, getattr(data, name), chain)
 
 
-_NAME, _NAME_AND_KIND = 0.65, 0.5  # of a row of the joints is the bone's name, without and with its kind after it
+_NAME, _NAME_AND_KIND = 0.65, 0.5  # width of the bone's name in a row of joints, without and with the kind of joint
 _SOURCES = {"BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
 
 
 def _only(shown: UIList, bones: bpy.types.bpy_prop_collection, names: set[str]) -> tuple[list[int], list[int]]:
-    """Flags and order that leave only bones of these names, and of these those that are looked for."""
+    """Return flags and order that show only bones of these names, filtered by the name searched for."""
     flags = [shown.bitflag_filter_item if bone.name in names else 0 for bone in bones]
     if shown.filter_name:
         found = UI_UL_list.filter_items_by_name(shown.filter_name, shown.bitflag_filter_item, bones, "name")

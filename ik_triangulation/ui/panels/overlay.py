@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the viewport shows of the limb."""
+"""Overlay: the parts of the active limb that are drawn in viewports."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -21,7 +21,7 @@ class VIEW3D_PT_ik_triangulation_overlay(LimbPanel, Panel):
         parts.active = settings.show
         for name in ("reach", "joints", "target", "error"):
             parts.prop(settings, f"show_{name}")
-        # Whoever asks for ghosts wants to see them, whatever else is shown.
+        # Ghosts are independent of the rest of the overlay.
         column.prop(settings, "show_ghosts")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of limb presets behind the button in the main panel's header."""
+"""Menu of limb presets, opened from the main panel's header."""
 
 import bpy
 from bl_ui.utils import PresetPanel

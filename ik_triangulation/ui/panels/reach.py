@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys for one movement to the target."""
+"""Reach: key a single movement to the target, or through several stops."""
 
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
@@ -15,7 +15,7 @@ from .layout import LimbPanel, choice, is_narrow
 
 
 class VIEW3D_UL_ik_triangulation_stops(UIList):
-    """The targets that a reach goes through: which, when, and for how many frames more."""
+    """List of the stops of a reach: target, frame, frames held."""
 
     def draw_item(
         self,
@@ -72,7 +72,7 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
 
 
 def _draw_stops(column: UILayout, limb: PropertyGroup, context: Context) -> None:
-    """The stops, what adds and removes them, and the chosen one."""
+    """Draw the list of stops, Add and Remove, and the chosen stop."""
     head = column.row(align=True)
     for title in ("Stops", "Frame", "") if is_narrow(context) else ("Stops", "Frame", "Hold", ""):
         head.label(text=title)

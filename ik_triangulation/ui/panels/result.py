@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of the last solve or bake of the limb."""
+"""Last Result: the outcome of the limb's last solve, bake or reach."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -28,7 +28,7 @@ class VIEW3D_PT_ik_triangulation_result(LimbPanel, Panel):
             text = f"{what} {', '.join(result.switches)}"
             column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE")
-        for line in result.limits or ["No bone stands on a limit"]:
+        for line in result.limits or ["No bone is at a limit"]:
             paragraph(column, line, context, "CON_ROTLIMIT")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the limb is solved."""
+"""Solver: method, tolerances and number of iterations."""
 
 import bpy
 from bpy.types import Context, Panel

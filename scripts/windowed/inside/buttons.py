@@ -79,7 +79,7 @@ def fold(*ids: str, closed: bool = True, module: str = "ik_triangulation") -> No
 
 
 def find(name: str) -> Generator[float, None, tuple[int, int, int, int]]:
-    """Where in the window an operator's or a property's button is: left, bottom, right, top.
+    """Return the position of an operator's or a property's button in the window: left, bottom, right, top.
 
     Scrolls the sidebar down until all of it is there. Raises LookupError where none is drawn.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scripts begin with: the extension, a file without objects, a chain with the target that it is to follow."""
+"""Start of the scripts: the extension, a file without objects, a chain and its target."""
 
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def straighten() -> None:
 
 
 def distance() -> float:
-    """How far the tip of the chain is from the target, as Blender shows it."""
+    """Return the distance of the chain's tip from the target, as Blender evaluates it."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     shown, target = rig().evaluated_get(depsgraph), bpy.data.objects["Target"].evaluated_get(depsgraph)
     return (shown.matrix_world @ shown.pose.bones[-1].tail - target.matrix_world.translation).length

@@ -34,7 +34,7 @@ def in_viewport():
 
 
 def pixels(of: Region) -> np.ndarray:
-    """What the display shows of a region: rows from its top, columns, and red, green, blue."""
+    """Return the displayed pixels of a region: rows from the top, columns, RGB."""
     grab = ["import", "-window", "root", "-crop", _crop(of), "+repage", "-depth", "8", "rgb:-"]
     raw = subprocess.run(grab, check=True, capture_output=True).stdout
     return np.frombuffer(raw, np.uint8).reshape(of.height, of.width, 3)

@@ -19,7 +19,7 @@ def until(happened: Callable[[], bool], what: str, seconds: float = 60.0) -> Ste
 
 
 def running() -> bool:
-    """Whether one of the extension's operators works in the window."""
+    """Return True while one of the extension's operators runs in the window."""
     return any("ik_triangulation" in operator.bl_idname.lower() for operator in window().modal_operators)
 
 

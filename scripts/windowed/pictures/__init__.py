@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the pictures of the documentation show, a file for each."""
+"""Scenes of the documentation's pictures, a file for each."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the pictures look: nothing in the viewport but what they are about."""
+"""Look of the pictures: the viewport shows only their subject."""
 
 from collections.abc import Sequence
 from math import pi

@@ -62,4 +62,4 @@ def test_a_limb_that_is_at_its_target_already_is_said_to_be(capfd):
     standard()
     bpy.ops.pose.ik_triangulation_solve()
     fight()
-    assert "The limb is at its target already" in capfd.readouterr().out
+    assert "The limb is already at its target" in capfd.readouterr().out

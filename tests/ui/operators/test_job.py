@@ -266,7 +266,7 @@ def test_a_linked_rig_without_an_override_says_what_to_do(tmp_path):
     rig = place(bpy.data.objects["Rig"])
     bpy.context.view_layer.objects.active = rig
     rig.data.bones.active = rig.data.bones["Bone 3"]
-    with pytest.raises(RuntimeError, match="'Rig' is linked: create a library override first"):
+    with pytest.raises(RuntimeError, match=r"'Rig' is linked\. Create a library override first"):
         bpy.ops.pose.ik_triangulation_solve()
 
 

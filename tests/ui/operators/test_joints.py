@@ -54,7 +54,9 @@ def test_why_it_cannot_be_pressed(name):
     rig.data.bones.active = None
     for bone in rig.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = False
-    with pytest.raises(RuntimeError, match="Make the bone to copy from active" if name == "copy" else "Select bones"):
+    with pytest.raises(
+        RuntimeError, match="Make the bone to copy from the active bone" if name == "copy" else "Select bones"
+    ):
         operator(name)()
 
 

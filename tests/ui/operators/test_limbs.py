@@ -60,4 +60,4 @@ def test_what_comes_after_a_removed_limb_begins_anew():
 def test_a_bone_with_none_above_it_is_told_to_be_a_limb_of_one(capfd):
     choose(chain_rig(3), "Bone 0")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert "'Bone 0' has no bone above it that turns" in capfd.readouterr().out
+    assert "'Bone 0' has no parent bone that can rotate" in capfd.readouterr().out

@@ -47,7 +47,7 @@ def test_the_operators_load_keep_and_remove():
     for name in bones:
         (one, _), (two, _) = loaded[name], values(rig)[name]
         assert rotation_angle(one.nearest(Quaternion((0, 1, 0, 0))), two.nearest(Quaternion((0, 1, 0, 0)))) < 1e-5
-    with pytest.raises(RuntimeError, match="'My_Arm' is there already"):
+    with pytest.raises(RuntimeError, match="'My_Arm' exists already"):
         bpy.ops.pose.ik_triangulation_preset_add(name="My Arm")
     with pytest.raises(RuntimeError, match="has no name"):
         bpy.ops.pose.ik_triangulation_preset_add(name=" ")

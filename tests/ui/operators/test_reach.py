@@ -72,7 +72,7 @@ def test_a_stop_is_the_other_selected_object_or_the_target_and_comes_after_those
     assert bpy.ops.pose.ik_triangulation_stop_remove() == {"FINISHED"}
     assert (len(stored.reach_stops), stored.reach_stop) == (1, 0)
     bpy.ops.pose.ik_triangulation_stop_remove()
-    with pytest.raises(RuntimeError, match="There is no stop"):
+    with pytest.raises(RuntimeError, match="The list of stops is empty"):
         bpy.ops.pose.ik_triangulation_stop_remove()
 
 

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
-from ik_triangulation.ui.overlay.reading import active_limb_seen
+from ik_triangulation.ui.overlay.active_limb import displayed_limb
 from ik_triangulation.ui.overlay.shapes import Role
 
 from ...rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
@@ -82,7 +82,7 @@ def test_ticks_lie_on_the_bones_that_are_seen(scale):
     rig.pose.bones["Bone 1"].scale = scale
     bpy.context.view_layer.update()
     with viewport() as context:
-        seen = active_limb_seen(context)
+        seen = displayed_limb(context)
         sketch = draw.sketch_of(seen, seen.world.inverted() @ draw.eye_of(context.region_data), settings())
     ticks = [line for line in sketch.lines if line.role == Role.NOW]
     assert len(ticks) == 4

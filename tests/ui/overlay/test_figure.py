@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.ui.overlay.figure import add_aim, add_joints, add_reach, add_target
+from ik_triangulation.ui.overlay.figure import add_aim, add_joints, add_reach_outlines, add_target
 from ik_triangulation.ui.overlay.shapes import Role, Sketch
 
 from ...chains import mixed, random_base, random_chain, random_direction, random_limits, random_pose, straight
@@ -162,7 +162,7 @@ def test_no_pose_leaves_the_shell(seed):
     sketch = Sketch()
     pose = random_pose(chain, random, random_base(random))
     along = Vector((*random_direction(random), 0.0))
-    add_reach(sketch, pose, along)
+    add_reach_outlines(sketch, pose, along)
     radii = [(Vector(place) - pose.head(0)).length for place in sketch.strokes()[0].places.tolist()]
     assert max(radii) == pytest.approx(farthest, rel=1e-4)
     assert min(radii) == pytest.approx(nearest or farthest, rel=1e-4)
@@ -173,7 +173,7 @@ def test_no_pose_leaves_the_shell(seed):
 
 def test_there_is_no_shell_from_inside_it():
     sketch = Sketch()
-    add_reach(sketch, straight((1.0, 1.0)).rest_pose(), Vector((0.5, 0.5, 0.0, 1.0)))
+    add_reach_outlines(sketch, straight((1.0, 1.0)).rest_pose(), Vector((0.5, 0.5, 0.0, 1.0)))
     assert sketch.arcs == []
 
 

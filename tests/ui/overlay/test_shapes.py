@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.ui.overlay.shapes import Arc, Line, Role, Sketch, circle, facing, octahedra, silhouette
+from ik_triangulation.ui.overlay.shapes import (
+    ArcStroke,
+    LineStroke,
+    Role,
+    Sketch,
+    circle,
+    facing,
+    octahedra,
+    silhouette,
+)
 
 from ...rigs import random_rotation, random_vector
 
@@ -35,7 +44,7 @@ def test_nothing_is_made_of_nothing():
 
 
 def test_an_arc_runs_from_its_lower_to_its_upper_angle():
-    arc = Arc(Role.X, Vector((1.0, 2.0, 3.0)), X * 2.0, Y * 2.0, 0.0, pi / 2.0)
+    arc = ArcStroke(Role.X, Vector((1.0, 2.0, 3.0)), X * 2.0, Y * 2.0, 0.0, pi / 2.0)
     places = places_of(arc)
     assert close(places[0], Vector((3.0, 2.0, 3.0)))
     assert close(places[-1], Vector((1.0, 4.0, 3.0)))
@@ -45,9 +54,9 @@ def test_an_arc_runs_from_its_lower_to_its_upper_angle():
 
 def test_a_sector_has_a_surface_and_lines_to_its_ends():
     apex = Vector((0.0, 0.0, -1.0))
-    arc = Arc(Role.Y, Vector(), X, Y, 0.0, 1.0, apex)
+    arc = ArcStroke(Role.Y, Vector(), X, Y, 0.0, 1.0, apex)
     sketch = Sketch()
-    sketch.add(arc, Arc(Role.X, Vector(), X, Y))
+    sketch.add(arc, ArcStroke(Role.X, Vector(), X, Y))
     outlines, fans = sketch.strokes()
     along = (outlines.roles == Role.Y).sum() - 4
     assert (fans.roles == Role.Y).all()
@@ -59,12 +68,12 @@ def test_a_sector_has_a_surface_and_lines_to_its_ends():
 
 
 def test_a_whole_circle_has_no_ends():
-    assert not any(close(place, Vector()) for place in places_of(Arc(Role.X, Vector(), X, Y, 0.0, tau, Vector())))
+    assert not any(close(place, Vector()) for place in places_of(ArcStroke(Role.X, Vector(), X, Y, 0.0, tau, Vector())))
 
 
 def test_lines_keep_their_roles_and_fade():
     sketch = Sketch()
-    sketch.add(Line(Role.TARGET, X, Y, 0.5, 0.0), Arc(Role.Z, Vector(), X, Y), Line(Role.NOW, Y, Z))
+    sketch.add(LineStroke(Role.TARGET, X, Y, 0.5, 0.0), ArcStroke(Role.Z, Vector(), X, Y), LineStroke(Role.NOW, Y, Z))
     outlines, _ = sketch.strokes()
     assert outlines.alphas[:4].tolist() == [0.5, 0.0, 1.0, 1.0]
     assert outlines.roles[:4].tolist() == [Role.TARGET, Role.TARGET, Role.NOW, Role.NOW]
@@ -79,8 +88,8 @@ def test_another_space_moves_every_place_alike(seed):
     linear = Matrix([random_vector(random) for _ in range(3)])
     origin = random_vector(random)
     strokes = [
-        Arc(Role.X, *(random_vector(random) for _ in range(3)), -0.5, 2.0, random_vector(random)),
-        Line(Role.Y, random_vector(random), random_vector(random)),
+        ArcStroke(Role.X, *(random_vector(random) for _ in range(3)), -0.5, 2.0, random_vector(random)),
+        LineStroke(Role.Y, random_vector(random), random_vector(random)),
     ]
     moved = places_of(*(stroke.through(linear, origin) for stroke in strokes))
     for before, after in zip(places_of(*strokes), moved, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
-from ik_triangulation.ui.panels.words import kind_words, range_words
+from ik_triangulation.ui.panels.joint_text import kind_text, range_text
 
 from ...layouts import drawn
 from ...rigs import configure
@@ -82,4 +82,4 @@ def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
     ],
 )
 def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
-    assert (kind_words(freedom), range_words(freedom)) == (kind, limits)
+    assert (kind_text(freedom), range_text(freedom)) == (kind, limits)

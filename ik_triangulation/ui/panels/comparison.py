@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All solvers side by side on the limb."""
+"""Solver Duel: the results of all solvers for the active limb."""
 
 from math import degrees
 
@@ -8,9 +8,9 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ...rig.units import distance_text
 from ...solvers import SOLVERS
-from .. import comparison as duel
+from ..comparison import solver_label
 from ..context import active_bone
-from ..operators.duel import (
+from ..operators.comparison import (
     POSE_OT_ik_triangulation_duel,
     POSE_OT_ik_triangulation_duel_apply,
     POSE_OT_ik_triangulation_duel_forget,
@@ -21,7 +21,7 @@ _COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
 
 
 class VIEW3D_UL_ik_triangulation_duel(UIList):
-    """Solvers, the best first: whether all frames were reached, and the measure that they are ordered by."""
+    """List of solvers, best first: an icon if all frames were reached, and the measure they are sorted by."""
 
     use_filter_show = False
 
@@ -40,7 +40,7 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         line = layout.row(align=True)
         line.active = not row.refusal
         all_reached = row.reached == row.tasks
-        line.label(text=duel.label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
+        line.label(text=solver_label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
         if row.refusal:
             return
         for name in _COLUMNS if is_wide(context) else () if is_narrow(context) else (data.by,):
@@ -78,7 +78,7 @@ class VIEW3D_PT_ik_triangulation_duel(LimbPanel, Panel):
 
 
 def _draw_row(column: UILayout, row: PropertyGroup, context: Context) -> None:
-    """All measures of a solver, one below the other."""
+    """Draw all measures of a solver, one per line."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
     for name in _COLUMNS:
@@ -88,7 +88,7 @@ def _draw_row(column: UILayout, row: PropertyGroup, context: Context) -> None:
 
 
 def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
-    """A measure of a solver with its unit."""
+    """Return a measure of a solver with its unit."""
     value = getattr(row, name)
     if name == "reached":
         return f"{value} of {row.tasks}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The active limb as the viewport shows it: read at every redraw, changing nothing."""
+"""The active limb as the overlay shows it: read from the dependency graph at every redraw, without changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...rig.goal import GoalReader
 from ...rig.limb import Limb, saved_settings
 from ..context import active_armature, active_bone, active_chain
 
-# A limb without soft goals: these are not drawn, and take time to read.
+# Without soft goals: they are not drawn, and reading them takes time.
 _ONLY_REACHING = {
     "orientation": "NONE",
     "pole_target": None,
@@ -27,21 +27,21 @@ _ONLY_REACHING = {
 }
 
 
-class Seen(NamedTuple):
-    """A limb at the present frame, armature space; without a target there is nothing to reach."""
+class DisplayedLimb(NamedTuple):
+    """The limb at the current frame, armature space; `target` is None for a limb without one."""
 
     world: Matrix  # of the armature, 4x4
     pose: Pose
     lengths: list[float]  # of the joints' bones
-    locked: list[tuple[Vector, float]]  # head and length of bones of the limb that cannot turn
+    locked: list[tuple[Vector, float]]  # head and length of the limb's locked bones
     target: Target | None
     reached: bool
 
 
-def active_limb_seen(context: Context) -> Seen | None:
-    """The limb that ends in the active bone; None if there is none to be seen.
+def displayed_limb(context: Context) -> DisplayedLimb | None:
+    """Return the active limb; None if no bone is active or the armature is hidden.
 
-    Raises an IKError for one that cannot be read, or that is no chain of joints.
+    Raises IKError for a limb that cannot be read, or whose bones do not form a chain.
     """
     armature, bone = active_armature(context), active_bone(context)
     depsgraph = context.view_layer.depsgraph
@@ -56,14 +56,14 @@ def active_limb_seen(context: Context) -> Seen | None:
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
     if stored.target is None:
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
-        return Seen(shown.matrix_world.copy(), pose, _lengths(shown, pose), locked, None, False)
+        return DisplayedLimb(shown.matrix_world.copy(), pose, _lengths(shown, pose), locked, None, False)
     limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
     check_readable(limb, context.scene, context.view_layer)
     now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
     world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
     target = GoalReader().at(now, pose).target
     error = (world @ pose.tip - world @ target.closest(pose.tip)).length
-    return Seen(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
+    return DisplayedLimb(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
 
 
 def _lengths(shown: Object, pose: Pose) -> list[float]:

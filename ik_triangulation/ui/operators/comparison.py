@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solver Duel: what each solver makes of the limb, and the one that is chosen put to use."""
+"""Solver Duel: compare the solvers on the active limb, and use the one that is chosen."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ from ...jobs.bake import frames_from, solve_pose
 from ...jobs.compare import compare
 from ...rig.limb import saved_range
 from ...solvers.compare import SolverResult
-from .. import comparison as duel
-from ..context import active_armature, active_bone, active_limb, why_not
+from ..comparison import clear_comparison, show_comparison, solver_label
+from ..context import active_armature, active_bone, active_limb, cannot_solve
 from ..overlay import clear_ghosts
 from .base import IKOperator
 from .job import JobOperator
@@ -22,13 +22,15 @@ from .outcome import report_outcome
 class POSE_OT_ik_triangulation_duel(JobOperator):
     bl_idname = "pose.ik_triangulation_duel"
     bl_label = "Solver Duel"
-    bl_description = "Let every solver solve the limb, list what each takes, and show the pose of the best as a ghost"
-    bl_options = {"REGISTER"}  # nothing is changed that could be undone
+    bl_description = (
+        "Solve the limb with every solver, list their results, and show the pose of the best one as a ghost"
+    )
+    bl_options = {"REGISTER"}  # no undo step: nothing in the file is changed
 
     doing = "Comparing solvers"
     parts = "solves"
 
-    why_not = staticmethod(why_not)
+    poll_problem = staticmethod(cannot_solve)
 
     def job(self, context: Context, seconds: float) -> Job[Sequence[SolverResult]]:
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
@@ -38,13 +40,15 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
         where = {"scene": scene, "view_layer": context.view_layer}
         return compare.steps(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
-    def tell(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
-        duel.show(result, active_armature(context), active_bone(context).name, context)
+    def report_result(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
+        show_comparison(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
         if best.reached and not any(row.turns for row in result):
-            self.report({"WARNING"}, "The limb is at its target already. Move one of them, or compare a range")
+            self.report(
+                {"WARNING"}, "The limb is already at its target. Move the target or the limb, or compare a range"
+            )
             return {"FINISHED"}
-        self.report({"INFO"}, f"Best: {duel.label(best)}, reached {best.reached} of {best.tasks}")
+        self.report({"INFO"}, f"Best: {solver_label(best)}, reached {best.reached} of {best.tasks}")
         return {"FINISHED"}
 
 
@@ -52,14 +56,14 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
     bl_idname = "pose.ik_triangulation_duel_apply"
     bl_label = "Use Solver"
     bl_description = (
-        "Make the solver chosen in the list that of the limb, and solve the pose; keyed if Auto Keying is on"
+        "Use the solver chosen in the list for this limb, and solve the pose; inserts keys if Auto Keying is on"
     )
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
+    def poll_problem(cls, context: Context) -> str | None:
         rows, bone = context.window_manager.ik_triangulation_duel, active_bone(context)
-        fought = bone is not None and rows.rows and (rows.armature, rows.tip) == (bone.id_data.name, bone.name)
-        return why_not(context) or (None if fought else "Fight a duel of this limb first")
+        compared = bone is not None and rows.rows and (rows.armature, rows.tip) == (bone.id_data.name, bone.name)
+        return cannot_solve(context) or (None if compared else "Run Solver Duel on this limb first")
 
     def act(self, context: Context) -> set[str]:
         rows, stored = context.window_manager.ik_triangulation_duel, active_bone(context).ik_triangulation
@@ -77,15 +81,15 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
 class POSE_OT_ik_triangulation_duel_forget(IKOperator):
     bl_idname = "pose.ik_triangulation_duel_forget"
     bl_label = "Clear Duel"
-    bl_description = "Empty the list of solvers and show no ghost any more"
+    bl_description = "Clear the list of solvers and hide the ghost"
     bl_options = {"REGISTER"}
 
     @classmethod
-    def why_not(cls, context: Context) -> str | None:
-        return None if context.window_manager.ik_triangulation_duel.rows else "There was no duel"
+    def poll_problem(cls, context: Context) -> str | None:
+        return None if context.window_manager.ik_triangulation_duel.rows else "The list of solvers is empty"
 
     def act(self, context: Context) -> set[str]:
-        duel.forget(context)
+        clear_comparison(context)
         return {"FINISHED"}
 
 

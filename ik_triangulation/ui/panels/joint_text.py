@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a joint may do, in words short enough for a list."""
+"""Kind, limits and angle of a joint as short texts for a list."""
 
 from math import degrees, isinf
 
 from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked
 
 
-def kind_words(freedom: Freedom) -> str:
-    """The kind of joint, and the axis of a hinge if it is one of the bone's own."""
+def kind_text(freedom: Freedom) -> str:
+    """Return the kind of joint, with the axis of a hinge if it is one of the bone's own axes."""
     if isinstance(freedom, Locked) or not freedom.moves:
         return "Locked"
     if isinstance(freedom, Hinge):
@@ -16,31 +16,31 @@ def kind_words(freedom: Freedom) -> str:
     return "Euler" if isinstance(freedom, EulerLimits) else "Cone" if isinstance(freedom, Cone) else "Free"
 
 
-def range_words(freedom: Freedom) -> str:
-    """From where to where the joint may turn; nothing where there is no limit."""
+def range_text(freedom: Freedom) -> str:
+    """Return the limits of the joint; empty if there are none."""
     if isinstance(freedom, Hinge):
         return _range(freedom.lower, freedom.upper)
     if isinstance(freedom, Cone):
         twist = _range(freedom.twist_lower, freedom.twist_upper)
-        return f"to {angle_words(freedom.swing)}" + (f", twist {twist}" if twist else "")
+        return f"to {angle_text(freedom.swing)}" + (f", twist {twist}" if twist else "")
     if isinstance(freedom, EulerLimits):
         ranges = zip("XYZ", freedom.lower, freedom.upper, strict=True)
         return ", ".join(f"{axis} {_range(*ends)}" for axis, *ends in ranges if _range(*ends))
     return ""
 
 
-def angle_words(angle: float) -> str:
-    """An angle [rad] in whole degrees."""
+def angle_text(angle: float) -> str:
+    """Return an angle [rad] in whole degrees."""
     return f"{round(degrees(angle)) + 0}°"
 
 
 def _sign(part: float) -> list[str]:
-    """The sign of a part of a unit vector, if that is all there is to it."""
+    """Return the sign of a unit vector's component of length one, as a list; empty for other components."""
     return [] if abs(part) < 1.0 - 1e-6 else ["" if part > 0.0 else "-"]
 
 
 def _range(lower: float, upper: float) -> str:
     if isinf(lower) and isinf(upper):
         return ""
-    ends = ("any" if isinf(end) else angle_words(end) for end in (lower, upper))
+    ends = ("any" if isinf(end) else angle_text(end) for end in (lower, upper))
     return " to ".join(ends)
