@@ -15,6 +15,19 @@ ROOT = Path(__file__).resolve().parent.parent
 ALONE = "import bpy, sys; sys.modules['bpy'] = None; "  # mathutils as Blender brings it, but no bpy
 NOTHING = "import sys; sys.modules['bpy'] = sys.modules['mathutils'] = None; "
 
+NEED_SAVED_SETTINGS = [
+    "Limb.of(tip)",
+    "enabled_limbs(rig)",
+    "add_limbs(rig, ['Bone 1'])",
+    "remove_limb(rig, 'Bone 1')",
+    "start_live(rig, 'Bone 1')",
+    "copy_joints_to_own(rig, ['Bone 1'])",
+    "copy_joint_to_others(rig, 'Bone 0', ['Bone 1'])",
+    "mirror_joints(rig, ['Bone 1'])",
+    "learn_joints(rig, ['Bone 1'])",
+    "preset_of(rig, ['Bone 1'], 'Own')",
+]
+
 
 def python(code):
     return subprocess.run(
@@ -65,6 +78,23 @@ def test_what_is_missing_is_told_with_the_remedy(before, name, missing):
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(f"ImportError: '{name}' needs {missing}"), done.stderr
     assert last.endswith("pip install bpy, for a Python that has it.")
+
+
+def test_what_needs_saved_settings_says_so_where_nothing_is_registered():
+    done = python(f"""
+from ik_triangulation.api import *
+from tests.rigs import chain_rig
+rig = chain_rig(2)
+tip = rig.pose.bones["Bone 1"]
+for call in {NEED_SAVED_SETTINGS}:
+    try:
+        eval(call)
+    except SettingError as error:
+        print(error)
+""")
+    said = [line for line in done.stdout.splitlines() if line.startswith("Bones have no saved settings")]
+    assert len(said) == len(NEED_SAVED_SETTINGS), done.stderr
+    assert "ik_triangulation.register()" in said[0]
 
 
 def test_pytest_loads_no_second_copy_of_the_rooms():

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rooms below the jobs speak plainly: a public name has one meaning, and a docstring says what a thing does."""
+"""The package speaks plainly: a public name has one meaning, and a docstring says what a thing does."""
 
 import ast
 import re
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
+# The rooms whose names and docstrings are as they should be; all of them in the end.
 ROOMS = ("kinematics", "goals", "solvers", "motion", "maps", "rig", "presets", "settings")
 FILES = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
 # Protocols, with one meaning: each method's step (solvers.solver.Step), and the calls by which Blender loads modules.
 EVERYWHERE = {"step", "register", "unregister"}
+QUESTION = re.compile(r"(What|Which|Where|How)\b")
+MOST_QUESTIONS = 20  # docstrings of the package that may begin so
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
@@ -25,13 +28,29 @@ def public_names(path):
             yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
+def question_words(path):
+    """Docstrings of a file that begin with a question word."""
+    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, DOCUMENTED))
+    return [text for node in nodes if QUESTION.match(text := ast.get_docstring(node) or "")]
+
+
 def test_a_public_name_is_defined_once():
-    names = Counter(name for path in FILES for name in public_names(path) if not name.startswith("_"))
-    assert [name for name, count in names.items() if count > 1 and name not in EVERYWHERE] == []
+    places = defaultdict(list)
+    for path in FILES:
+        for name in public_names(path):
+            if not name.startswith("_") and name not in EVERYWHERE:
+                places[name].append(path.relative_to(PACKAGE).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}, (
+        "These names are defined in several files. Give each meaning a name of its own, or import the one there is; "
+        "what only its file uses begins with an underscore."
+    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_a_docstring_begins_with_a_verb_or_a_noun(path):
-    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, DOCUMENTED))
-    found = [ast.get_docstring(node) or "" for node in nodes]
-    assert [text for text in found if re.match(r"(What|Which|Where|How)\b", text)] == []
+    assert question_words(path) == [], "Begin with what it does (Return ..., Solve ...), or with the noun that it is."
+
+
+def test_few_docstrings_of_the_package_begin_with_a_question_word():
+    found = [text for path in sorted(PACKAGE.rglob("*.py")) for text in question_words(path)]
+    assert len(found) <= MOST_QUESTIONS, "Say what a thing does, not what is asked of it:\n" + "\n".join(found)

@@ -23,6 +23,7 @@ from ..rig.checks import LONGEST_RANGE
 from ..rig.freedom import freedom_of, limits_of, stiffness_of, store
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, limit_order, rotation_from, rotation_of
+from ..settings import check_registered
 
 _LARGEST = 1e6  # [rad] of a channel value: single precision tells no rotations beyond it
 
@@ -115,6 +116,7 @@ def learn(
 
 
 def _found(armature: Object, bones: Sequence[str]) -> list[PoseBone]:
+    check_registered()
     if not bones:
         raise ChainError("No bones are selected. Select the bones to set up.")
     return [armature.pose.bones[find_bone(armature, name).name] for name in bones]

@@ -15,6 +15,7 @@ from ..rig.collections import home
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn
 from ..rig.units import scale_of
+from ..settings import check_registered
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 
@@ -26,6 +27,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError if there are
     no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
     """
+    check_registered()
     if not bones:
         raise ChainError("No bones are selected. Select the bones of the limb, or the one at its end.")
     controls = Controls(armature)
@@ -48,6 +50,7 @@ def remove_limb(armature: Object, tip: str) -> None:
 
     Raises ChainError for no such bone.
     """
+    check_registered()
     stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
     for name in ("target", "chain_count"):
         stored.property_unset(name)

@@ -21,6 +21,7 @@ from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, limits_of, stiffness_of, store
+from ..settings import check_registered
 from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 _OWN = radians(20.0)  # deviation up to which a bone's own axis is its axis of flexion; Rigify's elbow is 13 degrees off
@@ -96,6 +97,7 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
 
 def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:
     """Return the bones that can rotate, from the root on, and the last of all. Raises ChainError if none can."""
+    check_registered()
     line = [name for name in bones_in_line(armature, bones) if name in bones]
     able = [name for name in line if can_turn(armature.pose.bones[name])]
     if not able:

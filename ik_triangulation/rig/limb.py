@@ -19,6 +19,7 @@ from ..settings import (
     MethodSettings,
     PathSettings,
     ReachSettings,
+    check_registered,
     settings_of,
 )
 from .animated import PER_FRAME, animated_settings, moving_limits
@@ -121,6 +122,7 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, MethodSettings, PathSett
 
         Its target is the stored one, otherwise `target`. Raises what from_tip() and from_bones() do.
         """
+        check_registered()
         stored = bone.ik_triangulation
         target = stored.target or target
         settings = saved_settings(stored)
@@ -161,6 +163,7 @@ def enabled_tips(armature: Object) -> list[str]:
 
 def has_limbs(armature: Object) -> bool:
     """Tell whether a limb of the armature is enabled and has a target."""
+    check_registered()
     return any(map(_is_enabled, armature.pose.bones))
 
 

@@ -3,6 +3,7 @@
 
 from bpy.types import Object, PoseBone
 
+from ..settings import check_registered
 from .limb import Limb
 
 
@@ -13,6 +14,7 @@ def selected_bones(armature: Object) -> list[str]:
 
 def selected_limb(tip: PoseBone, target: Object | None = None) -> Limb:
     """Return the limb that ends in this bone, for this `target` if it has none. Raises what Limb.of() does."""
+    check_registered()
     chosen = selected_bones(tip.id_data) if tip.ik_triangulation.use_selected else ()
     return Limb.of(tip, chosen, target)
 

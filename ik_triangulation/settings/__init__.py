@@ -12,7 +12,7 @@ from .goal import GoalSettings
 from .joint import JointSettings
 from .keys import KeySettings
 from .path import PathSettings
-from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, choices, register, unregister
+from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
 from .reach import ReachSettings
 from .solver import SOLVER_ITEMS, MethodSettings
 from .stop import StopSettings
@@ -38,6 +38,7 @@ __all__ = [
     "Setting",
     "StopSettings",
     "by_property",
+    "check_registered",
     "choices",
     "given",
     "group",

@@ -8,6 +8,7 @@ from bpy.app.handlers import persistent
 from bpy.props import PointerProperty
 from bpy.types import PoseBone, PropertyGroup
 
+from ..errors import SettingError
 from .bend import BendSettings
 from .chain import ChainSettings
 from .comfort import ComfortSettings
@@ -74,6 +75,14 @@ def _prepare_overrides(*_: object) -> None:
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_stop, IKT_PG_limb, IKT_PG_joint))
+
+
+def check_registered() -> None:
+    """Raise SettingError where bones have no settings, as nothing is registered."""
+    if not hasattr(PoseBone, "ik_triangulation"):
+        raise SettingError(
+            "Bones have no saved settings while the extension is off. Enable it, or call ik_triangulation.register()."
+        )
 
 
 def register() -> None:

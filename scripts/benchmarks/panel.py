@@ -12,7 +12,7 @@ def run(arguments):
     import ik_triangulation
     from tests.layouts import drawn
     from tests.rigs import chain_rig, configure, empty
-    from tests.ui.panels.test_panels import PANELS
+    from tests.ui.panels.states import PANELS
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     ik_triangulation.register()

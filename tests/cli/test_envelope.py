@@ -2,37 +2,16 @@
 """The command line's report: one JSON object for every command, alone on standard output, also when it fails."""
 
 import json
-import os
 from math import inf, nan
 
-import bpy
 import pytest
 
-from ik_triangulation.cli import main
 from ik_triangulation.cli.envelope import Result, report
 
-from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, command, save_rig, started, told
+from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, command, told
 
 LIMB = ["--tip", "Bone 3"]
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def rig_file(empty_scene, tmp_path):
-    return save_rig(empty_scene, tmp_path / "rig.blend")
-
-
-@pytest.fixture
-def run(addon, rig_file, capfd):
-    """Run the command line here; exit code, standard output and standard error."""
-
-    def here(*words):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        capfd.readouterr()
-        code = main([str(word) for word in words])
-        return code, *capfd.readouterr()
-
-    return here
 
 
 COMMANDS = {
@@ -77,16 +56,6 @@ def test_a_failure_is_in_the_report_that_was_asked_for_and_leaves_all_other_file
     assert (code, where.read_text(encoding="utf-8")) == (FAILED, "as it was"), "no report onto another output"
 
 
-def test_a_fault_of_ours_is_in_the_report_too_and_leaves_the_file(run, rig_file, monkeypatch):
-    before = rig_file.read_bytes()
-    monkeypatch.setattr("ik_triangulation.cli.solving.summary", lambda *_: 1 / 0)
-    code, out, said = run("bake", rig_file, *LIMB, "--overwrite", "--json")
-    assert code == FAILED
-    assert told(out)["error"] == "Internal error (ZeroDivisionError: division by zero). No file was changed."
-    assert "Traceback" in said
-    assert rig_file.read_bytes() == before
-
-
 def test_numbers_that_are_none_are_null():
     made = json.loads(report("compare", None, Result(parts={"solvers": [{"error": inf, "travel": (nan, 1.0)}]})))
     assert made["solvers"] == [{"error": None, "travel": [None, 1.0]}]
@@ -96,24 +65,6 @@ def test_wrong_usage_is_words_on_standard_error_alone(run, rig_file):
     code, out, said = run("bake", rig_file, *LIMB, "--discard", "--json", "--seed", "-1")
     assert (code, out) == (USAGE, "")
     assert "argument --seed: -1 is not a number from 0 to 2147483647" in said
-
-
-def test_misses_are_accepted_when_told_to(run, rig_file):
-    words = "bake", rig_file, *LIMB, "--target", "Far", "--frame-end", "2", "--discard"
-    assert run(*words)[0] == MISSED
-    code, _, said = run(*words, "--accept-misses")
-    assert code == DONE
-    assert "Reached 0 of 2 frames" in said
-    assert run("compare", rig_file, *LIMB, "--target", "Far", "--solvers", "ccd", "--accept-misses")[0] == DONE
-    assert run("bake", rig_file, "--tip", "hand", "--discard", "--accept-misses")[0] == FAILED
-
-
-@pytest.mark.parametrize("words", [["-q", "bake"], ["bake", "-q"], ["bake", "--quiet"]], ids=" ".join)
-def test_quiet_says_only_errors(words, run, rig_file):
-    code, _, said = run(*words, rig_file, *LIMB, "--target", "Far", "--frame-end", "2", "--discard")
-    assert (code, said) == (MISSED, "")
-    code, _, said = run(*words, rig_file, "--tip", "hand", "--discard")
-    assert (code, len(said.splitlines())) == (FAILED, 1)
 
 
 def test_the_version_is_told(run):
@@ -131,18 +82,3 @@ def test_standard_output_is_for_results_alone_in_a_process_of_its_own(rig_file):
     done = command("bake", rig_file, *LIMB, "--overwrite", "--json", "-q")
     assert json.loads(done.stdout)["limbs"][0]["reached"] == 6
     assert (done.returncode, done.stderr) == (DONE, "")
-
-
-def test_a_run_that_is_stopped_leaves_the_file_and_nothing_else(rig_file):
-    before = rig_file.read_bytes()
-    (rig_file.parent / ".rig.blend.lock").write_text(
-        json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "token": "x"})
-    )
-    with started("bake", rig_file, *LIMB, "--overwrite") as process:
-        while "Waiting for process" not in process.stderr.readline():
-            assert process.poll() is None
-        process.terminate()
-        process.communicate(timeout=30)
-    assert process.returncode == 143
-    assert rig_file.read_bytes() == before
-    assert {path.name for path in rig_file.parent.iterdir()} == {"rig.blend", ".rig.blend.lock"}

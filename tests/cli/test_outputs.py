@@ -7,53 +7,23 @@ With IK_TRIANGULATION_ROUNDS=50 the runs on a full disk and two at once are done
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import bpy
 import pytest
 
 from ik_triangulation.cli import main
-from ik_triangulation.cli.blend import note_saved
-from ik_triangulation.cli.blend_check import is_whole
-from ik_triangulation.cli.lock import lock_of, locked
-from ik_triangulation.errors import IKError
 from ik_triangulation.presets import SUFFIX
 
-from ..commands import DONE, FAILED, command, opened, save_rig, started
-from ..rigs import curves_of, key_frames
+from ..commands import DONE, FAILED, command, opened
+from .files import LIMB, ROUNDS, contents, keyed, posix
 
 try:
     import resource
 except ModuleNotFoundError:  # on Windows
     resource = None
-
-ROUNDS = int(os.environ.get("IK_TRIANGULATION_ROUNDS", "2"))
-LIMB = ["--tip", "Bone 3"]
-posix = pytest.mark.skipif(os.name == "nt", reason="links, pipes and permissions as on Unix")
-
-
-@pytest.fixture
-def rig_file(empty_scene, tmp_path):
-    folder = tmp_path / "shot"
-    folder.mkdir()
-    return save_rig(empty_scene, folder / "rig.blend")
-
-
-@pytest.fixture
-def run(addon, rig_file, capfd):
-    """Run the command line here; exit code, standard output and standard error."""
-
-    def here(*words):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        capfd.readouterr()
-        code = main([str(word) for word in words])
-        return code, *capfd.readouterr()
-
-    return here
 
 
 @pytest.fixture
@@ -62,16 +32,6 @@ def nothing_changes(rig_file):
     before = contents(rig_file.parent)
     yield
     assert contents(rig_file.parent) == before
-
-
-def contents(folder):
-    return {
-        path.relative_to(folder): path.read_bytes() if path.is_file() else os.fspath(path) for path in folder.rglob("*")
-    }
-
-
-def keyed(path):
-    return {frame for curve in curves_of(opened(path)) for frame in key_frames(curve)}
 
 
 # Outputs that would destroy something. FILE is the input, and stands in the folder HERE.
@@ -159,166 +119,6 @@ def test_an_output_onto_a_file_that_the_input_links_is_refused(run, rig_file):
     assert code == FAILED
     assert "library.blend' is linked by the input" in said
     assert contents(rig_file.parent) == before
-
-
-INPUTS = {
-    "a pipe": ("pipe", "is no regular file"),
-    "a folder": (".", "is no regular file"),
-    "too long a name": (300 * "x", "File name too long"),
-    "too long a path": (2500 * "x/", "File name too long"),
-    "too long a path for Blender": (5 * ("y" * 220 + "/") + "rig.blend", "is too long a path for Blender"),
-}
-
-
-@posix
-@pytest.mark.parametrize("what", INPUTS)
-@pytest.mark.parametrize("words", [["--discard"], ["--overwrite"]], ids=["read", "overwritten"])
-def test_what_is_no_file_is_told(what, words, run, rig_file):
-    path, message = INPUTS[what]
-    path = rig_file.parent / path
-    if path.name == "pipe":
-        os.mkfifo(path)
-    elif path.name == "rig.blend":
-        path.parent.mkdir(parents=True)
-        shutil.copy(rig_file, path)
-    before = contents(rig_file.parent)
-    code, _, said = run("bake", path, *LIMB, *words)
-    assert code == FAILED
-    assert message in said
-    assert len(said.splitlines()) == 1
-    assert contents(rig_file.parent) == before
-
-
-@posix
-def test_a_file_keeps_its_permissions_its_link_and_its_older_versions(run, rig_file):
-    old = rig_file.read_bytes()
-    elsewhere = rig_file.parent.parent / "store"
-    elsewhere.mkdir()
-    real = rig_file.rename(elsewhere / "v1.blend")
-    rig_file.symlink_to(real)
-    real.chmod(0o640)
-    versions = bpy.context.preferences.filepaths.save_version
-    assert run("bake", rig_file, *LIMB, "--frame-end", 2, "--overwrite")[0] == DONE
-    assert rig_file.is_symlink()
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    assert keyed(rig_file) == {1, 2}
-    assert (versions, real.with_name("v1.blend1").read_bytes()) == (1, old)
-    assert {path.name for path in elsewhere.iterdir()} == {"v1.blend", "v1.blend1"}
-
-
-def test_relative_paths_lead_to_the_same_files_from_where_a_file_is_saved(run, rig_file):
-    opened(rig_file)
-    picture = bpy.data.images.new("Picture", 1, 1)
-    picture.source, picture.filepath, picture.use_fake_user = "FILE", "//textures/a.png", True
-    bpy.ops.wm.save_mainfile()
-    assert run("bake", rig_file, *LIMB, "--overwrite")[0] == DONE
-    opened(rig_file)
-    assert bpy.data.images["Picture"].filepath == "//textures/a.png"
-    (rig_file.parent / "out").mkdir()
-    assert run("bake", rig_file, *LIMB, "--output", rig_file.parent / "out/b.blend")[0] == DONE
-    opened(rig_file.parent / "out/b.blend")
-    assert Path(bpy.path.abspath(bpy.data.images["Picture"].filepath)).resolve() == (rig_file.parent / "textures/a.png")
-
-
-@pytest.mark.parametrize("compress", [True, False], ids=["compressed", "plain"])
-def test_a_file_stays_as_compressed_as_it_was_and_holds_no_temporary_name(compress, run, rig_file):
-    opened(rig_file)
-    bpy.ops.wm.save_as_mainfile(filepath=str(rig_file), compress=compress)
-    assert run("bake", rig_file, *LIMB, "--overwrite")[0] == DONE
-    content = rig_file.read_bytes()
-    assert content.startswith(b"BLENDER") != compress
-    if not compress:
-        assert str(rig_file.parent / ".").encode() not in content
-
-
-@pytest.mark.parametrize("compress", [True, False], ids=["compressed", "plain"])
-def test_a_file_that_was_cut_off_anywhere_is_not_whole(compress, rig_file):
-    opened(rig_file)
-    bpy.ops.wm.save_as_mainfile(filepath=str(rig_file), compress=compress)
-    assert is_whole(rig_file)
-    content = rig_file.read_bytes()
-    part = rig_file.with_name("part.blend")
-    for size in {*range(0, len(content), len(content) // 50), len(content) - 1, len(content) - 9, 3, 8, 13}:
-        part.write_bytes(content[:size])
-        assert not is_whole(part), size
-    part.write_bytes(content + b"\0")
-    assert not is_whole(part)
-    hole = len(content) // 2
-    part.write_bytes(content[:hole] + content[hole + 4096 :])
-    assert not is_whole(part)
-
-
-def test_a_file_that_was_changed_since_it_was_read_is_left_as_it_is(addon, rig_file, capfd):
-    opened(rig_file)
-    newer = rig_file.read_bytes() + b" "
-    rig_file.write_bytes(newer)
-    assert main(["bake", *LIMB, "--overwrite"]) == FAILED
-    assert "rig.blend' has changed since it was read, and is left as it is. Run this again." in capfd.readouterr().err
-    assert rig_file.read_bytes() == newer
-    assert {path.name for path in rig_file.parent.iterdir()} == {"rig.blend"}
-    note_saved()
-    assert main(["bake", *LIMB, "--overwrite"]) == DONE
-    assert main(["bake", *LIMB, "--frame-end", "3", "--overwrite"]) == DONE, "its own change"
-
-
-def test_a_lock_whose_process_is_gone_or_that_is_old_is_taken_over_and_another_is_waited_for(rig_file):
-    lock = lock_of(rig_file)
-    ended = subprocess.Popen([sys.executable, "-c", "pass"])
-    ended.wait()
-    with locked(rig_file):
-        mine = json.loads(lock.read_text())
-        for lasting in (mine, mine | {"host": "elsewhere"}, {}):
-            lock.write_text(json.dumps(lasting))
-            with pytest.raises(IKError, match=r"rig\.blend' is being changed by .*process"), locked(rig_file, 0.1):
-                pass
-            assert lock.exists()
-    stale = {"a process that is gone": (mine | {"pid": ended.pid}, 0), "an old lock": (mine, 25), "nothing": ({}, 1)}
-    for what, (holder, hours) in stale.items():
-        lock.write_text(json.dumps(holder))
-        then = time.time() - hours * 3600
-        os.utime(lock, (then, then))
-        with locked(rig_file, 0.1):
-            assert json.loads(lock.read_text())["pid"] == os.getpid(), what
-        assert list(rig_file.parent.iterdir()) == [rig_file]
-
-
-def test_a_lock_has_one_holder_at_a_time_however_many_want_to_take_over_a_stale_one(rig_file):
-    lock_of(rig_file).write_text(json.dumps({"pid": 2**22 + 1, "host": "", "token": "x"}))
-    then = time.time() - 25 * 3600
-    os.utime(lock_of(rig_file), (then, then))
-    count = rig_file.with_name("count")
-    count.write_text("0")
-    script = (
-        "import sys, time; from pathlib import Path; import bpy; from ik_triangulation.cli.lock import locked\n"
-        "file, count = map(Path, sys.argv[1:])\n"
-        "for _ in range(20):\n"
-        "    with locked(file):\n"
-        "        value = int(count.read_text()); time.sleep(0.002); count.write_text(str(value + 1))\n"
-    )
-    run = [sys.executable, "-c", script, str(rig_file), str(count)]
-    both = [subprocess.Popen(run, cwd=Path(__file__).resolve().parents[2]) for _ in range(2)]
-    assert [each.wait(120) for each in both] == [0, 0]
-    assert count.read_text() == "40"
-
-
-def test_two_runs_at_once_on_one_file_both_have_their_keys_in_it(rig_file):
-    whole = rig_file.read_bytes()
-    codes = []
-    for _ in range(ROUNDS):
-        rig_file.write_bytes(whole)
-        ranges = (1, 3), (11, 13)
-        both = [
-            started("bake", rig_file, *LIMB, "--frame-start", first, "--frame-end", last, "--overwrite")
-            for first, last in ranges
-        ]
-        said = [each.communicate(timeout=120)[1] for each in both]
-        codes.append(tuple(each.returncode for each in both))
-        found = keyed(rig_file)
-        for code, (first, last), text in zip(codes[-1], ranges, said, strict=True):
-            assert code == DONE, text
-            assert set(range(first, last + 1)) <= found
-        assert not [path for path in rig_file.parent.iterdir() if path.name[0] == "."]
-    print(f"Two at once: {len(codes)} rounds, exit codes {sorted(set(codes))}")
 
 
 @pytest.fixture

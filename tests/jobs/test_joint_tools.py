@@ -13,9 +13,7 @@ from ik_triangulation.jobs import joint_tools as joints
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of
-from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
 
-from ..layouts import drawn
 from ..rigs import (
     MODES,
     armature,
@@ -24,25 +22,13 @@ from ..rigs import (
     nothing_lost,
     random_rotation,
     random_vector,
-    rotate,
-    rotation_property,
     select,
 )
+from .hinges import AXIS, keyed, limit_rotation, own, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0))
-
-
-def settings(rig):
-    """All joint settings of a rig, copied."""
-    return {bone.name: values_of(bone.ik_triangulation_joint) for bone in rig.pose.bones}
-
-
-def values_of(joint):
-    keys = joint.bl_rna.properties.keys()
-    values = {key: getattr(joint, key) for key in keys if key not in {"rna_type", "name"}}
-    return {k: tuple(v) if hasattr(v, "__len__") and not isinstance(v, str) else v for k, v in values.items()}
 
 
 def ik_panel(bone, x=None, y=None, z=None):
@@ -53,23 +39,6 @@ def ik_panel(bone, x=None, y=None, z=None):
             setattr(bone, f"use_ik_limit_{axis}", True)
             setattr(bone, f"ik_min_{axis}", ends[0])
             setattr(bone, f"ik_max_{axis}", ends[1])
-
-
-def own(bone, **values):
-    """Own values of a bone."""
-    joint = bone.ik_triangulation_joint
-    for name, value in ({"source": "OWN"} | values).items():
-        setattr(joint, name, value)
-    return joint
-
-
-def limit_rotation(bone, **values):
-    """A Limit Rotation constraint that the bone takes its limits from."""
-    bone.ik_triangulation_joint.source = "CONSTRAINT"
-    limit = bone.constraints.new("LIMIT_ROTATION")
-    for name, value in ({"owner_space": "LOCAL"} | values).items():
-        setattr(limit, name, value)
-    return limit
 
 
 def allows_the_same(before, after, random, count=60):
@@ -315,17 +284,6 @@ def test_no_bone_is_mirrored_if_one_has_no_partner():
 # Learn
 
 
-def keyed(rig, name, rotation, frames):
-    """Key the rotation of a bone at each frame, in its mode."""
-    bone = rig.pose.bones[name]
-    for frame in frames:
-        rotate(bone, rotation(frame))
-        bone.keyframe_insert(rotation_property(bone), frame=frame)
-
-
-AXIS = Vector((2.0, -1.0, 0.5)).normalized()
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_hinge_is_learned_in_every_mode(mode):
     rig = chain_rig(2, mode=mode)
@@ -371,22 +329,6 @@ def test_what_was_learned_is_reported_and_returned(capfd):
     found = joints.learn(rig, ["Bone 0", "Bone 2"], share=100.0)
     assert found["Bone 2"].freedom == freedom_of(rig.pose.bones["Bone 2"]) == Locked()
     assert degrees(found["Bone 0"].freedom.upper) == pytest.approx(128.0, abs=0.01)
-
-
-def test_the_operator_learns_what_the_call_does():
-    learned = []
-    for act in (
-        lambda rig: bpy.ops.pose.ik_triangulation_joint_learn(off_axis=0.5, share=90.0, margin=0.25),
-        lambda rig: joints.learn(rig, ["Bone 0"], off_axis=0.5, share=90.0, margin=0.25),
-    ):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        rig, random = chain_rig(1), Random(4)
-        way = [about((AXIS + 0.2 * random_vector(random)).normalized(), frame / 20.0) for frame in range(60)]
-        keyed(rig, "Bone 0", way.__getitem__, range(60))
-        act(rig)
-        learned.append(settings(rig))
-    assert learned[0] == learned[1]
-    assert learned[0]["Bone 0"]["kind"] == "HINGE"
 
 
 def test_channels_without_keys_have_their_present_value_and_muted_ones_are_not_heard():
@@ -450,88 +392,4 @@ def test_bones_without_keys_are_refused_by_name():
 # Any of them
 
 
-OPERATORS = ["own", "copy", "mirror", "learn"]
-
-
-def operator(name):
-    return getattr(bpy.ops.pose, f"ik_triangulation_joint_{name}")
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_why_it_cannot_be_pressed(name):
-    with pytest.raises(RuntimeError, match="Select an armature"):
-        operator(name)()
-    rig = chain_rig(2)
-    bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(RuntimeError, match="Leave Edit Mode first"):
-        operator(name)()
-    bpy.ops.object.mode_set(mode="POSE")
-    rig.data.bones.active = None
-    for bone in rig.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = False
-    with pytest.raises(RuntimeError, match="Make the bone to copy from active" if name == "copy" else "Select bones"):
-        operator(name)()
-
-
-def test_the_active_bone_is_taken_if_none_is_selected():
-    rig = chain_rig(2)
-    select(rig, active="Bone 0")
-    bpy.ops.pose.ik_triangulation_joint_own()
-    assert [bone.ik_triangulation_joint.source for bone in rig.pose.bones] == ["OWN", "BLENDER"]
-    with pytest.raises(RuntimeError, match="Select the bones to copy to"):
-        bpy.ops.pose.ik_triangulation_joint_copy()
-
-
-def test_it_is_one_step_of_undo():
-    rig = chain_rig(3)
-    select(rig, "Bone 0", "Bone 1", "Bone 2")
-    bpy.ops.ed.undo_push(message="before")
-    bpy.ops.pose.ik_triangulation_joint_own()
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    rig = bpy.data.objects["Rig"]
-    assert {bone.ik_triangulation_joint.source for bone in rig.pose.bones} == {"BLENDER"}
-
-
-def test_every_operator_can_be_undone():
-    for name in OPERATORS:
-        cls = getattr(bpy.types, f"POSE_OT_ik_triangulation_joint_{name}")
-        assert cls.bl_options == {"REGISTER", "UNDO"}
-
-
 # The panel
-
-
-TOOLS = ["joint_own", "joint_copy", "joint_mirror", "joint_learn"]
-
-
-def said_below_the_list():
-    said = drawn(VIEW3D_PT_ik_triangulation_joint, 200)
-    return [word for word in said[said.index("source") + 1 :] if word != "Selected Bones:"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "shown"),
-    [
-        ("FREE", ["stiffness"]),
-        ("HINGE", ["axis", "use_limits", "lower", "upper", "stiffness"]),
-        ("EULER", ["order", "minimum", "maximum", "stiffness"]),
-        ("CONE", ["swing", "use_limits", "twist_lower", "twist_upper", "stiffness"]),
-        ("LOCKED", []),
-    ],
-)
-def test_the_panel_shows_the_values_of_the_kind(kind, shown):
-    rig = chain_rig(1)
-    own(rig.pose.bones["Bone 0"], kind=kind)
-    assert said_below_the_list() == ["kind", *shown, *TOOLS]
-
-
-def test_the_panel_shows_what_the_constraint_says_or_why_it_cannot_be_used():
-    rig = chain_rig(1)
-    limit = limit_rotation(rig.pose.bones["Bone 0"], use_limit_x=True)
-    shown = ["euler_order", "use_limit_x", "min_x", "max_x", "use_limit_y", "use_limit_z"]
-    assert said_below_the_list() == ["Limit Rotation", *shown, *TOOLS]
-    limit.influence = 0.5
-    said = said_below_the_list()
-    assert "has an influence below 1." in " ".join(said)
-    assert max(map(len, said)) <= 28

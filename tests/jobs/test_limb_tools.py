@@ -3,39 +3,14 @@
 
 import bpy
 import pytest
-from mathutils import Vector
 
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
 from ik_triangulation.rig.collections import home
-from ik_triangulation.ui.last_result import latest
 
-from ..rigs import armature, chain_rig, empty, evaluated_tip, nothing_lost, select
+from ..rigs import chain_rig, empty, evaluated_tip, nothing_lost
+from .arms import choose, limbs, two_arms
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-def limbs(rig):
-    """Chain length and name of the target of each limb, by its tip."""
-    found = {bone.name: bone.ik_triangulation for bone in rig.pose.bones}
-    return {name: (limb.chain_count, limb.target.name) for name, limb in found.items() if limb.target}
-
-
-def choose(rig, *names, active=None):
-    bpy.context.view_layer.objects.active = rig
-    select(rig, *names, active=active)
-
-
-def two_arms():
-    """A spine with two arms of three bones."""
-    specs = [{"name": "spine", "head": (0, 0, 0), "tail": (0, 0, 1)}]
-    for side, x in (("L", 1.0), ("R", -1.0)):
-        parent = "spine"
-        for number, name in enumerate(("upper", "lower", "hand")):
-            head = Vector((x * (0.2 + number), 0.05 * (number == 1), 1.0))
-            tail = Vector((x * (1.2 + number), 0.05 * (number == 0), 1.0))
-            specs.append({"name": f"{name}.{side}", "head": head, "tail": tail, "parent": parent})
-            parent = specs[-1]["name"]
-    return armature("Rig", specs)
 
 
 def test_a_single_bone_becomes_a_limb_with_those_above_it_and_a_target_at_its_tip():
@@ -191,22 +166,6 @@ def test_those_that_are_limbs_stay_as_they_are():
     assert rig.data.bones.active.name == "hand.R"
 
 
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        (("upper.L", "hand.L"), "'lower.L' is not selected, but lies between others that are"),
-        (("hand.R",), "'hand.R' ends a limb already"),
-    ],
-)
-def test_what_makes_no_limb_is_refused_and_nothing_changes(chosen, message):
-    rig = two_arms()
-    choose(rig, "hand.R")
-    bpy.ops.pose.ik_triangulation_limb_add()
-    choose(rig, *chosen)
-    with nothing_lost(), pytest.raises(RuntimeError, match=message):
-        bpy.ops.pose.ik_triangulation_limb_add()
-
-
 def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
     rig = chain_rig(3)
     choose(rig, "Bone 2")
@@ -218,38 +177,3 @@ def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
     assert "Bone 2 Target" in bpy.data.objects
     with pytest.raises(RuntimeError, match="Choose a limb of the list"):
         bpy.ops.pose.ik_triangulation_limb_remove()
-
-
-def test_a_limb_without_a_target_gets_a_new_one():
-    rig = chain_rig(3)
-    choose(rig, "Bone 2")
-    rig.pose.bones["Bone 2"].ik_triangulation.subtarget = "Old"
-    assert bpy.ops.pose.ik_triangulation_target_add() == {"FINISHED"}
-    assert limbs(rig) == {"Bone 2": (3, "Bone 2 Target")}
-    assert rig.pose.bones["Bone 2"].ik_triangulation.subtarget == ""
-    assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
-
-
-def test_adding_removing_and_new_targets_are_steps_of_undo():
-    for name in ("limb_add", "limb_remove", "target_add"):
-        assert getattr(bpy.types, f"POSE_OT_ik_triangulation_{name}").bl_options == {"REGISTER", "UNDO"}
-
-
-def test_what_comes_after_a_removed_limb_begins_anew():
-    rig, cup = chain_rig(5), empty("Cup")
-    choose(rig, "Bone 4")
-    cup.select_set(True)
-    bpy.ops.pose.ik_triangulation_limb_add()
-    bpy.ops.pose.ik_triangulation_solve()
-    rig.pose.bones["Bone 4"].ik_triangulation.chain_count = 5
-    assert latest(rig, "Bone 4") is not None
-    bpy.ops.pose.ik_triangulation_limb_remove()
-    assert latest(rig, "Bone 4") is None
-    bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"Bone 4": (3, "Cup")}
-
-
-def test_a_bone_with_none_above_it_is_told_to_be_a_limb_of_one(capfd):
-    choose(chain_rig(3), "Bone 0")
-    bpy.ops.pose.ik_triangulation_limb_add()
-    assert "'Bone 0' has no bone above it that turns" in capfd.readouterr().out

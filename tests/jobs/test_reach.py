@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reach: from the pose there is to targets, in time, along the way asked for, and back."""
 
-from math import pi, radians
-from random import Random
+from math import radians
 
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Quaternion, Vector
+from mathutils import Quaternion
 
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.jobs import measure
@@ -15,15 +14,11 @@ from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.reach import Stop, reach, reach_through
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.timing import profile
-from ik_triangulation.rig.limb import Limb
-from ik_triangulation.ui.panels.reach import VIEW3D_PT_ik_triangulation_reach
 
-from ..layouts import drawn
 from ..rigs import (
     EULER_MODES,
     all_keys,
     chain_rig,
-    configure,
     curves_of,
     empty,
     evaluated_tip,
@@ -32,49 +27,13 @@ from ..rigs import (
     keys_of,
     nothing_lost,
     rotate,
-    rotation_from,
     rows,
 )
+from .reaching import MIDDLE, TOLERANCE, limb, moving_target, posed, rotations, tips, turned
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-TOLERANCE = 1e-3  # the default one
 ROTATION = 3e-6  # [rad] what single precision leaves of a rotation that is read and written
-SOLVERS = ("TRIANGULATION", "SINGLE_PASS", "CIRCULAR", "CCD", "GAUSS_NEWTON")
-MIDDLE = "Bone 1"
-
-
-def posed(bones=4, mode="QUATERNION"):
-    """A rig that is bent and turned a little, and a target it reaches."""
-    rig = chain_rig(bones, mode=mode)
-    rotate(rig.pose.bones["Bone 0"], Quaternion((0.0, 1.0, 0.0), 0.3))
-    rotate(rig.pose.bones[MIDDLE], Quaternion((1.0, 0.0, 0.0), -0.6))
-    return rig, empty(location=(1.5, 1.0, 1.8))
-
-
-def limb(rig, target, **settings):
-    """All bones of the rig."""
-    return Limb.from_tip(rig, rig.pose.bones[-1].name, target, **settings)
-
-
-def tips(rig, frames):
-    """Where the tip is at each frame, in a row each."""
-    found = []
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        found.append(evaluated_tip(rig, rig.pose.bones[-1].name)[:])
-    return np.array(found)
-
-
-def rotations(rig, bone):
-    """The keyed rotations of a bone."""
-    return [rotation_from(rig.pose.bones[bone].rotation_mode, row) for row in rows(rig, bone).tolist()]
-
-
-def turned(rig, bone):
-    """How far [rad] the keyed rotations of a bone are from the first one."""
-    first, *others = rotations(rig, bone)
-    return np.array([0.0, *(rotation_angle(first, other) for other in others)])
 
 
 def shown(rig):
@@ -114,16 +73,6 @@ def test_the_start_pose_is_that_of_the_start_frame_wherever_the_user_is():
     assert np.abs(tips(rig, [10]) - wanted).max() < 1e-5
 
 
-@pytest.mark.parametrize("path", ["LINE", "ARC"])
-def test_with_minimum_jerk_all_joints_start_and_end_at_rest(path):
-    rig, target = posed()
-    reach(limb(rig, target), 1, 31, path=path)
-    steps = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones]).max(axis=0)
-    assert steps.max() > 0.05
-    assert steps[0] < 0.05 * steps.max()
-    assert steps[-1] < 0.05 * steps.max()
-
-
 def test_a_target_out_of_reach_is_approached_and_reported():
     rig, target = posed()
     target.location = (30.0, 0.0, 0.0)
@@ -139,98 +88,7 @@ def test_a_target_out_of_reach_is_approached_and_reported():
 # The way
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_the_tip_goes_straight_with_minimum_jerk_whatever_the_solver(solver):
-    rig, target = posed()
-    reach(limb(rig, target, solver=solver), 1, 25)
-    places = tips(rig, range(1, 26))
-    way = places[-1] - places[0]
-    shares = (places - places[0]) @ way / (way @ way)
-    off = np.linalg.norm(places - places[0] - shares[:, None] * way, axis=1)
-    assert off.max() < 0.1 * TOLERANCE
-    wanted = [profile()(frame / 24.0) for frame in range(25)]
-    assert np.abs(shares - wanted).max() < 0.1 * TOLERANCE
-    turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
-    assert np.abs(np.diff(turns, axis=1)).max() < 0.06  # no frame looks unlike its neighbours
-
-
-def test_no_joint_jumps_on_a_long_straight_way():
-    """From any pose to any place: the pose that the line leads to is taken, not one that is folded otherwise."""
-    random = Random(3)
-    rig, target = chain_rig(5), empty()
-    for _ in range(8):
-        rig.animation_data_clear()
-        for _ in range(2):
-            target.location = evaluated_tip(rig, "Bone 4")
-            for bone in rig.pose.bones:
-                rotate(bone, Euler([random.uniform(-1.2, 1.2) for _ in range(3)]).to_quaternion())
-            bpy.context.view_layer.update()
-        report = reach(limb(rig, target), 1, 25)
-        assert (report.all_reached, report.warnings, report.solver) == (True, [], "GAUSS_NEWTON")
-        turns = np.abs([np.diff(turned(rig, bone.name)) for bone in rig.pose.bones])
-        assert turns.max() < 0.3
-        assert np.abs(np.diff(turns, axis=1)).max() < 0.1
-
-
-@pytest.mark.parametrize(("timing", "easing"), [("LINEAR", "EASE_IN_OUT"), ("CUBIC", "EASE_IN"), ("SINE", "EASE_OUT")])
-def test_the_tip_goes_with_the_timing_asked_for(timing, easing):
-    rig, target = posed()
-    reach(limb(rig, target), 1, 13, timing=timing, easing=easing)
-    places = tips(rig, range(1, 14))
-    shares = np.linalg.norm(places - places[0], axis=1) / np.linalg.norm(places[-1] - places[0])
-    wanted = [profile(timing, easing)(frame / 12.0) for frame in range(13)]
-    assert np.abs(shares - wanted).max() < 0.1 * TOLERANCE
-
-
-def test_on_an_arc_every_joint_turns_on_and_never_back():
-    rig, target = posed()
-    reach(limb(rig, target, solver="GAUSS_NEWTON"), 1, 25, path="ARC")
-    wanted = np.array([profile()(frame / 24.0) for frame in range(25)])
-    for bone in rig.pose.bones:
-        angles = turned(rig, bone.name)
-        assert angles[-1] > 0.02
-        assert (np.diff(angles) > -1e-6).all()
-        assert angles / angles[-1] == pytest.approx(wanted, abs=2e-3)
-    first, middle, last = tips(rig, [1, 13, 25])
-    assert np.linalg.norm(middle - (first + last) / 2.0) > 0.05, "the tip goes straight"
-
-
-@pytest.mark.parametrize("onset", [0.3, 1.0])
-def test_with_an_onset_the_joints_begin_and_end_from_the_root_on(onset):
-    rig, target = posed()
-    report = reach(limb(rig, target, solver="GAUSS_NEWTON"), 1, 61, path="ARC", onset=onset)
-    assert report.all_reached
-    moving = []
-    for bone in rig.pose.bones:
-        angles = turned(rig, bone.name)
-        assert angles[-1] > 0.02
-        moving.append((np.argmax(angles > 0.01 * angles[-1]), np.argmax(angles > 0.99 * angles[-1])))
-    begins, ends = zip(*moving, strict=True)
-    assert list(begins) == sorted(set(begins))
-    assert list(ends) == sorted(set(ends))
-    assert (begins[-1] > ends[0]) == (onset == 1.0)
-
-
-def test_a_straight_way_out_of_reach_is_told():
-    """Straight through the place where the root is: one long and one short bone do not reach there."""
-    rig = chain_rig(2)
-    rig.pose.bones["Bone 1"].scale.y = 0.3
-    rotate(rig.pose.bones["Bone 0"], Quaternion((1.0, 0.0, 0.0), pi / 2.0))
-    bpy.context.view_layer.update()
-    opposite = -evaluated_tip(rig, "Bone 1")
-    report = reach(limb(rig, empty(location=opposite)), 1, 21)
-    assert report.all_reached
-    assert len(report.warnings) == 1
-    assert "cannot follow the straight way at" in report.warnings[0]
-    assert report.warnings[0].endswith("Choose the path Arc.")
-    assert reach(limb(rig, bpy.data.objects["Target"]), 1, 21, path="ARC").warnings == []
-
-
 # What moves
-
-
-def moving_target(frame):
-    return Vector((1.2 + 0.02 * frame, 1.0 - 0.01 * frame, 1.5))
 
 
 @pytest.mark.parametrize("path", ["LINE", "ARC"])
@@ -242,24 +100,6 @@ def test_the_hold_follows_a_moving_target(path):
     frames = range(20, 36)
     assert np.linalg.norm(tips(rig, frames) - [moving_target(f)[:] for f in frames], axis=1).max() < 1.1 * TOLERANCE
     assert {tuple(key_frames(curve)) for curve in curves_of(rig)} == {tuple(range(1, 36))}
-
-
-def test_on_the_way_the_tip_is_on_the_line_to_where_the_target_is_then():
-    rig, target = posed()
-    key_location(target, range(1, 41), moving_target)
-    reach(limb(rig, target), 1, 21)
-    places = tips(rig, range(1, 22))
-    for number, spot in enumerate(places):
-        wanted = Vector(places[0]).lerp(moving_target(number + 1), profile()(number / 20.0))
-        assert (Vector(spot) - wanted).length < 0.1 * TOLERANCE
-
-
-def test_it_meets_a_moving_target_at_its_speed():
-    rig, target = posed()
-    key_location(target, range(1, 61), moving_target)
-    reach(limb(rig, target), 1, 40, hold=5)
-    steps = np.diff(tips(rig, range(39, 44)), axis=0)
-    assert np.linalg.norm(steps - [0.02, -0.01, 0.0], axis=1).max() < 0.05 * Vector((0.02, -0.01)).length
 
 
 def test_a_rig_and_target_that_are_carried_along_see_a_straight_line():
@@ -530,95 +370,4 @@ def test_the_report_says_which_frames_are_due():
 # The operator
 
 
-HOW = {"hold": 3, "return_frames": 5, "timing": "CUBIC", "easing": "EASE_OUT", "path": "ARC", "onset": 0.5}
-
-
-def test_the_operator_writes_the_keys_of_the_call():
-    rig, target = posed()
-    reach(limb(rig, target, chain_count=3), 2, 15, **HOW)
-    wanted = repr(all_keys(rig))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    rig, target = posed()
-    configure(rig, "Bone 3", target=target, chain_count=3)
-    assert bpy.ops.pose.ik_triangulation_reach(frame_start=2, frame_end=15, **HOW) == {"FINISHED"}
-    assert repr(all_keys(rig)) == wanted
-
-
-def test_what_is_not_given_to_the_operator_is_that_of_the_limb(capfd):
-    rig, target = posed()
-    reach(limb(rig, target, chain_count=3), 2, 15, **HOW)
-    wanted = repr(all_keys(rig))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    rig, target = posed()
-    saved = {f"reach_{name}": value for name, value in HOW.items() if name != "return_frames"}
-    configure(rig, "Bone 3", target=target, reach_start=2, reach_end=15, reach_return=5, **saved)
-    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
-    assert repr(all_keys(rig)) == wanted
-    assert "Info: Reached 4 of 4 frames, largest distance" in capfd.readouterr().out
-
-
-def test_the_operator_says_what_is_in_the_way():
-    rig, target = posed()
-    configure(rig, "Bone 3", target=target)
-    with nothing_lost(), pytest.raises(RuntimeError, match="IK Triangulation: The reach to 'Target' at frame 3"):
-        bpy.ops.pose.ik_triangulation_reach(frame_start=9, frame_end=3)
-
-
 # The list of stops
-
-
-def with_stops():
-    rig, target = posed()
-    configure(rig, "Bone 3", target=target, chain_count=3, tolerance=TOLERANCE, reach_start=1, reach_end=15)
-    second = empty("Second", (-1.0, 1.2, 2.0))
-    assert bpy.ops.pose.ik_triangulation_stop_add() == {"FINISHED"}
-    second.select_set(True)
-    bpy.ops.pose.ik_triangulation_stop_add()
-    return rig, target, second
-
-
-def test_a_stop_is_the_other_selected_object_or_the_target_and_comes_after_those_there_are():
-    rig, target, second = with_stops()
-    stored = rig.pose.bones["Bone 3"].ik_triangulation
-    assert [(stop.target, stop.frame, stop.hold) for stop in stored.reach_stops] == [(target, 15, 0), (second, 39, 0)]
-    assert stored.reach_stop == 1
-    assert bpy.ops.pose.ik_triangulation_stop_remove() == {"FINISHED"}
-    assert (len(stored.reach_stops), stored.reach_stop) == (1, 0)
-    bpy.ops.pose.ik_triangulation_stop_remove()
-    with pytest.raises(RuntimeError, match="There is no stop"):
-        bpy.ops.pose.ik_triangulation_stop_remove()
-
-
-def test_the_operator_goes_through_the_stops_in_the_order_of_their_frames(capfd):
-    rig, target, second = with_stops()
-    stops = rig.pose.bones["Bone 3"].ik_triangulation.reach_stops
-    stops[0].frame, stops[0].hold, stops[1].frame = 40, 3, 20
-    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
-    assert "Info: Reached 5 of 5 frames" in capfd.readouterr().out
-    places = dict(zip(range(1, 44), tips(rig, range(1, 44)), strict=True))
-    for frame, goal in ((20, second), (40, target), (43, target)):
-        assert np.linalg.norm(places[frame] - goal.location) < 1.1 * TOLERANCE
-
-
-def test_with_an_end_of_its_own_the_operator_reaches_for_the_target_alone(capfd):
-    rig, _, _ = with_stops()
-    assert bpy.ops.pose.ik_triangulation_reach(frame_end=12) == {"FINISHED"}
-    assert "Info: Reached, distance" in capfd.readouterr().out
-    assert len(rotations(rig, "Bone 3")) == 12
-
-
-def test_a_stop_without_a_target_is_refused():
-    rig, _, _ = with_stops()
-    rig.pose.bones["Bone 3"].ik_triangulation.reach_stops[1].target = None
-    with nothing_lost(), pytest.raises(RuntimeError, match="Stop 2 has no target"):
-        bpy.ops.pose.ik_triangulation_reach()
-
-
-def test_the_stops_are_saved_and_shown(tmp_path):
-    with_stops()
-    path = str(tmp_path / "stops.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    said = drawn(VIEW3D_PT_ik_triangulation_reach)
-    assert [name for name in said if name in {"Target", "Second"}] == ["Target", "Second"]
-    assert {"(reach_end)", "(reach_hold)", "reach_start"} <= set(said)

@@ -9,41 +9,24 @@ from ik_triangulation.errors import AnimationError, ChainError, TargetError
 from ik_triangulation.jobs import bake as baking_module
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, rebake
-from ik_triangulation.rig.bake_record import recorded_bake
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     MODES,
     all_keys,
-    chain_rig,
-    configure,
     curve_of,
     curves_of,
-    empty,
     evaluated_tip,
     key_frames,
-    key_location,
     nothing_lost,
     rotate,
     rotation_from,
     rotation_property,
     rows,
 )
+from .baked import OTHERS, baked
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-OTHERS = {"solver": "CCD", "tolerance": 0.005, "iterations": 50, "seed": 3, "interpolation": "CONSTANT"}
-
-
-def baked(mode="QUATERNION", **settings):
-    """A rig baked from frame 3 to 20 onto a moving target, which then has moved elsewhere."""
-    rig, target = chain_rig(3, mode=mode), key_location(empty(), range(1, 42))
-    bake(Limb.from_tip(rig, "Bone 2", target, 2, **settings), 3, 20)
-    for curve in curves_of(target):
-        for key in curve.keyframe_points:
-            key.co.y *= 0.9
-        curve.update()
-    return rig, target
 
 
 def adjust(rig, frames, names=("Bone 1", "Bone 2")):
@@ -111,45 +94,6 @@ def test_what_is_baked_runs_on_from_the_keys_made_by_hand():
     for name in ("Bone 1", "Bone 2"):
         values = rows(rig, name)
         assert (np.sum(values[5:-1] * values[6:], axis=1) > 0.0).all()
-
-
-def test_it_goes_by_what_was_kept_and_not_by_what_is_set():
-    rig, _ = baked(**OTHERS)
-    configure(rig, "Bone 2", target=empty("Elsewhere"), chain_count=1, solver="FABRIK")
-    assert bpy.ops.pose.ik_triangulation_rebake() == {"FINISHED"}
-    pressed = repr(all_keys(rig))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    rig, _ = baked(**OTHERS)
-    rebake(rig, "Bone 2")
-    assert repr(all_keys(rig)) == pressed
-
-
-def test_it_is_kept_in_the_file_with_the_pole_and_the_obstacles(tmp_path):
-    rig, target = baked()
-    box = bpy.data.collections.new("Furniture")
-    pole = empty("Pole", (2.0, 0.0, 1.0))
-    bake(Limb.from_tip(rig, "Bone 2", target, 2, pole_target=pole, obstacles=box, use_offset=True), 3, 20, 2)
-    box.use_fake_user = True
-    path = str(tmp_path / "rig.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    rig = bpy.data.objects["Rig"]
-    limb, span, _ = recorded_bake(rig, "Bone 2", bpy.context.scene)
-    assert (limb.in_order, span) == (("Bone 1", "Bone 2"), (3, 20, 2))
-    assert (limb.target.name, limb.pole_target.name, limb.obstacles.name) == ("Target", "Pole", "Furniture")
-    assert (limb.use_offset, tuple(limb.offset_rotation)) == (True, (1.0, 0.0, 0.0, 0.0))
-    rebake(rig, "Bone 2")
-    assert key_frames(curves_of(rig)[0]) == list(range(3, 21, 2))
-
-
-def test_what_the_limb_reaches_for_may_have_been_renamed_since():
-    rig, target = baked(pole_target=empty("Pole", (3.0, 0.0, 0.0)))
-    configure(rig, "Bone 2", target=target, pole_target=bpy.data.objects["Pole"])
-    target.name, bpy.data.objects["Pole"].name = "Cup", "Knee"
-    report = rebake(rig, "Bone 2")
-    assert report.target == "Cup"
-    said = "'{}', which the last bake was made with, is not there: '{}' took its place."
-    assert report.warnings == [said.format("Pole", "Knee"), said.format("Target", "Cup")]
 
 
 def test_the_limits_a_limb_has_been_given_since_are_no_reason_to_warn():

@@ -14,12 +14,10 @@ from ik_triangulation.jobs import frame_solver as following
 from ik_triangulation.jobs import measure
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.kinematics import EulerLimits, Free, Hinge
-from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.kinematics import Hinge
 from ik_triangulation.rig import destination
 from ik_triangulation.rig.keyframes import writing
-from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
+from ik_triangulation.rig.rotation import run_of
 
 from ..rigs import (
     EULER_MODES,
@@ -42,106 +40,11 @@ from ..rigs import (
     rotation_property,
     rows,
 )
+from .moving import animated, bits, dress, limb, moving
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-ROTATION = 2e-6  # [rad] what single precision allows
-
-
-def limb(rig, target, **settings):
-    """All bones of the rig."""
-    return Limb.from_tip(rig, rig.pose.bones[-1].name, target, **settings)
-
-
-def moving(bones=3, mode="QUATERNION", frames=range(1, 41, 3)):
-    """A rig and a target that goes round it."""
-    rig = chain_rig(bones, mode=mode)
-    return rig, key_location(empty(), frames)
-
-
-def bits(values):
-    """Numbers as they are stored, so that -0.0 and 0.0 differ."""
-    return np.asarray(values, np.float32).tobytes()
-
-
 # The rotation
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_rotation_reads_back_as_it_was_written(mode):
-    random = Random(mode)
-    bone = chain_rig(1, mode=mode).pose.bones[0]
-    for _ in range(300):
-        wanted = random_rotation(random)
-        rest = (1.0, 0.0, 0.0, 0.0) if mode == "QUATERNION" else (0.0,) * len(getattr(bone, rotation_property(bone)))
-        set_rotation(bone, run_of([wanted], mode, [Free()], rest)[0])
-        assert rotation_angle(rotation_of(bone), wanted) < ROTATION
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_blender_shows_the_rotation_that_is_read(mode):
-    random = Random(mode)
-    bone = chain_rig(1, mode=mode).pose.bones[0]
-    for _ in range(50):
-        rotate(bone, random_rotation(random))
-        bpy.context.view_layer.update()
-        assert rotation_angle(rotation_of(bone), bone.matrix_basis.to_quaternion()) < 2.0 * ROTATION
-
-
-@pytest.mark.parametrize("mode", EULER_MODES)
-@pytest.mark.parametrize("middle", [-pi / 2.0, pi / 2.0, 1.5707, pi])
-def test_a_rotation_at_a_pole_of_the_euler_angles_reads_back_as_it_was_written(mode, middle):
-    bone = chain_rig(1, mode=mode).pose.bones[0]
-    angles = [0.4, 0.4, -0.7]
-    angles["XYZ".index(mode[1])] = middle
-    wanted = rotation_from(mode, angles)
-    set_rotation(bone, run_of([wanted], mode, [Free()], (0.0, 0.0, 0.0))[0])
-    assert rotation_angle(rotation_of(bone), wanted) < ROTATION
-
-
-def spin(steps, axis=(0.3, 1.0, -0.2), turns=3.0):
-    """Several whole turns about a slanted axis with a wobble, in small steps."""
-    axis = Vector(axis).normalized()
-    wobble = [Quaternion((1.0, 0.0, 0.0), 0.4 * np.sin(0.05 * i)) for i in range(steps)]
-    return [Quaternion(axis, turns * tau * i / steps) @ w for i, w in enumerate(wobble)]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_values_of_a_smooth_motion_run_on_without_a_jump(mode):
-    """Three whole turns in 600 steps below 3 degrees; Euler angles may go faster near a pole, but never flip."""
-    values = run_of(spin(600), mode, [Free()] * 600, (1.0, 0.0, 0.0, 0.0) if len(mode) > 3 else (0.0, 0.0, 0.0))
-    steps = np.abs(np.diff(np.asarray(values, float), axis=0)).max()
-    assert steps < 0.05 if mode == "QUATERNION" else 1.0
-    for row, wanted in zip(values, spin(600), strict=True):
-        assert rotation_angle(rotation_from(mode, row), wanted) < 4.0 * ROTATION
-
-
-@pytest.mark.parametrize("mode", EULER_MODES)
-def test_wide_euler_limits_bring_no_jump_into_a_smooth_motion(mode):
-    """Both triples of a rotation are inside such limits: the one that runs on is taken."""
-    wide = EulerLimits(mode, (-3.1,) * 3, (3.1,) * 3)
-    middle = "XYZ".index(mode[1])
-    motion = [[0.2, 0.2, 0.2] for _ in range(100)]
-    for i, angles in enumerate(motion):
-        angles[middle] = -2.5 + 0.05 * i  # beyond both poles
-    values = run_of([rotation_from(mode, angles) for angles in motion], mode, [wide] * 100, motion[0])
-    assert np.abs(np.diff(np.asarray(values, float), axis=0)).max() < 0.1
-    assert np.abs(values).max() <= 3.1
-
-
-def test_an_axis_angle_keeps_its_sense_through_zero():
-    """Back and forth through rest about one axis: the angle changes its sign, the axis stays."""
-    axis = Vector((0.6, 0.0, 0.8))
-    motion = [Quaternion(axis, 0.02 * (i - 50)) for i in range(100)]
-    values = np.asarray(run_of(motion, "AXIS_ANGLE", [Free()] * 100, (-1.0, *axis)))
-    assert np.abs(np.diff(values[:, 0])).max() < 0.03
-    # The axis of the smallest angles is known to a few digits only.
-    assert np.abs(values[:, 1:] - np.array(axis)).max() < 1e-3
-
-
-def test_a_rotation_of_none_gives_an_axis_angle_its_length():
-    values = run_of([Quaternion()], "AXIS_ANGLE", [Free()], (0.0, 0.0, 0.0, 0.0))
-    assert np.linalg.norm(np.asarray(values)[0, 1:]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -189,18 +92,6 @@ def test_a_partly_locked_bone_runs_on_from_the_keys_before_the_range():
 # Where keys go
 
 
-def dress(curve):
-    """Give the keys of a curve all kinds of attributes."""
-    kinds = ("BEZIER", "LINEAR", "ELASTIC", "CONSTANT", "BACK", "BOUNCE")
-    for i, key in enumerate(curve.keyframe_points):
-        key.interpolation = kinds[i % len(kinds)]
-        key.easing = ("AUTO", "EASE_IN", "EASE_OUT")[i % 3]
-        key.type = ("KEYFRAME", "EXTREME", "BREAKDOWN")[i % 3]
-        key.handle_left_type = key.handle_right_type = ("FREE", "ALIGNED", "VECTOR", "AUTO")[i % 4]
-        key.amplitude, key.period, key.back = 0.3 * i, 1.0 + i, 0.5 + i
-        key.select_control_point = i % 2 == 0
-
-
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
 def test_keys_are_replaced_inside_the_range_and_kept_bit_by_bit_outside(mode):
     rig, target = moving(mode=mode)
@@ -232,35 +123,6 @@ def test_a_step_that_does_not_meet_the_end_stops_before_it_and_clears_up_to_it()
     bake(limb(rig, target), 1, 12)
     bake(limb(rig, target), 1, 12, step=5)
     assert key_frames(curves_of(rig)[0]) == [1, 6, 11]
-
-
-def test_between_the_keys_of_a_coarse_bake_the_tip_stays_near_the_target():
-    """The handles follow the motion: with straight lines or level handles it strays 2 to 5 times as far."""
-    rig, target = moving(frames=range(1, 42))
-    bake(limb(rig, target), 1, 41, step=4)
-    worst = 0.0
-    for frame in range(1, 42):
-        bpy.context.scene.frame_set(frame)
-        worst = max(worst, (evaluated_tip(rig, "Bone 2") - target.matrix_world.translation).length)
-    assert worst < 0.05
-
-
-def test_every_baked_frame_shows_the_tip_at_the_target():
-    rig, target = moving(frames=range(1, 42))
-    report = bake(limb(rig, target), 1, 41)
-    assert report.all_reached
-    assert report.keys == 3 * 4 * 41 == sum(len(curve.keyframe_points) for curve in curves_of(rig))
-    for frame in range(1, 42):
-        bpy.context.scene.frame_set(frame)
-        assert (evaluated_tip(rig, "Bone 2") - target.matrix_world.translation).length < 1.1e-3
-
-
-def test_baking_twice_gives_the_same_keys():
-    rig, target = moving()
-    bake(limb(rig, target), 1, 20)
-    first = repr(all_keys(rig))
-    bake(limb(rig, target), 1, 20)
-    assert repr(all_keys(rig)) == first
 
 
 def test_an_action_and_a_slot_are_made_where_there_are_none():
@@ -313,103 +175,7 @@ def test_a_key_made_by_hand_is_like_a_baked_one_but_for_its_type():
     assert key_of(keys[0])[8:11] == key_of(keys[2])[8:11]
 
 
-def test_solving_keys_only_the_present_frame():
-    rig, target = moving()
-    scene = bpy.context.scene
-    bake(limb(rig, target), 1, 20)
-    before = all_keys(rig)
-    scene.frame_set(7, subframe=0.5)
-    report = solve_pose(limb(rig, target), key=True)
-    after = all_keys(rig)
-    assert report.keys == 12
-    for path, keys in before.items():
-        assert repr([key for key in after[path] if key[0][0] != 7.5]) == repr(keys)
-        assert len(after[path]) == len(keys) + 1
-
-
-def test_a_single_key_is_eased_like_one_made_by_hand():
-    """Linear keys are for frames baked one by one."""
-    rig, target = moving()
-    solve_pose(limb(rig, target), key=True)
-    assert {key.interpolation for curve in curves_of(rig) for key in curve.keyframe_points} == {"BEZIER"}
-
-
-def test_solving_without_a_key_makes_no_animation():
-    rig = chain_rig(3)
-    assert solve_pose(limb(rig, empty())).keys == 0
-    assert rig.animation_data is None
-
-
 # What the artist sees afterwards
-
-
-def test_the_frame_and_poses_without_keys_are_as_before():
-    rig, target = moving(4)
-    other = rig.pose.bones["Bone 0"]
-    other.keyframe_insert("rotation_quaternion", frame=1)
-    scene = bpy.context.scene
-    scene.frame_set(6, subframe=0.25)
-    loose = Quaternion((0.9, 0.1, 0.2, 0.3)).normalized()
-    other.rotation_quaternion, other.location = loose, (0.1, 0.2, 0.3)
-    target.rotation_euler = (0.3, 0.2, 0.1)
-    kept = bits(other.rotation_quaternion), bits(other.location)
-    bake(limb(rig, target, chain_count=3), 1, 12)
-    assert (scene.frame_current, scene.frame_subframe) == (6, 0.25)
-    assert (bits(other.rotation_quaternion), bits(other.location)) == kept
-    assert bits(target.rotation_euler) == bits((0.3, 0.2, 0.1))
-    assert len(bpy.data.scenes) == 1
-
-
-@pytest.mark.parametrize("frame", [1, 6, 6.5, 20, 60])
-def test_the_present_frame_shows_the_baked_pose(frame):
-    rig, target = moving()
-    scene = bpy.context.scene
-    scene.frame_set(int(frame), subframe=frame % 1.0)
-    bake(limb(rig, target), 1, 20)
-    shown = [bits(bone.rotation_quaternion) for bone in rig.pose.bones], evaluated_tip(rig, "Bone 2")
-    scene.frame_set(int(frame), subframe=frame % 1.0)
-    assert shown == ([bits(bone.rotation_quaternion) for bone in rig.pose.bones], evaluated_tip(rig, "Bone 2"))
-
-
-def test_animated_values_that_were_changed_without_a_key_stay():
-    """Of whatever kind: Blender evaluates an action anew when keys are added to it."""
-    rig, target = moving(4)
-    other = rig.pose.bones["Bone 0"]
-    other['odd "name"'] = 1.0
-    other["list"] = [1.0, 2.0, 3.0]
-    follow = other.constraints.new("COPY_SCALE")
-    animated = [(rig, "location"), (other, "scale"), (follow, "influence"), (rig, "hide_render")]
-    animated += [(other, '["odd \\"name\\""]'), (other, '["list"]'), (rig, "rotation_mode")]
-    for owner, path in animated:
-        owner.keyframe_insert(path, frame=1)
-    other.keyframe_insert("custom_shape_scale_xyz", frame=1)
-    bpy.context.view_layer.update()
-    rig.location, other.scale, follow.influence, rig.hide_render = (1, 2, 3), (2, 2, 2), 0.25, True
-    other['odd "name"'], other["list"], rig.rotation_mode = 0.5, [4.0, 5.0, 6.0], "ZXY"
-    bake(limb(rig, target, chain_count=3), 1, 12)
-    assert (rig.location, other.scale, follow.influence) == (Vector((1, 2, 3)), Vector((2, 2, 2)), 0.25)
-    assert (other['odd "name"'], list(other["list"]), rig.hide_render) == (0.5, [4.0, 5.0, 6.0], True)
-    assert rig.rotation_mode == "ZXY"
-
-
-def test_keys_of_something_that_is_gone_are_no_hindrance():
-    rig, target = moving()
-    rig.pose.bones["Bone 0"].keyframe_insert("location", frame=1)
-    curves_of(rig)[0].data_path = 'pose.bones["Gone"].location'
-    curves_of(rig)[1].data_path = "nonsense["
-    assert bake(limb(rig, target), 1, 5).all_reached
-
-
-def test_selection_mode_and_active_bone_stay():
-    rig, target = moving()
-    rig.data.bones.active = rig.data.bones["Bone 1"]
-    bpy.ops.object.mode_set(mode="OBJECT")
-    target.select_set(True)
-    bpy.context.view_layer.objects.active = target
-    bake(limb(rig, target), 1, 5)
-    assert (bpy.context.mode, bpy.context.view_layer.objects.active) == ("OBJECT", target)
-    assert rig.data.bones.active.name == "Bone 1"
-    assert set(bpy.context.selected_objects) == {rig, target}
 
 
 # Rolling back
@@ -430,23 +196,6 @@ def broken_after(calls, function):
         return function(*args, **kwargs)
 
     return broken
-
-
-def animated(kind):
-    """A rig with no animation data, an empty action, or keys of every sort."""
-    rig, target = moving()
-    if kind == "an empty action":
-        rig.animation_data_create().action = bpy.data.actions.new("Mine")
-    if kind == "keys":
-        for name in ("Bone 2", "Bone 0"):
-            bone = rig.pose.bones[name]
-            bone.keyframe_insert("location", frame=2)
-            for frame in (1, 3, 8, 12):
-                rotate(bone, random_rotation(Random(frame)))
-                bone.keyframe_insert("rotation_quaternion", frame=frame, group="Mine")
-        for curve in curves_of(rig):
-            dress(curve)
-    return rig, target
 
 
 @pytest.mark.parametrize("calls", [0, 1, 5, 11])
@@ -513,24 +262,6 @@ def test_a_solve_that_fails_at_any_step_changes_nothing(module, step, monkeypatc
     monkeypatch.setattr(module, step, broken_after(0, getattr(module, step)))
     with nothing_lost(), pytest.raises(BrokenError):
         solve_pose(limb(rig, target), key=True)
-
-
-def test_a_progress_that_raises_cancels_and_changes_nothing():
-    rig, target = animated("keys")
-
-    def cancel(done, of):
-        if done == 7:
-            raise KeyboardInterrupt
-
-    with nothing_lost(), pytest.raises(KeyboardInterrupt):
-        bake(limb(rig, target), 1, 10, progress=cancel)
-
-
-def test_progress_is_told_every_frame():
-    rig, target = moving()
-    told = []
-    bake(limb(rig, target), 3, 11, step=2, progress=lambda done, of: told.append((done, of)))
-    assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
 
 
 # Locks and limits

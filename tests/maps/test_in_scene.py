@@ -7,46 +7,23 @@ from random import Random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
-from ik_triangulation.jobs.bake import solve_pose
-from ik_triangulation.maps import chain_map
 from ik_triangulation.maps import in_scene as mapping
+from ik_triangulation.maps.chain_map import pose_of
 from ik_triangulation.maps.colours import SCALES
-from ik_triangulation.maps.legend import in_words, labels, with_strip
-from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.maps.volume import map_volume
-from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.map_objects import CLOUD, COLOURS, PICTURE, legend_of, shown_map
+from ik_triangulation.rig.map_objects import CLOUD, PICTURE, legend_of, shown_map
 from ik_triangulation.solvers import solve
 from ik_triangulation.ui.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
 
-from ..rigs import chain_rig, configure, empty, nothing_lost, random_rotation
+from ..mapped import BONES, FAST, rig_in_space
+from ..rigs import nothing_lost, random_rotation
 from ..ui.test_modal_job import Recorder, event, pressed
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-
-BONES = ["Bone 0", "Bone 1", "Bone 2"]
-FAST = {"solver": "CCD", "iterations": 15}
-
-
-def rig_in_space():
-    """A limited limb on a rig that is moved, turned, and scaled unequally."""
-    rig = chain_rig(3)
-    rig.matrix_world = Matrix.LocRotScale((3.0, -2.0, 1.0), Matrix.Rotation(0.8, 3, (1, 2, 3)), (1.5, 0.5, 2.0))
-    rig.pose.bones["Bone 0"].location = (0.3, 0.1, -0.2)
-    rig.pose.bones["Bone 1"].rotation_quaternion = (0.9, 0.3, 0.1, 0.0)
-    for bone in rig.pose.bones:
-        for axis in "xyz":
-            setattr(bone, f"use_ik_limit_{axis}", True)
-            setattr(bone, f"ik_min_{axis}", -0.6)
-            setattr(bone, f"ik_max_{axis}", 0.75)
-    configure(rig, "Bone 2", chain_count=3)
-    bpy.context.view_layer.update()
-    return rig
 
 
 def place_of(ob, image, row, column):
@@ -63,7 +40,7 @@ def test_a_pixel_stands_where_its_target_was():
     mapped = mapping.map_in_scene(rig, BONES, **FAST, size=12, metric="error")
     bpy.context.view_layer.update()
     image, made = mapped.shown.data, mapped.made
-    start = chain_map.pose_of(rig, BONES, bpy.context.view_layer)
+    start = pose_of(rig, BONES, bpy.context.view_layer)
     reach, checked = start.chain.reach, 0
     for row in range(12):
         for column in range(12):
@@ -104,101 +81,6 @@ def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
     assert least == 0.0
 
 
-def test_a_cloud_marks_what_is_reached_and_nothing_else():
-    rig = rig_in_space()
-    mapped = mapping.volume_in_scene(rig, BONES, "TRIANGULATION", resolution=6)
-    bpy.context.view_layer.update()
-    made, mesh = mapped.made, mapped.shown.data
-    assert 0 < len(made.places) < made.targets
-    corners = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", corners)
-    centres = corners.reshape(-1, 6, 3).mean(axis=1)
-    assert np.allclose(centres, made.places, atol=1e-6)
-    target = empty()
-    for centre in centres[:: max(1, len(centres) // 12)]:
-        target.location = mapped.shown.matrix_world @ Vector(centre)
-        limb = Limb.from_bones(rig, BONES, target, tolerance=0.03)
-        assert solve_pose(limb).all_reached
-    missed = (made.targets - len(made.places)) / made.targets
-    assert made.coverage == pytest.approx(100.0 * (1.0 - missed))
-
-
-def test_the_cloud_has_its_colours_and_metrics_on_its_points():
-    rig = rig_in_space()
-    mapped = mapping.volume_in_scene(rig, BONES, "CCD", resolution=5, iterations=10, metric="travel", scale="HUE")
-    mesh, made = mapped.shown.data, mapped.made
-    assert mesh.validate() is False
-    colour = mesh.color_attributes.active_color
-    assert (colour.name, colour.domain, colour.data_type) == (COLOURS, "POINT", "FLOAT_COLOR")
-    values = np.empty(len(mesh.vertices) * 4, np.float32)
-    colour.data.foreach_get("color_srgb", values)
-    assert np.allclose(values.reshape(-1, 6, 4)[:, 0, :3], made.colours("travel", "HUE"), atol=1e-3)
-    for name in METRICS:
-        attribute = mesh.attributes[name]
-        assert (attribute.domain, attribute.data_type) == ("POINT", "FLOAT")
-        numbers = np.empty(len(mesh.vertices), np.float32)
-        attribute.data.foreach_get("value", numbers)
-        assert np.allclose(numbers.reshape(-1, 6), made.metric(name)[:, None], atol=1e-5)
-
-
-def test_a_limb_that_reaches_nothing_has_an_empty_cloud():
-    rig = chain_rig(2)
-    for bone in rig.pose.bones:
-        bone.lock_ik_y = bone.lock_ik_z = True
-        bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, 0.0, 0.001
-    configure(rig, "Bone 1", chain_count=2)
-    mapped = mapping.volume_in_scene(rig, ["Bone 0", "Bone 1"], resolution=3, tolerance=1e-4)
-    assert len(mapped.made.places) == len(mapped.shown.data.vertices) == 0
-    assert mapped.made.coverage == 0.0
-
-
-def test_a_new_map_takes_the_place_of_the_old_one():
-    rig = rig_in_space()
-    first = mapping.map_in_scene(rig, BONES, **FAST, size=8).shown
-    cloud = mapping.volume_in_scene(rig, BONES, resolution=3).shown
-    rig.pose.bones["Bone 0"].location = (1.0, 0.0, 0.0)
-    before = first.matrix_basis.copy()
-    with nothing_more():
-        assert mapping.map_in_scene(rig, BONES, **FAST, size=10).shown == first
-        assert mapping.volume_in_scene(rig, BONES, resolution=4).shown == cloud
-    assert (first.matrix_basis.translation - before.translation).length > 0.5
-    assert (first.data.size[0], cloud.data.name) == (10, "Reach of Bone 2")
-    other = mapping.map_in_scene(rig, BONES[:2], **FAST, size=8).shown
-    assert other != first
-    assert shown_map(rig, "Bone 2", PICTURE) == first
-    assert shown_map(rig, "Bone 1", CLOUD) is None
-
-
-def nothing_more():
-    """Fail if there are more or fewer data-blocks afterwards."""
-
-    class Counted:
-        def __enter__(self):
-            self.before = counts()
-
-        def __exit__(self, *_):
-            assert counts() == self.before
-
-    return Counted()
-
-
-def counts():
-    return {name: len(getattr(bpy.data, name)) for name in ("objects", "images", "meshes", "materials")}
-
-
-def test_a_map_follows_its_armature_into_its_collection_and_leaves_the_selection():
-    rig = rig_in_space()
-    inside = bpy.data.collections.new("Rigs")
-    bpy.context.scene.collection.children.link(inside)
-    inside.objects.link(rig)
-    bpy.context.scene.collection.objects.unlink(rig)
-    shown = mapping.map_in_scene(rig, BONES, **FAST, size=8).shown
-    assert (shown.parent, list(shown.users_collection)) == (rig, [inside])
-    assert bpy.context.view_layer.objects.active == rig
-    assert not shown.select_get()
-    assert bpy.context.mode == "POSE"
-
-
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
@@ -229,46 +111,7 @@ def test_a_map_that_is_stopped_by_its_progress_leaves_nothing():
         mapping.map_in_scene(rig, BONES, **FAST, size=8, progress=stop)
 
 
-@pytest.mark.parametrize("resolution", [1, 2, 7])
-def test_the_grid_fills_the_ball_of_the_reach(resolution):
-    rig = chain_rig(3)
-    start = chain_map.pose_of(rig, BONES, bpy.context.view_layer)
-    made = map_volume(start, resolution=resolution)
-    away = np.linalg.norm(made.places - np.array(start.head(0)), axis=1) / start.chain.reach
-    assert (away <= 1.0 + 1e-6).all()
-    assert made.spacing == pytest.approx(2.0 * start.chain.reach / resolution)
-    assert made.targets == {1: 1, 2: 8, 7: 179}[resolution]
-    with pytest.raises(SettingError, match="A resolution of 0 makes no map"):
-        map_volume(start, resolution=0)
-
-
 # Legends
-
-
-def test_values_next_to_nothing_are_written_as_well():
-    picture = np.zeros((80, 400, 4), np.uint8)
-    assert labels("error", 0.0, 1e-7) == ("0%", "1e-05%")
-    plain, tiny = (with_strip(picture, "error", "HUE", 0.0, greatest) for greatest in (0.0, 1e-7))
-    assert (plain != tiny).any()
-
-
-def test_the_ends_of_the_colours_are_told_in_the_units_of_the_metric():
-    assert labels("iterations", 1.0, 20.0) == ("1", "20")
-    assert labels("error", 0.0, 0.123456) == ("0%", "12.3%")
-    assert labels("total_angle", 0.0, 12.0) == ("0°", "688°")
-    assert labels("travel", 0.0, 123.456) == ("0%", "12346%")
-    assert in_words("turns", "VIOLET_YELLOW", 0.0, 7.0) == "Turns: 0 (violet) to 7 (yellow)"
-    assert in_words("iterations", "HUE", 1.0, 1.0) == "Iterations: 1 (blue)"
-
-
-@pytest.mark.parametrize("size", [8, 30, 100, 300])
-def test_a_strip_of_any_size_runs_from_the_first_to_the_last_colour(size):
-    picture = np.zeros((size, size, 4), np.uint8)
-    joined = with_strip(picture, "total_angle", "HUE", 0.0, 9.99)
-    assert np.array_equal(joined[:size], picture)
-    assert len(joined) == size + max(size // 8, 7)
-    assert tuple(joined[size, 0]) == (0, 0, 255, 255)
-    assert tuple(joined[size, -1]) == (255, 0, 0, 255)
 
 
 # In a window

@@ -6,12 +6,29 @@ from random import Random
 
 import bpy
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.errors import RigError
-from ik_triangulation.rig.armature import Bones, base_of, channels_of
+from ik_triangulation.errors import ChainError, RigError
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.rig.armature import Bones, base_of, bones_from_tip, bones_in_line, channels_of
+from ik_triangulation.rig.frames.static_motion import stands_still
+from ik_triangulation.rig.limb import Limb
 
-from ..rigs import INHERIT_SCALE, MODES, SCALES, armature, chain_rig, pose_randomly, random_specs, random_vector
+from ..rigs import (
+    INHERIT_SCALE,
+    MODES,
+    SCALES,
+    armature,
+    chain_rig,
+    curves_of,
+    empty,
+    evaluated_tip,
+    key_location,
+    pose_randomly,
+    random_specs,
+    random_vector,
+)
+from .reading import turn_bone
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -166,3 +183,95 @@ def test_an_ancestor_scaled_to_zero_is_refused():
     names = ["Bone 1", "Bone 2"]
     with pytest.raises(RigError, match="scaled to zero"):
         Bones(rig, names, names).pose(base_of(rig, "Bone 1"), channels_of(rig, names))
+
+
+@pytest.mark.parametrize(
+    ("count", "names"),
+    [
+        (1, ["Bone 3"]),
+        (2, ["Bone 2", "Bone 3"]),
+        (4, ["Bone 0", "Bone 1", "Bone 2", "Bone 3"]),
+        (0, ["Bone 0", "Bone 1", "Bone 2", "Bone 3"]),
+    ],
+)
+def test_a_chain_is_counted_up_from_its_tip(count, names):
+    assert bones_from_tip(chain_rig(4), "Bone 3", count) == tuple(names)
+
+
+def test_bones_below_the_tip_are_not_part_of_the_chain():
+    assert bones_from_tip(chain_rig(4), "Bone 1", 0) == ("Bone 0", "Bone 1")
+
+
+@pytest.mark.parametrize("count", [5, 1000, -1])
+def test_a_chain_longer_than_the_rig_is_refused_with_what_would_do(count):
+    with pytest.raises(ChainError, match=r"more than the 4 bones from 'Bone 3'.*Use 0 to 4"):
+        bones_from_tip(chain_rig(4), "Bone 3", count)
+
+
+def test_a_bone_that_is_not_there_is_named():
+    with pytest.raises(ChainError, match=r"Bone 'hand' is not in 'Rig' \(renamed or deleted\?\)"):
+        bones_from_tip(chain_rig(4), "hand", 0)
+
+
+@pytest.mark.parametrize("order", [["Bone 1", "Bone 3"], ["Bone 3", "Bone 1"]])
+def test_chosen_bones_make_a_chain_with_those_between_them(order):
+    rig, target = chain_rig(5), empty()
+    limb = Limb.from_bones(rig, order, target)
+    assert limb.bones == ("Bone 1", "Bone 2", "Bone 3")
+    assert limb.in_order == ("Bone 1", "Bone 3")
+    assert limb.tip == "Bone 3"
+
+
+def test_bones_between_the_chosen_ones_keep_their_pose():
+    rig, target = chain_rig(4), key_location(empty(), range(1, 41, 3))
+    held = rig.pose.bones["Bone 2"]
+    for frame, angle in ((1, 0.2), (20, -0.4)):
+        held.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+        held.keyframe_insert("rotation_quaternion", frame=frame)
+    report = bake(Limb.from_bones(rig, ["Bone 0", "Bone 1", "Bone 3"], target), 1, 20)
+    assert report.all_reached
+    assert not report.warnings
+    for curve in curves_of(rig):
+        assert len(curve.keyframe_points) == (2 if curve.data_path.startswith('pose.bones["Bone 2"]') else 20)
+    for frame in (1, 10, 20):
+        bpy.context.scene.frame_set(frame)
+        assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 1.1e-3
+
+
+def forked():
+    """A trunk with two branches."""
+    return armature(
+        "Rig",
+        [
+            {"name": "trunk", "head": (0, 0, 0), "tail": (0, 0, 1)},
+            {"name": "left", "head": (0, 0, 1), "tail": (1, 0, 2), "parent": "trunk"},
+            {"name": "right", "head": (0, 0, 1), "tail": (-1, 0, 2), "parent": "trunk"},
+            {"name": "other", "head": (3, 0, 0), "tail": (3, 0, 1)},
+        ],
+    )
+
+
+@pytest.mark.parametrize("names", [["left", "right"], ["trunk", "left", "right"], ["left", "other"]])
+def test_bones_of_several_branches_are_refused(names):
+    with pytest.raises(ChainError, match=r"'\w+' is not a descendant of '\w+'"):
+        bones_in_line(forked(), names)
+
+
+def test_no_bones_are_refused():
+    with pytest.raises(ChainError, match="No bones are selected"):
+        bones_in_line(forked(), [])
+
+
+def test_branches_follow_without_being_turned():
+    rig, target = forked(), empty(location=(0.5, 0.6, 1.5))
+    report = bake(Limb.from_tip(rig, "left", target), 1, 2)
+    assert {curve.group.name for curve in curves_of(rig)} == {"trunk", "left"}
+    assert report.all_reached
+
+
+def test_bones_whose_names_begin_alike_are_told_apart():
+    rig = chain_rig(3, names=["arm", "arm.001", "arm.0010"])
+    turn_bone(rig, "arm.0010")
+    assert stands_still(Limb.from_tip(rig, "arm.001", empty()))
+    turn_bone(rig, "arm")
+    assert not stands_still(Limb.from_tip(rig, "arm.001", empty(), chain_count=1))

@@ -246,3 +246,135 @@ def test_storing_leaves_the_values_of_other_kinds_alone():
     own.lower, own.upper, own.swing, own.minimum = 0.25, 0.5, 1.5, (-1.0, -0.5, -0.25)
     store(Hinge(Vector((0.0, 0.0, 1.0))), 0.0, own)
     assert (own.lower, own.upper, own.swing, tuple(own.minimum)) == (0.25, 0.5, 1.5, (-1.0, -0.5, -0.25))
+
+
+def first_bone(mode="QUATERNION"):
+    """The only bone of a rig."""
+    return chain_rig(1, mode=mode).pose.bones[0]
+
+
+def limit(pose_bone, axis, low, high):
+    setattr(pose_bone, f"use_ik_limit_{axis}", True)
+    setattr(pose_bone, f"ik_min_{axis}", low)
+    setattr(pose_bone, f"ik_max_{axis}", high)
+
+
+def test_a_bone_is_free_at_first():
+    assert freedom_of(first_bone()) == Free()
+    assert stiffness_of(first_bone()) == 0.0
+
+
+@pytest.mark.parametrize("axis", "xyz")
+def test_two_locks_of_the_ik_panel_make_a_hinge(axis):
+    pose_bone = first_bone()
+    for other in "xyz":
+        setattr(pose_bone, f"lock_ik_{other}", other != axis)
+    hinge = freedom_of(pose_bone)
+    assert isinstance(hinge, Hinge)
+    assert hinge.axis["xyz".index(axis)] == 1.0
+    assert (hinge.lower, hinge.upper) == (-inf, inf)
+    limit(pose_bone, axis, -0.25, 1.5)
+    limited = freedom_of(pose_bone)
+    assert (limited.lower, limited.upper) == (-0.25, 1.5)
+
+
+def test_three_locks_of_the_ik_panel_make_a_bone_that_does_not_turn():
+    pose_bone = first_bone()
+    pose_bone.lock_ik_x = pose_bone.lock_ik_y = pose_bone.lock_ik_z = True
+    assert freedom_of(pose_bone) == Locked()
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
+def test_limits_of_the_ik_panel_are_euler_limits_in_the_order_of_the_bone(mode):
+    pose_bone = first_bone(mode)
+    limit(pose_bone, "x", -0.5, 0.25)
+    pose_bone.lock_ik_z = True
+    limits = freedom_of(pose_bone)
+    assert limits == EulerLimits(mode if len(mode) == 3 else "YXZ", (-0.5, -inf, 0.0), (0.25, inf, 0.0))
+
+
+def test_limits_of_a_locked_axis_do_not_count():
+    pose_bone = first_bone("XYZ")
+    limit(pose_bone, "x", -0.5, 0.25)
+    pose_bone.lock_ik_x = True
+    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.0, -inf, -inf), (0.0, inf, inf))
+
+
+def test_stiffness_of_the_ik_panel_is_that_of_the_stiffest_axis():
+    pose_bone = first_bone()
+    pose_bone.ik_stiffness_x, pose_bone.ik_stiffness_y = 0.25, 0.5
+    assert stiffness_of(pose_bone) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("FREE", Free()),
+        ("LOCKED", Locked()),
+        ("HINGE", Hinge(Vector((0.0, 0.0, 1.0)), 0.5, 2.0)),
+        ("EULER", EulerLimits("XYZ", (-0.5, 0.0, -1.0), (0.5, 0.0, 1.0))),
+    ],
+)
+def test_own_settings_replace_those_of_the_ik_panel(kind, expected):
+    pose_bone = first_bone("XYZ")
+    pose_bone.lock_ik_x = True
+    own = pose_bone.ik_triangulation_joint
+    own.source, own.kind, own.axis, own.lower, own.upper = "OWN", kind, (0.0, 0.0, 2.0), 0.5, 2.0
+    own.minimum, own.maximum, own.stiffness = (-0.5, 0.0, -1.0), (0.5, 0.0, 1.0), 0.75
+    assert freedom_of(pose_bone) == expected
+    assert stiffness_of(pose_bone) == 0.75
+
+
+def test_own_settings_of_a_hinge_without_limits():
+    own = first_bone().ik_triangulation_joint
+    own.source, own.kind, own.use_limits, own.axis = "OWN", "HINGE", False, (0.0, 3.0, 0.0)
+    assert freedom_of(own.id_data.pose.bones[0]) == Hinge(Vector((0.0, 1.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "HINGE", "axis": (0.0, 0.0, 0.0)}, "has no direction"),
+        ({"kind": "HINGE", "lower": 2.0, "upper": 1.0}, "inverted"),
+        ({"kind": "EULER", "minimum": (0.0, 1.0, 0.0), "maximum": (0.0, 0.5, 0.0)}, "Euler limit Y is inverted"),
+    ],
+)
+def test_settings_that_describe_no_rotation_are_refused(settings, message):
+    own = first_bone().ik_triangulation_joint
+    own.source = "OWN"
+    for name, value in settings.items():
+        setattr(own, name, value)
+    with pytest.raises(FreedomError, match=message):
+        freedom_of(own.id_data.pose.bones[0])
+
+
+def test_a_locked_channel_freezes_an_axis_where_it_is():
+    pose_bone = first_bone("XYZ")
+    pose_bone.rotation_euler, pose_bone.lock_rotation[1] = (0.25, 0.5, 0.75), True
+    assert freedom_of(pose_bone) == EulerLimits("XYZ", (-inf, 0.5, -inf), (inf, 0.5, inf))
+
+
+def test_a_locked_channel_wins_over_a_limit():
+    pose_bone = first_bone("XYZ")
+    pose_bone.rotation_euler, pose_bone.lock_rotation[0] = (0.75, 0.0, 0.0), True
+    limit(pose_bone, "x", -0.5, 0.25)
+    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.75, -inf, -inf), (0.75, inf, inf))
+
+
+def test_a_locked_channel_across_a_slanted_hinge_is_refused_by_name():
+    pose_bone = first_bone("XYZ")
+    own = pose_bone.ik_triangulation_joint
+    own.source, own.kind, own.axis = "OWN", "HINGE", (1.0, 1.0, 0.0)
+    pose_bone.lock_rotation[0] = True
+    with pytest.raises(ChainError, match="'Bone 0' has locked rotation channels, and limits"):
+        freedom_of(pose_bone)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_locked_channel_beside_a_hinge_leaves_the_hinge_its_range(sign):
+    pose_bone = first_bone("XYZ")
+    own = pose_bone.ik_triangulation_joint
+    own.source, own.kind, own.axis, own.lower, own.upper = "OWN", "HINGE", (0.0, 0.0, sign), -0.5, 1.0
+    pose_bone.lock_rotation[0] = True
+    ends = (-0.5, 1.0) if sign > 0.0 else (-1.0, 0.5)
+    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.0, 0.0, ends[0]), (0.0, 0.0, ends[1]))

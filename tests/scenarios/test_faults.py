@@ -3,7 +3,6 @@
 
 import re
 from math import nan
-from random import Random
 from typing import NamedTuple
 
 import bpy
@@ -12,7 +11,6 @@ from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.rig.dependencies import Node, follows
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -870,39 +868,3 @@ def test_undo_and_reload_between_two_runs_are_no_hindrance(tmp_path):
         assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
         assert bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=3) == {"FINISHED"}
     assert len(curves_of(bpy.data.objects["Rig"])) == 12
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_what_follows_what_is_known_as_blender_moves_it(seed):
-    """A random web of parents, constraints and bones: a target that is let through does not move with the chain."""
-    random = Random(seed)
-    rig = armature(
-        "Rig",
-        [
-            {"name": "Bone 0", "head": (0, 0, 0), "tail": (0, 0, 1)},
-            {"name": "Bone 1", "head": (0, 0, 1), "tail": (0, 0.1, 2), "parent": "Bone 0", "connect": True},
-            {"name": "free", "head": (1, 0, 0), "tail": (1, 0, 1)},
-            {"name": "finger", "head": (0, 0.1, 2), "tail": (0, 0.1, 2.5), "parent": "Bone 1"},
-        ],
-    )
-    things = [empty(f"Empty {i}", location=(i, 1, 0)) for i in range(5)]
-    for i, thing in enumerate(things[:-1]):
-        other = random.choice([*things[i + 1 :], rig])
-        bone = random.choice(["Bone 0", "Bone 1", "free", "finger", ""]) if other == rig else ""
-        how = random.choice(["parent", "COPY_LOCATION", "CHILD_OF", "DAMPED_TRACK", "COPY_TRANSFORMS"])
-        if how == "parent":
-            thing.parent = other
-            if bone:
-                thing.parent_type, thing.parent_bone = "BONE", bone
-        else:
-            constraint = thing.constraints.new(how)
-            constraint.target, constraint.subtarget = other, bone
-    target = things[0]
-    bpy.context.view_layer.update()
-    before = target.matrix_world.translation.copy()
-    rig.pose.bones["Bone 0"].rotation_quaternion = (0.9, 0.3, 0.2, 0.1)
-    rig.pose.bones["Bone 1"].rotation_quaternion = (0.7, 0.3, 0.2, 0.1)
-    bpy.context.view_layer.update()
-    moves = (target.matrix_world.translation - before).length > 1e-6
-    followed = follows(Node(target), rig, ["Bone 0", "Bone 1"])
-    assert followed or not moves

@@ -220,28 +220,6 @@ def test_a_target_that_is_nowhere_is_refused(bad):
         Point((0.0, bad, 0.0))
 
 
-def test_the_numbers_that_files_store_are_pinned():
-    assert {key: solver.number for key, solver in SOLVERS.items()} == {
-        "TRIANGULATION": 0,
-        "TRIANGULATION_2007": 1,
-        "SINGLE_PASS": 2,
-        "CCD": 3,
-        "CIRCULAR": 4,
-        "GRADIENT": 5,
-        "GRADIENT_MEASURED": 6,
-        "GRADIENT_ACCELERATED": 7,
-        "GAUSS_NEWTON": 8,
-        "JACOBIAN_TRANSPOSE": 9,
-        "FABRIK": 10,
-        "TWO_BONE": 11,
-        "SIMPLEX": 12,
-        "ROSENBROCK": 13,
-        "TRIANGULATION_RIGHT_ANGLE": 14,
-        "TRIANGULATION_CHEAPEST": 15,
-        "CCD_STAGES": 16,
-    }
-
-
 def test_the_costs_of_a_solution_are_those_of_its_turns():
     pose = straight((1.0, 1.0)).rest_pose()
     solution = solve(pose, Point((1.0, 1.0, 0.0)), finish=False)

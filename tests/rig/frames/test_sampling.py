@@ -2,21 +2,17 @@
 """What is read of a rig: which bones, what they may do, and where they and the target are at every frame."""
 
 from contextlib import contextmanager
-from math import inf
 from time import sleep
 
 import bpy
 import pytest
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix
 
-from ik_triangulation.errors import ChainError, FreedomError
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.kinematics import EulerLimits, Free, Hinge, Locked
-from ik_triangulation.rig.armature import base_of, bones_from_tip, bones_in_line, channels_of
+from ik_triangulation.rig.armature import base_of, channels_of
 from ik_triangulation.rig.frames import sampling
 from ik_triangulation.rig.frames.sampling import frame_of, samples, temporary_scene
 from ik_triangulation.rig.frames.static_motion import plain_locations, stands_still
-from ik_triangulation.rig.freedom import freedom_of, stiffness_of
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import (
@@ -31,6 +27,7 @@ from ...rigs import (
     path_point,
     place,
 )
+from ..reading import turn_bone
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -55,223 +52,7 @@ def test_reading_in_parts_that_are_shorter_than_making_a_scene_makes_few_of_them
 # Which bones
 
 
-@pytest.mark.parametrize(
-    ("count", "names"),
-    [
-        (1, ["Bone 3"]),
-        (2, ["Bone 2", "Bone 3"]),
-        (4, ["Bone 0", "Bone 1", "Bone 2", "Bone 3"]),
-        (0, ["Bone 0", "Bone 1", "Bone 2", "Bone 3"]),
-    ],
-)
-def test_a_chain_is_counted_up_from_its_tip(count, names):
-    assert bones_from_tip(chain_rig(4), "Bone 3", count) == tuple(names)
-
-
-def test_bones_below_the_tip_are_not_part_of_the_chain():
-    assert bones_from_tip(chain_rig(4), "Bone 1", 0) == ("Bone 0", "Bone 1")
-
-
-@pytest.mark.parametrize("count", [5, 1000, -1])
-def test_a_chain_longer_than_the_rig_is_refused_with_what_would_do(count):
-    with pytest.raises(ChainError, match=r"more than the 4 bones from 'Bone 3'.*Use 0 to 4"):
-        bones_from_tip(chain_rig(4), "Bone 3", count)
-
-
-def test_a_bone_that_is_not_there_is_named():
-    with pytest.raises(ChainError, match=r"Bone 'hand' is not in 'Rig' \(renamed or deleted\?\)"):
-        bones_from_tip(chain_rig(4), "hand", 0)
-
-
-@pytest.mark.parametrize("order", [["Bone 1", "Bone 3"], ["Bone 3", "Bone 1"]])
-def test_chosen_bones_make_a_chain_with_those_between_them(order):
-    rig, target = chain_rig(5), empty()
-    limb = Limb.from_bones(rig, order, target)
-    assert limb.bones == ("Bone 1", "Bone 2", "Bone 3")
-    assert limb.in_order == ("Bone 1", "Bone 3")
-    assert limb.tip == "Bone 3"
-
-
-def test_bones_between_the_chosen_ones_keep_their_pose():
-    rig, target = chain_rig(4), key_location(empty(), range(1, 41, 3))
-    held = rig.pose.bones["Bone 2"]
-    for frame, angle in ((1, 0.2), (20, -0.4)):
-        held.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
-        held.keyframe_insert("rotation_quaternion", frame=frame)
-    report = bake(Limb.from_bones(rig, ["Bone 0", "Bone 1", "Bone 3"], target), 1, 20)
-    assert report.all_reached
-    assert not report.warnings
-    for curve in curves_of(rig):
-        assert len(curve.keyframe_points) == (2 if curve.data_path.startswith('pose.bones["Bone 2"]') else 20)
-    for frame in (1, 10, 20):
-        bpy.context.scene.frame_set(frame)
-        assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 1.1e-3
-
-
-def forked():
-    """A trunk with two branches."""
-    return armature(
-        "Rig",
-        [
-            {"name": "trunk", "head": (0, 0, 0), "tail": (0, 0, 1)},
-            {"name": "left", "head": (0, 0, 1), "tail": (1, 0, 2), "parent": "trunk"},
-            {"name": "right", "head": (0, 0, 1), "tail": (-1, 0, 2), "parent": "trunk"},
-            {"name": "other", "head": (3, 0, 0), "tail": (3, 0, 1)},
-        ],
-    )
-
-
-@pytest.mark.parametrize("names", [["left", "right"], ["trunk", "left", "right"], ["left", "other"]])
-def test_bones_of_several_branches_are_refused(names):
-    with pytest.raises(ChainError, match=r"'\w+' is not a descendant of '\w+'"):
-        bones_in_line(forked(), names)
-
-
-def test_no_bones_are_refused():
-    with pytest.raises(ChainError, match="No bones are selected"):
-        bones_in_line(forked(), [])
-
-
-def test_branches_follow_without_being_turned():
-    rig, target = forked(), empty(location=(0.5, 0.6, 1.5))
-    report = bake(Limb.from_tip(rig, "left", target), 1, 2)
-    assert {curve.group.name for curve in curves_of(rig)} == {"trunk", "left"}
-    assert report.all_reached
-
-
 # What bones may do
-
-
-def bone(mode="QUATERNION"):
-    """The only bone of a rig."""
-    return chain_rig(1, mode=mode).pose.bones[0]
-
-
-def limit(pose_bone, axis, low, high):
-    setattr(pose_bone, f"use_ik_limit_{axis}", True)
-    setattr(pose_bone, f"ik_min_{axis}", low)
-    setattr(pose_bone, f"ik_max_{axis}", high)
-
-
-def test_a_bone_is_free_at_first():
-    assert freedom_of(bone()) == Free()
-    assert stiffness_of(bone()) == 0.0
-
-
-@pytest.mark.parametrize("axis", "xyz")
-def test_two_locks_of_the_ik_panel_make_a_hinge(axis):
-    pose_bone = bone()
-    for other in "xyz":
-        setattr(pose_bone, f"lock_ik_{other}", other != axis)
-    hinge = freedom_of(pose_bone)
-    assert isinstance(hinge, Hinge)
-    assert hinge.axis["xyz".index(axis)] == 1.0
-    assert (hinge.lower, hinge.upper) == (-inf, inf)
-    limit(pose_bone, axis, -0.25, 1.5)
-    limited = freedom_of(pose_bone)
-    assert (limited.lower, limited.upper) == (-0.25, 1.5)
-
-
-def test_three_locks_of_the_ik_panel_make_a_bone_that_does_not_turn():
-    pose_bone = bone()
-    pose_bone.lock_ik_x = pose_bone.lock_ik_y = pose_bone.lock_ik_z = True
-    assert freedom_of(pose_bone) == Locked()
-
-
-@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
-def test_limits_of_the_ik_panel_are_euler_limits_in_the_order_of_the_bone(mode):
-    pose_bone = bone(mode)
-    limit(pose_bone, "x", -0.5, 0.25)
-    pose_bone.lock_ik_z = True
-    limits = freedom_of(pose_bone)
-    assert limits == EulerLimits(mode if len(mode) == 3 else "YXZ", (-0.5, -inf, 0.0), (0.25, inf, 0.0))
-
-
-def test_limits_of_a_locked_axis_do_not_count():
-    pose_bone = bone("XYZ")
-    limit(pose_bone, "x", -0.5, 0.25)
-    pose_bone.lock_ik_x = True
-    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.0, -inf, -inf), (0.0, inf, inf))
-
-
-def test_stiffness_of_the_ik_panel_is_that_of_the_stiffest_axis():
-    pose_bone = bone()
-    pose_bone.ik_stiffness_x, pose_bone.ik_stiffness_y = 0.25, 0.5
-    assert stiffness_of(pose_bone) == 0.5
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("FREE", Free()),
-        ("LOCKED", Locked()),
-        ("HINGE", Hinge(Vector((0.0, 0.0, 1.0)), 0.5, 2.0)),
-        ("EULER", EulerLimits("XYZ", (-0.5, 0.0, -1.0), (0.5, 0.0, 1.0))),
-    ],
-)
-def test_own_settings_replace_those_of_the_ik_panel(kind, expected):
-    pose_bone = bone("XYZ")
-    pose_bone.lock_ik_x = True
-    own = pose_bone.ik_triangulation_joint
-    own.source, own.kind, own.axis, own.lower, own.upper = "OWN", kind, (0.0, 0.0, 2.0), 0.5, 2.0
-    own.minimum, own.maximum, own.stiffness = (-0.5, 0.0, -1.0), (0.5, 0.0, 1.0), 0.75
-    assert freedom_of(pose_bone) == expected
-    assert stiffness_of(pose_bone) == 0.75
-
-
-def test_own_settings_of_a_hinge_without_limits():
-    own = bone().ik_triangulation_joint
-    own.source, own.kind, own.use_limits, own.axis = "OWN", "HINGE", False, (0.0, 3.0, 0.0)
-    assert freedom_of(own.id_data.pose.bones[0]) == Hinge(Vector((0.0, 1.0, 0.0)))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"kind": "HINGE", "axis": (0.0, 0.0, 0.0)}, "has no direction"),
-        ({"kind": "HINGE", "lower": 2.0, "upper": 1.0}, "inverted"),
-        ({"kind": "EULER", "minimum": (0.0, 1.0, 0.0), "maximum": (0.0, 0.5, 0.0)}, "Euler limit Y is inverted"),
-    ],
-)
-def test_settings_that_describe_no_rotation_are_refused(settings, message):
-    own = bone().ik_triangulation_joint
-    own.source = "OWN"
-    for name, value in settings.items():
-        setattr(own, name, value)
-    with pytest.raises(FreedomError, match=message):
-        freedom_of(own.id_data.pose.bones[0])
-
-
-def test_a_locked_channel_freezes_an_axis_where_it_is():
-    pose_bone = bone("XYZ")
-    pose_bone.rotation_euler, pose_bone.lock_rotation[1] = (0.25, 0.5, 0.75), True
-    assert freedom_of(pose_bone) == EulerLimits("XYZ", (-inf, 0.5, -inf), (inf, 0.5, inf))
-
-
-def test_a_locked_channel_wins_over_a_limit():
-    pose_bone = bone("XYZ")
-    pose_bone.rotation_euler, pose_bone.lock_rotation[0] = (0.75, 0.0, 0.0), True
-    limit(pose_bone, "x", -0.5, 0.25)
-    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.75, -inf, -inf), (0.75, inf, inf))
-
-
-def test_a_locked_channel_across_a_slanted_hinge_is_refused_by_name():
-    pose_bone = bone("XYZ")
-    own = pose_bone.ik_triangulation_joint
-    own.source, own.kind, own.axis = "OWN", "HINGE", (1.0, 1.0, 0.0)
-    pose_bone.lock_rotation[0] = True
-    with pytest.raises(ChainError, match="'Bone 0' has locked rotation channels, and limits"):
-        freedom_of(pose_bone)
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_locked_channel_beside_a_hinge_leaves_the_hinge_its_range(sign):
-    pose_bone = bone("XYZ")
-    own = pose_bone.ik_triangulation_joint
-    own.source, own.kind, own.axis, own.lower, own.upper = "OWN", "HINGE", (0.0, 0.0, sign), -0.5, 1.0
-    pose_bone.lock_rotation[0] = True
-    ends = (-0.5, 1.0) if sign > 0.0 else (-1.0, 0.5)
-    assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.0, 0.0, ends[0]), (0.0, 0.0, ends[1]))
 
 
 # The target
@@ -508,13 +289,6 @@ def in_the_nla(rig):
     animation.action = None
 
 
-def turn_bone(rig, name):
-    pose_bone = rig.pose.bones[name]
-    for frame, angle in ((1, -0.5), (20, 0.7)):
-        pose_bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
-        pose_bone.keyframe_insert("rotation_quaternion", frame=frame)
-
-
 RIGS = {
     "still": lambda rig: None,
     "an animated object": animated_object,
@@ -598,14 +372,6 @@ def test_a_rig_in_motion_is_known_as_such(kind):
     rig = chain_rig(4)
     RIGS[kind](rig)
     assert not stands_still(Limb.from_bones(rig, ["Bone 1", "Bone 3"], empty()))
-
-
-def test_bones_whose_names_begin_alike_are_told_apart():
-    rig = chain_rig(3, names=["arm", "arm.001", "arm.0010"])
-    turn_bone(rig, "arm.0010")
-    assert stands_still(Limb.from_tip(rig, "arm.001", empty()))
-    turn_bone(rig, "arm")
-    assert not stands_still(Limb.from_tip(rig, "arm.001", empty(), chain_count=1))
 
 
 def test_the_staged_scene_has_the_time_of_the_users_scene():

@@ -10,52 +10,17 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
-from ik_triangulation.ui.overlay.palette import palette
 from ik_triangulation.ui.overlay.reading import active_limb_seen
 from ik_triangulation.ui.overlay.shapes import Role
 
 from ...rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
+from .seen import colour_of, colours, drawn, layers, settings, standard
 from .viewport import pixels, viewport
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 with_gpu = pytest.mark.skipif(not hasattr(gpu, "init"), reason="this Blender draws nothing without a window")
 
 PARTS = ("show_reach", "show_joints", "show_target", "show_error", "show_ghosts")
-
-
-def settings():
-    return bpy.context.scene.ik_triangulation_overlay
-
-
-def standard(**chosen):
-    """A limb of three bones with limits of every kind on a rig of four, and a sphere to reach."""
-    rig, target = chain_rig(4), empty()
-    target.empty_display_type, target.empty_display_size = "SPHERE", 0.2
-    configure(rig, "Bone 3", target=target, chain_count=3, **chosen)
-    for number, kind in enumerate(("CONE", "HINGE", "EULER"), 1):
-        joint = rig.pose.bones[f"Bone {number}"].ik_triangulation_joint
-        joint.source, joint.kind = "OWN", kind
-    settings().show = True
-    bpy.context.view_layer.update()
-    return rig, target
-
-
-def layers():
-    with viewport() as context:
-        return list(draw.layers(context))
-
-
-def drawn():
-    """How many vertices are drawn."""
-    return sum(len(places) for layer in layers() for places, _ in layer[1:])
-
-
-def colours():
-    return {tuple(np.round(colour[:3], 3)) for layer in layers() for _, rows in layer[1:] for colour in rows}
-
-
-def colour_of(role):
-    return tuple(np.round(palette(bpy.context.preferences.themes[0]).outlines[role, :3], 3))
 
 
 def test_nothing_is_drawn_unless_asked_for():
@@ -94,16 +59,6 @@ def test_the_colour_says_whether_the_target_is_reached():
     assert colour_of(Role.MISSED) not in colours()
 
 
-def test_only_the_active_limb_is_drawn():
-    rig, _ = standard()
-    with_active = drawn()
-    other = chain_rig(2, "Other")
-    other.data.bones.active = None
-    assert drawn() == 0
-    bpy.context.view_layer.objects.active = rig
-    assert drawn() == with_active
-
-
 def test_the_armature_s_place_is_where_it_is_drawn():
     rig, _ = standard()
     rig.location, rig.scale = (1.0, 2.0, 3.0), (2.0, 2.0, 2.0)
@@ -112,228 +67,7 @@ def test_the_armature_s_place_is_where_it_is_drawn():
     assert layer.world == rig.matrix_world
 
 
-def test_a_limb_without_a_target_shows_its_joints():
-    standard()
-    bpy.context.active_object.pose.bones["Bone 3"].ik_triangulation.target = None
-    assert drawn() > 0
-    assert not colours() & {colour_of(Role.TARGET), colour_of(Role.MISSED)}
-
-
-def test_bones_between_those_that_are_selected_are_marked_as_locked():
-    rig, _ = standard(use_selected=True)
-    for bone in rig.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in {"Bone 1", "Bone 3"}
-    settings().show_reach = settings().show_target = settings().show_error = False
-    before = drawn()
-    rig.pose.bones["Bone 3"].ik_triangulation_joint.kind = "FREE"
-    rig.pose.bones["Bone 1"].ik_triangulation_joint.kind = "FREE"
-    assert 0 < drawn() < before
-    assert drawn() == 8  # a square for Bone 2
-
-
 # Rigs of which there is nothing to be drawn
-
-
-def no_active_object(rig, target):
-    bpy.context.view_layer.objects.active = None
-
-
-def another_object(rig, target):
-    bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.view_layer.objects.active = target
-
-
-def no_active_bone(rig, target):
-    rig.data.bones.active = None
-
-
-def edit_mode(rig, target):
-    bpy.ops.object.mode_set(mode="EDIT")
-
-
-def rest_position(rig, target):
-    rig.data.pose_position = "REST"
-
-
-def hidden(rig, target):
-    rig.hide_set(True)
-
-
-def disabled(rig, target):
-    rig.hide_viewport = True
-
-
-def too_long(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.chain_count = 9
-
-
-def nothing_selected(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.use_selected = True
-    for bone in rig.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = False
-
-
-def all_locked(rig, target):
-    for bone in rig.pose.bones:
-        bone.ik_triangulation_joint.kind = "LOCKED"
-        bone.ik_triangulation_joint.source = "OWN"
-
-
-def flat_armature(rig, target):
-    rig.scale = (1.0, 0.0, 1.0)
-
-
-def bone_of_no_size(rig, target):
-    rig.pose.bones["Bone 2"].scale = (0.0, 0.0, 0.0)
-
-
-def root_of_no_size(rig, target):
-    rig.pose.bones["Bone 0"].scale = (0.0, 0.0, 0.0)
-
-
-def armature_nowhere(rig, target):
-    rig.location.x = float("nan")
-
-
-def target_nowhere(rig, target):
-    target.location.x = float("nan")
-
-
-def target_is_the_rig(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.target = rig
-
-
-def target_of_no_size(rig, target):
-    target.scale = (0.0, 0.0, 0.0)
-
-
-def target_disabled(rig, target):
-    target.hide_viewport = True
-
-
-def target_elsewhere(rig, target):
-    bpy.context.scene.collection.objects.unlink(target)
-
-
-def no_such_bone(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.target = rig
-    rig.pose.bones["Bone 3"].ik_triangulation.subtarget = "Nothing"
-
-
-def no_field(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.shape = "FIELD"
-
-
-def no_axis(rig, target):
-    rig.pose.bones["Bone 2"].ik_triangulation_joint.axis = (0.0, 0.0, 0.0)
-
-
-def inverted(rig, target):
-    joint = rig.pose.bones["Bone 2"].ik_triangulation_joint
-    joint.lower, joint.upper = 2.0, 1.0
-
-
-def no_constraint(rig, target):
-    rig.pose.bones["Bone 2"].ik_triangulation_joint.source = "CONSTRAINT"
-
-
-NOTHING = [
-    no_active_object,
-    another_object,
-    no_active_bone,
-    edit_mode,
-    rest_position,
-    hidden,
-    disabled,
-    too_long,
-    nothing_selected,
-    all_locked,
-    flat_armature,
-    bone_of_no_size,
-    root_of_no_size,
-    armature_nowhere,
-    target_nowhere,
-    target_is_the_rig,
-    target_of_no_size,
-    target_disabled,
-    target_elsewhere,
-    no_such_bone,
-    no_field,
-    no_axis,
-    inverted,
-    no_constraint,
-]
-
-
-@pytest.mark.parametrize("spoil", NOTHING, ids=lambda spoil: spoil.__name__)
-def test_nothing_is_drawn_of_what_cannot_be_read(spoil):
-    rig, target = standard()
-    spoil(rig, target)
-    bpy.context.view_layer.update()
-    assert drawn() == 0
-
-
-def huge(rig, target):
-    rig.scale = (1e6, 1e6, 1e6)
-
-
-def tiny(rig, target):
-    rig.scale = (1e-6, 1e-6, 1e-6)
-
-
-def mirrored(rig, target):
-    rig.scale = (-1.0, 2.0, 0.5)
-
-
-def scaled_bones(rig, target):
-    rig.pose.bones["Bone 1"].scale = (1.0, -2.0, 0.3)
-
-
-def flat_shape(rig, target):
-    target.scale = (1.0, 1e-12, 1.0)
-
-
-def far_away(rig, target):
-    target.location = (1e12, 0.0, 0.0)
-
-
-def constrained(rig, target):
-    constraint = rig.pose.bones["Bone 3"].constraints.new("IK")
-    constraint.target = target
-
-
-def half_locked(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation_joint.kind = "FREE"
-    rig.pose.bones["Bone 3"].lock_rotation = (True, False, False)
-
-
-def target_follows(rig, target):
-    target.parent, target.parent_type, target.parent_bone = rig, "BONE", "Bone 3"
-
-
-def offset(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.use_offset = True
-
-
-def pole(rig, target):
-    rig.pose.bones["Bone 3"].ik_triangulation.pole_target = empty("Pole")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [huge, tiny, mirrored, scaled_bones, far_away, constrained, half_locked, target_follows, offset, pole],
-    ids=lambda change: change.__name__,
-)
-def test_odd_rigs_are_drawn(change):
-    rig, target = standard()
-    change(rig, target)
-    bpy.context.view_layer.update()
-    assert drawn() > 0
-    assert all(np.isfinite(places).all() for layer in layers() for places, _ in layer[1:])
-
-
-def out_of_range(rig, target):
-    target.location.x = 3e38
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (1.0, 3.0, 0.5)], ids=["none", "alike", "unequal"])
@@ -357,21 +91,6 @@ def test_ticks_lie_on_the_bones_that_are_seen(scale):
         assert ((tick.start + tick.end) / 2.0 - bone.head.lerp(bone.tail, 0.3)).length < 0.2 * bone.length
         if scale[0] == scale[1] or name == "Bone 0":
             assert ((tick.start + tick.end) / 2.0 - bone.head.lerp(bone.tail, 0.3)).length < 1e-4
-
-
-@pytest.mark.parametrize("change", [flat_shape, out_of_range], ids=lambda change: change.__name__)
-def test_odd_targets_do_no_harm(change):
-    rig, target = standard()
-    change(rig, target)
-    bpy.context.view_layer.update()
-    drawn()
-
-
-@pytest.mark.parametrize("shape", ["POINT", "PLANE", "LINE", "RAY", "SEGMENT", "SPHERE", "CYLINDER", "RING", "BOX"])
-def test_every_shape_is_drawn(shape):
-    standard(shape=shape)
-    settings().show_reach = settings().show_joints = settings().show_error = False
-    assert colours() == {colour_of(Role.TARGET)}
 
 
 def test_drawing_changes_nothing_in_the_file():

@@ -11,7 +11,7 @@ from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
 from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import (
+from ...rigs import (
     MODES,
     all_keys,
     chain_rig,

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A file for the command line to work on, and the command line in this process: starting Blender takes a second."""
+
+import bpy
+import pytest
+
+from ik_triangulation.cli import main
+
+from ..commands import save_rig
+
+
+@pytest.fixture
+def rig_file(empty_scene, tmp_path):
+    folder = tmp_path / "shot"
+    folder.mkdir()
+    return save_rig(empty_scene, folder / "rig.blend")
+
+
+@pytest.fixture
+def run(addon, rig_file, capfd):
+    """Run the command line with FILE for the file of the rig; exit code, standard output and standard error."""
+
+    def here(*words):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        capfd.readouterr()
+        code = main([str(rig_file if word == "FILE" else word) for word in words])
+        return code, *capfd.readouterr()
+
+    return here

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run at a time replaces a file; the lock of a run that is gone is taken over."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ik_triangulation.cli.lock import lock_of, locked
+from ik_triangulation.errors import IKError
+
+from ..commands import DONE, started
+from .files import LIMB, ROUNDS, keyed
+
+
+def test_a_lock_whose_process_is_gone_or_that_is_old_is_taken_over_and_another_is_waited_for(rig_file):
+    lock = lock_of(rig_file)
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    with locked(rig_file):
+        mine = json.loads(lock.read_text())
+        for lasting in (mine, mine | {"host": "elsewhere"}, {}):
+            lock.write_text(json.dumps(lasting))
+            with pytest.raises(IKError, match=r"rig\.blend' is being changed by .*process"), locked(rig_file, 0.1):
+                pass
+            assert lock.exists()
+    stale = {"a process that is gone": (mine | {"pid": ended.pid}, 0), "an old lock": (mine, 25), "nothing": ({}, 1)}
+    for what, (holder, hours) in stale.items():
+        lock.write_text(json.dumps(holder))
+        then = time.time() - hours * 3600
+        os.utime(lock, (then, then))
+        with locked(rig_file, 0.1):
+            assert json.loads(lock.read_text())["pid"] == os.getpid(), what
+        assert list(rig_file.parent.iterdir()) == [rig_file]
+
+
+def test_a_lock_has_one_holder_at_a_time_however_many_want_to_take_over_a_stale_one(rig_file):
+    lock_of(rig_file).write_text(json.dumps({"pid": 2**22 + 1, "host": "", "token": "x"}))
+    then = time.time() - 25 * 3600
+    os.utime(lock_of(rig_file), (then, then))
+    count = rig_file.with_name("count")
+    count.write_text("0")
+    script = (
+        "import sys, time; from pathlib import Path; import bpy; from ik_triangulation.cli.lock import locked\n"
+        "file, count = map(Path, sys.argv[1:])\n"
+        "for _ in range(20):\n"
+        "    with locked(file):\n"
+        "        value = int(count.read_text()); time.sleep(0.002); count.write_text(str(value + 1))\n"
+    )
+    run = [sys.executable, "-c", script, str(rig_file), str(count)]
+    both = [subprocess.Popen(run, cwd=Path(__file__).resolve().parents[2]) for _ in range(2)]
+    assert [each.wait(120) for each in both] == [0, 0]
+    assert count.read_text() == "40"
+
+
+def test_two_runs_at_once_on_one_file_both_have_their_keys_in_it(rig_file):
+    whole = rig_file.read_bytes()
+    codes = []
+    for _ in range(ROUNDS):
+        rig_file.write_bytes(whole)
+        ranges = (1, 3), (11, 13)
+        both = [
+            started("bake", rig_file, *LIMB, "--frame-start", first, "--frame-end", last, "--overwrite")
+            for first, last in ranges
+        ]
+        said = [each.communicate(timeout=120)[1] for each in both]
+        codes.append(tuple(each.returncode for each in both))
+        found = keyed(rig_file)
+        for code, (first, last), text in zip(codes[-1], ranges, said, strict=True):
+            assert code == DONE, text
+            assert set(range(first, last + 1)) <= found
+        assert not [path for path in rig_file.parent.iterdir() if path.name[0] == "."]
+    print(f"Two at once: {len(codes)} rounds, exit codes {sorted(set(codes))}")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Places in space that a limb reaches."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.errors import SettingError
+from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.maps import in_scene as mapping
+from ik_triangulation.maps.chain_map import pose_of
+from ik_triangulation.maps.volume import map_volume
+from ik_triangulation.rig.limb import Limb
+
+from ..mapped import BONES, rig_in_space
+from ..rigs import chain_rig, configure, empty
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_a_cloud_marks_what_is_reached_and_nothing_else():
+    rig = rig_in_space()
+    mapped = mapping.volume_in_scene(rig, BONES, "TRIANGULATION", resolution=6)
+    bpy.context.view_layer.update()
+    made, mesh = mapped.made, mapped.shown.data
+    assert 0 < len(made.places) < made.targets
+    corners = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.vertices.foreach_get("co", corners)
+    centres = corners.reshape(-1, 6, 3).mean(axis=1)
+    assert np.allclose(centres, made.places, atol=1e-6)
+    target = empty()
+    for centre in centres[:: max(1, len(centres) // 12)]:
+        target.location = mapped.shown.matrix_world @ Vector(centre)
+        limb = Limb.from_bones(rig, BONES, target, tolerance=0.03)
+        assert solve_pose(limb).all_reached
+    missed = (made.targets - len(made.places)) / made.targets
+    assert made.coverage == pytest.approx(100.0 * (1.0 - missed))
+
+
+def test_a_limb_that_reaches_nothing_has_an_empty_cloud():
+    rig = chain_rig(2)
+    for bone in rig.pose.bones:
+        bone.lock_ik_y = bone.lock_ik_z = True
+        bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, 0.0, 0.001
+    configure(rig, "Bone 1", chain_count=2)
+    mapped = mapping.volume_in_scene(rig, ["Bone 0", "Bone 1"], resolution=3, tolerance=1e-4)
+    assert len(mapped.made.places) == len(mapped.shown.data.vertices) == 0
+    assert mapped.made.coverage == 0.0
+
+
+@pytest.mark.parametrize("resolution", [1, 2, 7])
+def test_the_grid_fills_the_ball_of_the_reach(resolution):
+    rig = chain_rig(3)
+    start = pose_of(rig, BONES, bpy.context.view_layer)
+    made = map_volume(start, resolution=resolution)
+    away = np.linalg.norm(made.places - np.array(start.head(0)), axis=1) / start.chain.reach
+    assert (away <= 1.0 + 1e-6).all()
+    assert made.spacing == pytest.approx(2.0 * start.chain.reach / resolution)
+    assert made.targets == {1: 1, 2: 8, 7: 179}[resolution]
+    with pytest.raises(SettingError, match="A resolution of 0 makes no map"):
+        map_volume(start, resolution=0)

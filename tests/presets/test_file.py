@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of presets: what is kept comes back the same, and a bad one is refused whole."""
+
+import json
+from math import pi
+from random import Random
+
+import bpy
+import pytest
+
+from ik_triangulation.errors import SettingError
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
+from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.presets import (
+    apply_preset,
+    built_in,
+    find_preset,
+    names,
+    preset_of,
+    read_preset,
+    write_preset,
+)
+from ik_triangulation.rig.freedom import store
+
+from ..rigs import configure, nothing_lost, random_rotation, random_vector
+from .arms import arm, values
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture(autouse=True)
+def _no_presets_of_the_user():
+    yield
+    for name in names():
+        if not built_in(find_preset(name)):
+            find_preset(name).unlink()
+
+
+def random_freedom(random):
+    low = -random.uniform(0.1, 3.0)
+    return random.choice(
+        [
+            Free(),
+            Locked(),
+            Hinge(random_vector(random), low, low + random.uniform(0.0, 4.0)),
+            Hinge(random_vector(random)),
+            Cone(random.uniform(0.0, pi), low, 0.5),
+            Cone(random.uniform(0.0, pi)),
+            EulerLimits(random.choice(["XYZ", "YXZ", "ZXY"]), (low, -0.5, -1.0), (0.5, 0.0, 2.0)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_kept_comes_back_the_same(seed, tmp_path):
+    random = Random(seed)
+    rig, bones = arm([random.uniform(-pi, pi) for _ in range(3)], side=random.choice((1.0, -1.0)))
+    for name in bones:
+        store(random_freedom(random), random.uniform(0.0, 0.9), rig.pose.bones[name].ik_triangulation_joint)
+    configure(rig, "hand", solver="CCD", rest_weight=0.25, smooth=False)
+    before = values(rig)
+    write_preset(preset_of(rig, bones, "Mine"), tmp_path / "Mine.json")
+    for name in bones:
+        rig.pose.bones[name].property_unset("ik_triangulation_joint")
+    configure(rig, "hand", solver="FABRIK", rest_weight=0.0, smooth=True)
+    apply_preset(rig, bones, read_preset(tmp_path / "Mine.json"))
+    stored = rig.pose.bones["hand"].ik_triangulation
+    assert (stored.solver, stored.rest_weight, stored.smooth) == ("CCD", 0.25, False)
+    for name in bones:
+        (freedom, stiffness), (after, stiff) = before[name], values(rig)[name]
+        assert type(after) is type(freedom)
+        assert stiff == pytest.approx(stiffness, abs=1e-6)
+        for _ in range(20):
+            rotation = random_rotation(random)
+            one, two = freedom.nearest(rotation), after.nearest(rotation)
+            off = [rotation_angle(each, rotation) for each in (one, two)]
+            assert rotation_angle(one, two) < 1e-4 or off == [pytest.approx(off[0], abs=1e-5)] * 2
+
+
+ELBOW = {"name": "elbow", "kind": "HINGE", "axis": [1, 0, 0]}
+
+
+BAD = {
+    "no json": ("{", "it is no JSON: .* in line 1"),
+    "binary": (b"\xff\xfe\x00", "it is no JSON text"),
+    "a list": ([], "it is no JSON object"),
+    "nothing": ({}, "it lacks 'joints'"),
+    "no joints": ({"joints": []}, "'joints' is no list of joints"),
+    "an unknown key": ({"joints": [ELBOW], "bones": 3}, "it says 'bones', which is unknown"),
+    "a joint that is none": ({"joints": [3]}, "joint 1 is of no known kind"),
+    "an unknown kind": ({"joints": [ELBOW, {"name": "a", "kind": "SADDLE"}]}, "joint 2 is of no known kind"),
+    "a kind of another type": ({"joints": [{"name": "a", "kind": []}]}, "joint 1 is of no known kind"),
+    "a key of another kind": ({"joints": [ELBOW | {"swing": 3}]}, "joint 1 says 'swing', which is unknown"),
+    "a name that is none": ({"joints": [ELBOW | {"name": 3}]}, "the name of joint 1 is no text"),
+    "an axis of two": ({"joints": [ELBOW | {"axis": [1, 0]}]}, "the axis of 'elbow' is no list of three numbers"),
+    "an axis of none": ({"joints": [ELBOW | {"axis": [0, 0, 0]}]}, "the axis of 'elbow' has no length"),
+    "an inverted range": ({"joints": [ELBOW | {"range": [2, 1]}]}, "'elbow': Hinge is inverted"),
+    "a range of text": ({"joints": [ELBOW | {"range": ["a", "b"]}]}, "the range of 'elbow' is no number"),
+    "a range of one": ({"joints": [ELBOW | {"range": [2]}]}, "the range of 'elbow' is no list of two angles"),
+    "a range of three": ({"joints": [ELBOW | {"range": [0, 1, 2]}]}, "the range of 'elbow' is no list of two angles"),
+    "a range that is a number": ({"joints": [ELBOW | {"range": 2}]}, "the range of 'elbow' is no list of two angles"),
+    "a range that is an object": (
+        {"joints": [ELBOW | {"range": {"lower": 0, "upper": 1}}]},
+        "the range of 'elbow' is no list of two angles",
+    ),
+    "not a number": ('{"joints": [{"name": "a", "kind": "CONE", "swing": NaN}]}', "NaN is no number"),
+    "a huge number": ('{"joints": [{"name": "a", "kind": "CONE", "swing": 1e400}]}', "the swing of 'a' is no number"),
+    "too wide a cone": (
+        {"joints": [{"name": "a", "kind": "CONE", "swing": 200}]},
+        "the swing of 'a' is not from 0 to 180",
+    ),
+    "an unknown order": (
+        {"joints": [{"name": "a", "kind": "EULER", "order": "XXX", "x": None, "y": None, "z": None}]},
+        "'a': Euler order 'XXX' is unknown",
+    ),
+    "too stiff": ({"joints": [ELBOW | {"stiffness": 1.5}]}, "the stiffness of 'elbow' is not from 0"),
+    "a flag of text": (
+        {"joints": [ELBOW | {"from_straight": "yes"}]},
+        "'from_straight' of 'elbow' is no true",
+    ),
+    "two that repeat": ({"joints": [ELBOW | {"repeats": True}] * 2}, "more than one joint repeats"),
+    "an unknown solver": ({"joints": [ELBOW], "settings": {"solver": "MAGIC"}}, "'solver' is none of TRIANGULATION"),
+    "an unknown setting": ({"joints": [ELBOW], "settings": {"target": "Cup"}}, "'settings' says 'target'"),
+    "a setting of text": ({"joints": [ELBOW], "settings": {"iterations": "9"}}, "'iterations' is no whole number"),
+    "a setting too small": ({"joints": [ELBOW], "settings": {"iterations": 0}}, "'iterations' is not from 1 to"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_file_is_refused_with_its_name_and_the_reason_and_changes_nothing(what, tmp_path):
+    content, reason = BAD[what]
+    path = tmp_path / "Bad.json"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    rig, _ = arm()
+    configure(rig, "hand", chain_count=3)
+    before = values(rig)
+    with nothing_lost(), pytest.raises(RuntimeError, match=f"Bad.json' cannot be used: {reason}"):
+        bpy.ops.pose.ik_triangulation_preset_load(filepath=str(path))
+    assert values(rig) == before
+
+
+def test_a_file_that_is_gone_or_too_deep_is_refused(tmp_path):
+    with pytest.raises(SettingError, match=r"None.json' cannot be used: No such file"):
+        read_preset(tmp_path / "None.json")
+    (tmp_path / "Deep.json").write_text("[" * 200_000)
+    with pytest.raises(SettingError, match=r"Deep.json' cannot be used"):
+        read_preset(tmp_path / "Deep.json")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a limb was baked is kept with it, and read again."""
+
+import bpy
+import pytest
+
+from ik_triangulation.jobs.bake import bake, rebake
+from ik_triangulation.rig.bake_record import recorded_bake
+from ik_triangulation.rig.limb import Limb
+
+from ..jobs.baked import OTHERS, baked
+from ..rigs import (
+    all_keys,
+    configure,
+    curves_of,
+    empty,
+    key_frames,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_it_goes_by_what_was_kept_and_not_by_what_is_set():
+    rig, _ = baked(**OTHERS)
+    configure(rig, "Bone 2", target=empty("Elsewhere"), chain_count=1, solver="FABRIK")
+    assert bpy.ops.pose.ik_triangulation_rebake() == {"FINISHED"}
+    pressed = repr(all_keys(rig))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig, _ = baked(**OTHERS)
+    rebake(rig, "Bone 2")
+    assert repr(all_keys(rig)) == pressed
+
+
+def test_it_is_kept_in_the_file_with_the_pole_and_the_obstacles(tmp_path):
+    rig, target = baked()
+    box = bpy.data.collections.new("Furniture")
+    pole = empty("Pole", (2.0, 0.0, 1.0))
+    bake(Limb.from_tip(rig, "Bone 2", target, 2, pole_target=pole, obstacles=box, use_offset=True), 3, 20, 2)
+    box.use_fake_user = True
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    rig = bpy.data.objects["Rig"]
+    limb, span, _ = recorded_bake(rig, "Bone 2", bpy.context.scene)
+    assert (limb.in_order, span) == (("Bone 1", "Bone 2"), (3, 20, 2))
+    assert (limb.target.name, limb.pole_target.name, limb.obstacles.name) == ("Target", "Pole", "Furniture")
+    assert (limb.use_offset, tuple(limb.offset_rotation)) == (True, (1.0, 0.0, 0.0, 0.0))
+    rebake(rig, "Bone 2")
+    assert key_frames(curves_of(rig)[0]) == list(range(3, 21, 2))
+
+
+def test_what_the_limb_reaches_for_may_have_been_renamed_since():
+    rig, target = baked(pole_target=empty("Pole", (3.0, 0.0, 0.0)))
+    configure(rig, "Bone 2", target=target, pole_target=bpy.data.objects["Pole"])
+    target.name, bpy.data.objects["Pole"].name = "Cup", "Knee"
+    report = rebake(rig, "Bone 2")
+    assert report.target == "Cup"
+    said = "'{}', which the last bake was made with, is not there: '{}' took its place."
+    assert report.warnings == [said.format("Pole", "Knee"), said.format("Target", "Cup")]

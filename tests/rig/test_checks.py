@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known to go wrong is refused before anything is solved, in one line that names the culprit and the remedy."""
+
+import bpy
+import pytest
+
+from ik_triangulation.errors import ChainError, RigError, SettingError, TargetError
+from ik_triangulation.rig.checks import (
+    LONGEST_RANGE,
+    check_armature,
+    check_frames,
+    check_limb,
+    check_range,
+    check_separate,
+    is_evaluated,
+)
+from ik_triangulation.rig.limb import Limb
+
+from ..rigs import chain_rig, empty, nothing_lost, place
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def limb(rig, tip="Bone 2", count=0, **settings):
+    return Limb.from_tip(rig, tip, empty(), count, **settings)
+
+
+def here():
+    bpy.context.view_layer.update()
+    return bpy.context.scene, bpy.context.view_layer
+
+
+def test_a_limb_in_order_is_let_through_and_nothing_changes():
+    arm = limb(chain_rig(3))
+    with nothing_lost():
+        check_limb(arm, *here())
+
+
+@pytest.mark.parametrize(
+    ("span", "message"),
+    [
+        ((5, 4, 1), "ends at frame 4, before its start at 5. Swap them"),
+        ((1, 5, 0.001), "A step of 0.001 frames leads nowhere"),
+        ((1, 5, float("nan")), "leads nowhere"),
+        ((1, LONGEST_RANGE + 1, 1), f"{LONGEST_RANGE + 1} frames are too many. Bake {LONGEST_RANGE}"),
+    ],
+)
+def test_a_range_without_frames_or_with_far_too_many_is_refused(span, message):
+    with pytest.raises(SettingError, match=message):
+        check_frames(*span)
+
+
+def test_the_longest_range_is_baked():
+    check_frames(1, LONGEST_RANGE, 1)
+    check_frames(1, 10 * LONGEST_RANGE, 10)
+
+
+def test_a_step_that_time_stretching_makes_nothing_of_is_refused():
+    scene, _ = here()
+    scene.render.frame_map_old, scene.render.frame_map_new = 1, 900
+    with pytest.raises(SettingError, match="Time Stretching"):
+        check_range(scene, 1, 10, 1)
+
+
+def test_limbs_that_share_a_bone_are_told_by_their_tips():
+    rig = chain_rig(4)
+    apart = limb(rig, "Bone 1"), limb(rig, "Bone 3", 2)
+    check_separate(apart)
+    with pytest.raises(ChainError, match="'Bone 1' belongs to the limbs of 'Bone 1' and 'Bone 3'"):
+        check_separate([apart[0], limb(rig, "Bone 3", 3)])
+
+
+def test_the_same_bone_names_in_two_armatures_are_no_matter():
+    check_separate([limb(chain_rig(2, name="First"), "Bone 1"), limb(chain_rig(2, name="Second"), "Bone 1")])
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_flat_armature_is_told_with_its_axis(axis):
+    rig = chain_rig(2)
+    rig.scale[axis] = 0.0
+    with pytest.raises(RigError, match=f"'Rig' .* zero scale on {'XYZ'[axis]}. Give it"):
+        check_armature(rig, here()[1])
+
+
+def test_an_armature_in_its_rest_position_is_told():
+    rig = chain_rig(2)
+    rig.data.pose_position = "REST"
+    with pytest.raises(RigError, match="Switch to Pose Position"):
+        check_armature(rig, here()[1])
+
+
+def test_an_object_counts_as_evaluated_if_one_of_its_collections_is_enabled():
+    ob, boxes = place(bpy.data.objects.new("Cup", None)), [bpy.data.collections.new(name) for name in "AB"]
+    bpy.context.scene.collection.objects.unlink(ob)
+    for box in boxes:
+        bpy.context.scene.collection.children.link(box)
+        box.objects.link(ob)
+    layer = bpy.context.view_layer.layer_collection.children
+    for off, evaluated in (([], True), (["A"], True), (["A", "B"], False)):
+        for child in layer:
+            child.exclude = child.name in off
+        assert is_evaluated(ob, here()[1]) is evaluated
+
+
+@pytest.mark.parametrize("influence", [-0.1, 1.1])
+def test_an_influence_beyond_its_range_is_refused(influence):
+    with pytest.raises(SettingError, match="from 0 to 1"):
+        check_limb(limb(chain_rig(3), influence=influence), *here())
+
+
+def test_a_target_on_the_chain_is_refused_by_name():
+    rig = chain_rig(3)
+    arm = Limb.from_tip(rig, "Bone 2", rig, subtarget="Bone 1")
+    with pytest.raises(TargetError, match="Target 'Rig: Bone 1' follows chain bone 'Bone"):
+        check_limb(arm, *here())

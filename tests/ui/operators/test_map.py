@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pressed, a map becomes an image in the scene."""
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import properties as map_properties
+from ik_triangulation.maps.colours import SCALES
+from ik_triangulation.maps.metric_map import METRICS
+
+from ...mapped import pixels, standard
+from ...rigs import (
+    nothing_lost,
+    select,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_the_operator_makes_an_image_of_the_map(capfd):
+    rig, _ = standard(3)
+    with nothing_lost_but_images():
+        assert bpy.ops.pose.ik_triangulation_map(solver="CCD", size=16, finish=False) == {"FINISHED"}
+    said = capfd.readouterr().out
+    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
+    image = bpy.data.images["Map of Rig: Bone 2"]
+    assert np.array_equal(pixels(image)[::-1][:16], found.image())
+    assert f"Info: Image 'Map of Rig: Bone 2': {found.coverage:.1f} % of the disc is reached" in said
+
+
+def nothing_lost_but_images():
+    """As nothing_lost(), with a first image already there."""
+    bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
+    return nothing_lost()
+
+
+@pytest.mark.parametrize("metric", [item[0] for item in map_properties.METRIC_ITEMS])
+@pytest.mark.parametrize("scale", [item[0] for item in map_properties.SCALE_ITEMS])
+def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
+    rig, _ = standard(3)
+    words = {"solver": "CCD", "finish": False, "metric": metric, "scale": scale}
+    bpy.ops.pose.ik_triangulation_map(size=10, **words)
+    bpy.ops.pose.ik_triangulation_map(size=8, **words)
+    assert [image.name for image in bpy.data.images] == ["Map of Rig: Bone 2"]
+    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
+    assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
+
+
+def test_the_operator_offers_all_that_there_is():
+    assert {item[0] for item in map_properties.METRIC_ITEMS} == set(METRICS)
+    assert {item[0] for item in map_properties.SCALE_ITEMS} == set(SCALES)
+
+
+def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
+    rig, _ = standard(4, use_selected=True)
+    select(rig, "Bone 1", "Bone 3")
+    rig.data.bones.active = rig.data.bones["Bone 3"]
+    bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
+    found = chain_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
+    assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("no bone", "Make the bone at the end of the limb active"),
+        ("no armature", "Select an armature"),
+        ("edit mode", "Leave Edit Mode first"),
+        ("rest position", "'Rig' shows its Rest Position"),
+        ("refused", "IK Triangulation: .*two"),
+        ("too long", "Chain length 9"),
+    ],
+)
+def test_what_cannot_be_pressed_says_why_and_leaves_no_image(how, message):
+    rig, _ = standard(3)
+    if how == "no bone":
+        rig.data.bones.active = None
+    elif how == "no armature":
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.context.view_layer.objects.active = None
+    elif how == "edit mode":
+        bpy.ops.object.mode_set(mode="EDIT")
+    elif how == "rest position":
+        rig.data.pose_position = "REST"
+    elif how == "too long":
+        rig.pose.bones["Bone 2"].ik_triangulation.chain_count = 9
+    with nothing_lost(), pytest.raises(RuntimeError, match=message):
+        bpy.ops.pose.ik_triangulation_map(size=8, solver="TWO_BONE" if how == "refused" else "CCD")

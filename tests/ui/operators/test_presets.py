@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets are loaded, kept and removed by operators."""
+
+from pathlib import Path
+
+import bpy
+import pytest
+from mathutils import Quaternion
+
+from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.presets import (
+    SUBDIR,
+    apply_preset,
+    built_in,
+    find_preset,
+    names,
+    read_preset,
+)
+
+from ...presets.arms import BUILT_IN, arm, values
+from ...rigs import configure, empty
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture(autouse=True)
+def _no_presets_of_the_user():
+    yield
+    for name in names():
+        if not built_in(find_preset(name)):
+            find_preset(name).unlink()
+
+
+def test_the_operators_load_keep_and_remove():
+    rig, bones = arm()
+    configure(rig, "hand", chain_count=3, target=empty())
+    assert bpy.ops.pose.ik_triangulation_preset_load(filepath=str(find_preset("Human_Arm"))) == {"FINISHED"}
+    loaded = values(rig)
+    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    assert values(rig) == loaded
+    assert bpy.ops.pose.ik_triangulation_preset_add(name="My Arm") == {"FINISHED"}
+    folder = Path(bpy.utils.user_resource("SCRIPTS", path=f"presets/{SUBDIR}"))
+    assert [path.name for path in folder.iterdir()] == ["My_Arm.json"]
+    for name in bones:
+        rig.pose.bones[name].property_unset("ik_triangulation_joint")
+    bpy.ops.pose.ik_triangulation_preset_load(filepath=str(find_preset("My Arm")))
+    for name in bones:
+        (one, _), (two, _) = loaded[name], values(rig)[name]
+        assert rotation_angle(one.nearest(Quaternion((0, 1, 0, 0))), two.nearest(Quaternion((0, 1, 0, 0)))) < 1e-5
+    with pytest.raises(RuntimeError, match="'My_Arm' is there already"):
+        bpy.ops.pose.ik_triangulation_preset_add(name="My Arm")
+    with pytest.raises(RuntimeError, match="has no name"):
+        bpy.ops.pose.ik_triangulation_preset_add(name=" ")
+    with pytest.raises(RuntimeError, match="comes with the extension"):
+        bpy.ops.pose.ik_triangulation_preset_add(name="Human Arm", remove_name=True)
+    assert bpy.ops.pose.ik_triangulation_preset_add(name="My Arm", remove_name=True) == {"FINISHED"}
+    assert names() == BUILT_IN

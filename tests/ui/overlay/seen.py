@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the overlay draws of a limb."""
+
+import bpy
+import numpy as np
+
+from ik_triangulation.ui.overlay import draw
+from ik_triangulation.ui.overlay.palette import palette
+
+from ...rigs import chain_rig, configure, empty
+from .viewport import viewport
+
+
+def settings():
+    return bpy.context.scene.ik_triangulation_overlay
+
+
+def standard(**chosen):
+    """A limb of three bones with limits of every kind on a rig of four, and a sphere to reach."""
+    rig, target = chain_rig(4), empty()
+    target.empty_display_type, target.empty_display_size = "SPHERE", 0.2
+    configure(rig, "Bone 3", target=target, chain_count=3, **chosen)
+    for number, kind in enumerate(("CONE", "HINGE", "EULER"), 1):
+        joint = rig.pose.bones[f"Bone {number}"].ik_triangulation_joint
+        joint.source, joint.kind = "OWN", kind
+    settings().show = True
+    bpy.context.view_layer.update()
+    return rig, target
+
+
+def layers():
+    with viewport() as context:
+        return list(draw.layers(context))
+
+
+def drawn():
+    """How many vertices are drawn."""
+    return sum(len(places) for layer in layers() for places, _ in layer[1:])
+
+
+def colours():
+    return {tuple(np.round(colour[:3], 3)) for layer in layers() for _, rows in layer[1:] for colour in rows}
+
+
+def colour_of(role):
+    return tuple(np.round(palette(bpy.context.preferences.themes[0]).outlines[role, :3], 3))
+
+
+def disabled(rig, target):
+    rig.hide_viewport = True

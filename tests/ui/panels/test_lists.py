@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lists of limbs and joints in the sidebar."""
+
+from math import inf, pi
+
+import bpy
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
+from ik_triangulation.ui.panels.words import kind_words, range_words
+
+from ...layouts import drawn
+from ...rigs import configure
+from .states import MAIN, panel, standard
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.mark.parametrize("width", [200, 250, 500])
+def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(width):
+    rig, target, limb = standard(solver="CCD")
+    configure(rig, "Bone 1", target=target, chain_count=2)
+    bpy.ops.pose.ik_triangulation_solve()
+    said = drawn(MAIN, width)
+    columns = [
+        ["Target"][: width > 200],
+        ["Triangulation"][: width == 500],
+        ["Cyclic Coordinate Descent"][: width == 500],
+    ]
+    row = ["enabled", "Bone 1", *columns[0], *columns[1], "live"]
+    other = ["enabled", "Bone 3", *columns[0], *columns[2], "live"]
+    assert said[: len(row + other)] == row + other
+    limb.target = None
+    assert "Bone 3" not in drawn(MAIN, width)
+
+
+@pytest.mark.parametrize("width", [200, 250, 500])
+def test_the_list_of_joints_shows_what_each_bone_of_the_limb_may_do_and_how_it_stands(width):
+    rig, _, _ = standard()
+    hinge, beyond = (rig.pose.bones[name] for name in ("Bone 2", "Bone 1"))
+    joint = hinge.ik_triangulation_joint
+    joint.source, joint.kind, joint.axis, joint.lower, joint.upper = "OWN", "HINGE", (-1.0, 0.0, 0.0), 0.0, pi / 2.0
+    joint.stiffness = 0.25
+    beyond.use_ik_limit_x, beyond.ik_min_x, beyond.ik_max_x = True, -0.1, 0.1
+    for bone, angle in ((hinge, -pi / 2.0), (beyond, 0.5)):
+        bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+    said = drawn(panel("_joint"), width)
+    wide = width == 500
+    kinds = [["Euler"], ["Hinge -X"], ["Free"]] if width > 200 else [[], [], []]
+    assert said[: said.index("Bone 3")] == [
+        "Bone 1", *kinds[0], *(["X -6° to 6°"] if wide else []), "29°",
+        "Bone 2", *kinds[1], *(["0° to 90°", "0.25"] if wide else []), "90°",
+    ]  # fmt: skip
+    free = ["Bone 3", *kinds[2], "0°"]
+    assert said[said.index("Bone 3") :][: len(free)] == free
+
+
+def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
+    rig, _, _ = standard()
+    lists, joints = bpy.context.window_manager.ik_triangulation_lists, panel("_joint")
+    assert lists.joint == rig.pose.bones.find("Bone 3")
+    lists.joint = rig.pose.bones.find("Bone 2")
+    assert drawn(joints).count("Bone 2") == 2
+    assert rig.data.bones.active.name == "Bone 3"
+    lists.joint = rig.pose.bones.find("Bone 0")  # which the limb does not turn
+    assert drawn(joints).count("Bone 3") == 2
+    lists.limb = rig.pose.bones.find("Bone 1")
+    assert rig.data.bones.active.name == "Bone 1"
+
+
+@pytest.mark.parametrize(
+    ("freedom", "kind", "limits"),
+    [
+        (Free(), "Free", ""),
+        (Locked(), "Locked", ""),
+        (Hinge(Vector((0.0, 0.0, 1.0)), -inf, inf), "Hinge Z", ""),
+        (Hinge(Vector((1.0, 1.0, 0.0)), 0.0, inf), "Hinge", "0° to any"),
+        (Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5), "Locked", "29° to 29°"),
+        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°, twist -6° to 6°"),
+        (EulerLimits("XYZ", (-pi, -inf, 0.0), (pi, inf, 1.0)), "Euler", "X -180° to 180°, Z 0° to 57°"),
+    ],
+)
+def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
+    assert (kind_words(freedom), range_words(freedom)) == (kind, limits)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last result is that of its limb, and is shown."""
+
+import bpy
+import pytest
+
+from ik_triangulation.ui.last_result import latest
+
+from ..layouts import drawn
+from ..rigs import chain_rig, configure
+from .panels.states import ONLY_RESULT, baked, out_of_reach, solved, solved_and_target_deleted, standard, turned_solve
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.mark.parametrize("build", [solved, out_of_reach, turned_solve, baked, solved_and_target_deleted])
+@pytest.mark.parametrize("system", ["NONE", "METRIC", "IMPERIAL"])
+def test_the_last_result_is_shown(build, system):
+    bpy.context.scene.unit_settings.system = system
+    build()
+    lines = drawn(ONLY_RESULT, width=500)
+    reached = "Not reached" if build is out_of_reach else "Reached 4 of 4 frames" if build is baked else "Reached"
+    assert lines[0] == reached
+    assert lines[1].startswith("Distance ")
+    unit = {"NONE": "", "METRIC": "m", "IMPERIAL": ""}[system]
+    assert lines[1].split(" at frame")[0].endswith(unit)
+    assert any("turns" in line and "°" in line and "tip moved" in line for line in lines)
+    assert any("off its orientation" in line for line in lines) == (build is turned_solve)
+
+
+def test_what_stands_on_a_limit_is_shown():
+    rig, target, _ = standard()
+    for bone in rig.pose.bones:
+        bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, -0.1, 0.1
+        bone.lock_ik_y = bone.lock_ik_z = True
+    target.location = (0.0, 3.0, 0.5)
+    bpy.ops.pose.ik_triangulation_solve()
+    assert any(line.startswith("Bone 3: ") for line in drawn(ONLY_RESULT))
+
+
+def test_a_result_is_that_of_its_own_limb():
+    solved()
+    rig = bpy.data.objects["Rig"]
+    rig.data.bones.active = rig.data.bones["Bone 2"]
+    assert drawn(ONLY_RESULT) == ["Not solved yet"]
+    other = chain_rig(4, name="Other")
+    assert latest(other, "Bone 3") is None
+    configure(rig, "Bone 3")
+    assert drawn(ONLY_RESULT)[0] == "Reached"
