@@ -37,9 +37,9 @@ def read_preset(path: Path | str) -> Preset:
         except OSError as error:
             raise _WrongError(error.strerror or str(error)) from error
         except json.JSONDecodeError as error:
-            raise _WrongError(f"it is no JSON: {error.msg} in line {error.lineno}") from error
+            raise _WrongError(f"it is not JSON: {error.msg} in line {error.lineno}") from error
         except (ValueError, OverflowError, RecursionError) as error:  # not text, or not numbers
-            raise _WrongError("it is no JSON text") from error
+            raise _WrongError("it is not JSON text") from error
     except _WrongError as wrong:
         raise SettingError(f"Preset '{path}' cannot be used: {wrong}. Repair or remove the file.") from wrong
 
@@ -60,7 +60,7 @@ def _preset(name: str, content: Any) -> Preset:
     given = _object(content, "it", {"joints"}, {"settings", "towards", "note"})
     listed = given["joints"]
     if not isinstance(listed, list) or not listed:
-        raise _WrongError("'joints' is no list of joints")
+        raise _WrongError("'joints' is not a list of joints")
     joints = [_joint(value, number) for number, value in enumerate(listed)]
     if sum(joint.repeats for joint in joints) > 1:
         raise _WrongError("more than one joint repeats")
@@ -72,11 +72,11 @@ def _joint(value: Any, number: int) -> PresetJoint:
     where = f"joint {number + 1}"
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in _MUST:
-        raise _WrongError(f"{where} is of no known kind ({', '.join(_MUST)})")
+        raise _WrongError(f"{where} is of an unknown kind ({', '.join(_MUST)})")
     given = _object(value, where, {"name", "kind", *_MUST[kind]}, _ANY | _MAY.get(kind, set()))
     name = given["name"]
     if not isinstance(name, str) or not name:
-        raise _WrongError(f"the name of {where} is no text")
+        raise _WrongError(f"the name of {where} is not text")
     where = f"'{name}'"
     try:
         freedom = _freedom(kind, given, where)
@@ -114,7 +114,7 @@ def _settings(value: Any) -> dict[str, Any]:
         prop = IKT_PG_limb.bl_rna.properties[name]
         if prop.type == "ENUM":
             if setting not in choices(name):
-                raise _WrongError(f"'{name}' is none of {', '.join(choices(name))}")
+                raise _WrongError(f"'{name}' is not one of {', '.join(choices(name))}")
         elif prop.type == "BOOLEAN":
             _is(bool, setting, f"'{name}'")
         else:
@@ -126,10 +126,10 @@ def _settings(value: Any) -> dict[str, Any]:
 
 def _object(value: Any, where: str, must: Collection[str], may: Collection[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _WrongError(f"{where} is no JSON object")
+        raise _WrongError(f"{where} is not a JSON object")
     for key in value:
         if key not in must and key not in may:
-            raise _WrongError(f"{where} says '{key}', which is unknown")
+            raise _WrongError(f"{where} has an unknown entry '{key}'")
     for key in sorted(must):
         if key not in value:
             raise _WrongError(f"{where} lacks '{key}'")
@@ -138,22 +138,22 @@ def _object(value: Any, where: str, must: Collection[str], may: Collection[str])
 
 def _is(kind: type, value: Any, what: str) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-        raise _WrongError(f"{what} is no {_TYPES[kind]}")
+        raise _WrongError(f"{what} is not {_TYPES[kind]}")
     return value
 
 
-_TYPES = {bool: "true or false", int: "whole number", str: "text"}
+_TYPES = {bool: "true or false", int: "a whole number", str: "text"}
 
 
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or abs(value) > 1e6:
-        raise _WrongError(f"{what} is no number of sense")
+        raise _WrongError(f"{what} is not a number, or too large")
     return float(value)
 
 
 def _direction(value: Any, what: str) -> list[float]:
     if not isinstance(value, list) or len(value) != 3:
-        raise _WrongError(f"{what} is no list of three numbers")
+        raise _WrongError(f"{what} is not a list of three numbers")
     numbers = [_number(each, what) for each in value]
     if not any(numbers):
         raise _WrongError(f"{what} has no length")
@@ -165,13 +165,13 @@ def _range(value: Any, what: str) -> tuple[float, float]:
     if value is None:
         return -inf, inf
     if not isinstance(value, list) or len(value) != 2:
-        raise _WrongError(f"{what} is no list of two angles")
+        raise _WrongError(f"{what} is not a list of two angles")
     lower, upper = (radians(_number(each, what)) for each in value)
     return lower, upper
 
 
 def _no_number(text: str) -> NoReturn:
-    raise _WrongError(f"{text} is no number")
+    raise _WrongError(f"{text} is not a number")
 
 
 def _joint_as_written(joint: PresetJoint) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
         _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
-        raise SettingError(f"Influence {limb.influence:g} is no share of the way. Give it a number from 0 to 1.")
+        raise SettingError(f"Influence {limb.influence:g} is out of range. Give it a number from 0 to 1.")
 
 
 def check_readable(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
@@ -52,7 +52,7 @@ def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> 
     """Raise SettingError for a frame range that cannot be baked."""
     check_frames(frame_start, frame_end, step)
     if not evaluated_time(scene, step) >= SHORTEST_STEP:
-        raise SettingError(f"A step of {step:g} frames is next to nothing with this Time Stretching. Use a larger one.")
+        raise SettingError(f"A step of {step:g} frames is too small with this Time Stretching. Use a larger one.")
 
 
 def check_frames(frame_start: int, frame_end: int, step: float) -> None:
@@ -60,7 +60,7 @@ def check_frames(frame_start: int, frame_end: int, step: float) -> None:
     if frame_start > frame_end:
         raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
     if not step >= SHORTEST_STEP:
-        raise SettingError(f"A step of {step:g} frames leads nowhere. Use {SHORTEST_STEP} or more.")
+        raise SettingError(f"A step of {step:g} frames is too small. Use {SHORTEST_STEP} or more.")
     if (frame_end - frame_start) // step >= LONGEST_RANGE:
         count = int((frame_end - frame_start) // step) + 1
         raise SettingError(f"{count} frames are too many. Bake {LONGEST_RANGE} at most.")
@@ -70,7 +70,7 @@ def check_armature(armature: Object, view_layer: ViewLayer) -> None:
     """Raise RigError if the armature cannot be read or posed in its present state."""
     name = armature.name
     if armature.type != "ARMATURE":
-        raise RigError(f"'{name}' is no armature. Choose one.")
+        raise RigError(f"'{name}' is not an armature. Choose one.")
     if armature.library is not None:
         raise RigError(f"'{name}' is linked. Create a library override first.")
     if armature.data.is_editmode:

@@ -152,7 +152,7 @@ def test_remapped_what_was_baked_can_be_baked_again_and_deleted():
 
 def test_a_step_that_remapping_makes_too_small_is_refused():
     limb = moving(1, 100)
-    with nothing_lost(), pytest.raises(SettingError, match=r"step of 0.5 frames is next to nothing"):
+    with nothing_lost(), pytest.raises(SettingError, match=r"step of 0.5 frames is too small"):
         bake(limb, 1, 4, 0.5)
 
 

@@ -180,9 +180,9 @@ def test_a_shape_scaled_flat_is_refused():
     [
         ({"shape": "CUP"}, "Shape 'CUP' is unknown. Choose one of AUTO, POINT, PLANE, LINE, RAY, SEGMENT, SPHERE"),
         ({"orientation": "UP"}, "Orientation 'UP' is unknown. Choose one of AUTO, NONE, DIRECTION, FULL"),
-        ({"influence": 1.5}, "Influence 1.5 is no share of the way. Give it a number from 0 to 1"),
-        ({"influence": -0.1}, "Influence -0.1 is no share"),
-        ({"influence": nan}, "Influence nan is no share"),
+        ({"influence": 1.5}, "Influence 1.5 is out of range. Give it a number from 0 to 1"),
+        ({"influence": -0.1}, "Influence -0.1 is out of range"),
+        ({"influence": nan}, "Influence nan is out of range"),
         ({"orientation": "FULL", "orient_weight": -1.0}, "Orientation weight -1.0 is none"),
         ({"orientation": "DIRECTION", "orient_weight": nan}, "Direction weight nan is none"),
     ],

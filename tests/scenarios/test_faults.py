@@ -543,8 +543,8 @@ def test_a_fault_is_told_by_a_solve_and_nothing_is_lost(fault, tmp_path):
     ("given", "message"),
     [
         ((10, 9, 1), "The range ends at frame 9, before its start at 10. Swap them"),
-        ((1, 9, 0), "A step of 0 frames leads nowhere. Use 0.01 or more"),
-        ((1, 9, -2), "A step of -2 frames leads nowhere"),
+        ((1, 9, 0), "A step of 0 frames is too small. Use 0.01 or more"),
+        ((1, 9, -2), "A step of -2 frames is too small"),
         ((1, 200_000, 1), "200000 frames are too many. Bake 100000 at most"),
     ],
 )
