@@ -45,8 +45,7 @@ def make_scene():
 
 def bake_arm(rig, cup):
     """Bake the arm with progress on one line; returns the report."""
-    from ik_triangulation.jobs.bake import bake
-    from ik_triangulation.rig.limb import Limb
+    from ik_triangulation.api import Limb, bake
 
     tip = rig.pose.bones[ARM[-1]]
     tip.ik_triangulation.target, tip.ik_triangulation.chain_count = cup, len(ARM)  # as in the panel

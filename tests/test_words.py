@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 # The rooms whose names and docstrings are as they should be; all of them in the end.
-ROOMS = ("kinematics", "goals", "solvers", "motion", "maps", "rig", "presets", "settings")
+ROOMS = ("kinematics", "goals", "solvers", "motion", "maps", "rig", "presets", "settings", "jobs")
 FILES = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
 # Protocols, with one meaning: each method's step (solvers.solver.Step), and the calls by which Blender loads modules.
 EVERYWHERE = {"step", "register", "unregister"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything a user can have done: solve a pose, bake, re-bake, reach, live, compare, learn.
+"""Jobs, each of which a user can start: solve a pose, bake, re-bake, reach, live, compare, learn.
 
 Each job reads, solves, checks and writes, in this order, and leaves the file as it was if anything fails.
 """

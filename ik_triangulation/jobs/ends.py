@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ends of a bake: a last frame that reaches already is kept, and jumps to the keys outside the range are found."""
+"""Ends of a bake: a last frame that reaches already is kept, and jumps to the keys outside the range are found."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The joint settings of many bones at once: taken from other sources, copied, mirrored, learned from keys.
+"""Joint settings of many bones at once: taken from other sources, copied, mirrored, learned from keys.
 
 Everything is read before the first setting is written: if one bone is refused, none is changed.
 """
@@ -25,13 +25,13 @@ from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, limit_order, rotation_from, rotation_of
 from ..settings import check_registered
 
-_LARGEST = 1e6  # [rad] of a channel value: single precision tells no rotations beyond it
+_LARGEST = 1e6  # [rad] channel value beyond which single precision resolves no rotation
 
 
 class JointNow(NamedTuple):
-    """What a bone may do and how it stands: its `angle` about the hinge, or from rest, in rad; how `stiff` it is, 0..1.
+    """Freedom and state of a joint: `angle` about its hinge, or from rest [rad]; stiffness `stiff`, 0..1.
 
-    `ends` are those of its ranges that it stands on; where it is `outside` it stands beyond them.
+    `ends` are the limits that it is at; `outside` is True if it violates them.
     """
 
     freedom: Freedom
@@ -42,7 +42,7 @@ class JointNow(NamedTuple):
 
 
 def joint_now(bone: PoseBone) -> JointNow:
-    """What the bone may do and how it is posed. Raises FreedomError and ChainError as freedom_of() does."""
+    """Return freedom and state of a bone's joint as posed. Raises FreedomError and ChainError as freedom_of() does."""
     freedom, rotation = freedom_of(bone), rotation_of(bone)
     allowed = freedom.nearest(rotation)
     if isinstance(freedom, Hinge) and freedom.moves:
@@ -53,9 +53,9 @@ def joint_now(bone: PoseBone) -> JointNow:
 
 
 def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:
-    """Make what each bone may do by its Limits setting its own values; names of the bones that had others.
+    """Copy the limits in effect on each bone to its own values; return the names of bones with another source.
 
-    Raises ChainError or FreedomError where it may do nothing that can be told.
+    Raises ChainError or FreedomError for limits that do not describe a freedom.
     """
     others = [bone for bone in _found(armature, bones) if bone.ik_triangulation_joint.source != "OWN"]
     read = [(limits_of(bone), stiffness_of(bone)) for bone in others]
@@ -65,9 +65,9 @@ def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:
 
 
 def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[str]:
-    """Give the bones what `source` may do as their own values, wherever it has it from; names of the others.
+    """Copy the limits in effect on `source` to the other bones' own values; return the names of these.
 
-    Raises ChainError or FreedomError where it may do nothing that can be told.
+    Raises ChainError or FreedomError for limits that do not describe a freedom.
     """
     others = [bone for bone in _found(armature, bones) if bone.name != source]
     if not others:
@@ -80,9 +80,9 @@ def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[
 
 
 def mirror(armature: Object, bones: Sequence[str]) -> list[str]:
-    """Give the bones of the mirrored names the mirror image of what these may do, as own values; their names.
+    """Copy the mirror image of the bones' limits to own values of the bones on the other side; return their names.
 
-    The image is that of the rest pose at the YZ plane of the armature. Raises ChainError for a bone without a side in
+    The mirror is the YZ plane of the armature, in the rest pose. Raises ChainError for a bone without a side in
     its name or a partner, and if both sides are given; FreedomError for limits that cannot be mirrored.
     """
     images = []
@@ -102,7 +102,7 @@ def mirror(armature: Object, bones: Sequence[str]) -> list[str]:
 def learn(
     armature: Object, bones: Sequence[str], off_axis: float = OFF_AXIS, share: float = SHARE, margin: float = 0.0
 ) -> dict[str, Learned]:
-    """Make what the keys of each bone have it do its own values; what was found, by bone.
+    """Learn the limits of each bone from its keys, as its own values; return what was learned, by bone.
 
     The active action is read at every whole frame from the bone's first rotation key to its last. `off_axis` [rad],
     `share` [%] and `margin` [rad] are those of learn_freedom(). Raises AnimationError for a bone without keys, and for
@@ -157,13 +157,13 @@ def _learn(bone: PoseBone, off_axis: float, share: float, margin: float) -> Lear
 
 
 def _span(curves: Sequence[FCurve]) -> tuple[float, float]:
-    """The frames of the first and of the last key."""
+    """Return the frames of the first and of the last key."""
     ranges = [curve.range() for curve in curves]
     return min(start for start, _ in ranges), max(end for _, end in ranges)
 
 
 def _rows(curves: Sequence[FCurve], values: Sequence[float], frames: Sequence[float]) -> np.ndarray:
-    """Channel values at these frames, a row each; `values` of channels that have no curve."""
+    """Return channel values at these frames, a row each; `values` for channels that have no curve."""
     rows = np.tile(np.array(values, float), (len(frames), 1))
     for curve in curves:
         rows[:, curve.array_index] = [curve.evaluate(frame) for frame in frames]

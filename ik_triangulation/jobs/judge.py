@@ -52,7 +52,7 @@ def none_due(results: Iterable[FrameResult]) -> list[str]:
 
 
 def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
-    """Judge one frame; with an influence below 1 it is on its way, and not due."""
+    """Judge one frame; with an influence below 1 it is not due."""
     (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
     tip = shown.tip if shown else pose.tip
     error = (world @ tip - world @ goal.target.closest(tip)).length

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs made from what is selected, with targets where there are none."""
+"""Creation of limbs from selected bones, with new targets if none is given."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 
 
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
-    """Make a limb of every line of these bones, and of a single one with the bones above it; the names of their tips.
+    """Make a limb of every line of these bones, and of a single one with the bones above it; return their tips' names.
 
-    Of deform, helper and IK bones as generated rigs have them it takes the FK controls that move the same. Each reaches
-    for `target`, or for a new empty at its tip; those that have a target keep it, as is. Raises ChainError if there are
-    no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
+    Deform, helper and IK bones of generated rigs are replaced by the FK controls that move the same. Each limb gets the
+    `target`, or a new empty at its tip; a limb that has a target keeps it and all its settings. Raises ChainError if
+    there are no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
     """
     check_registered()
     if not bones:
@@ -46,7 +46,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
 
 
 def remove_limb(armature: Object, tip: str) -> None:
-    """Let the limb that ends in `tip` have no target and the usual length; its other settings stay.
+    """Clear the target of the limb that ends in `tip` and reset its length; its other settings stay.
 
     Raises ChainError for no such bone.
     """
@@ -57,7 +57,7 @@ def remove_limb(armature: Object, tip: str) -> None:
 
 
 def new_target(armature: Object, tip: str) -> Object:
-    """A new empty where the tail of the bone `tip` is shown, turned as the bone, beside the armature.
+    """Create an empty at the tail of the bone `tip` as it is shown, with its rotation, in the armature's collection.
 
     Raises ChainError for no such bone.
     """
@@ -67,13 +67,13 @@ def new_target(armature: Object, tip: str) -> Object:
     place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
     empty.empty_display_size = _SIZE * bone.length * scale_of(armature)
     empty.matrix_world = place.normalized()
-    empty.show_in_front = True  # it stands inside the character
+    empty.show_in_front = True  # it is inside the character
     home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
     return empty
 
 
 def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dict[str, None]:
-    """The bones to make limbs of: FK controls in place of others, and of one that begins a limb the one at its end."""
+    """Return the bones to make limbs of: FK controls instead of others, and for the first of a limb the last one."""
     found = {name: controls.control(name) for name in names}
     lines = {name: {name, *(b.name for b in armature.pose.bones[name].parent_recursive)} for name in found.values()}
     ends: dict[str, None] = {}
@@ -85,10 +85,10 @@ def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dic
 
 
 def _count(tip: PoseBone, chosen: Collection[str], controls: Controls) -> int:
-    """How many bones up to the last chosen one lead to this tip; if it is only this one, as many as turn at first.
+    """Return the length of the chain from this tip up to the last chosen bone; the default length for a single bone.
 
-    Bones that cannot turn, as rigs have them between their controls, count only as far as they lie between others.
-    Raises ChainError if there are others between the chosen ones.
+    Bones that cannot rotate, such as helpers between controls, count only between two bones that can. Raises ChainError
+    if bones between the chosen ones are not chosen.
     """
     line = [tip, *tip.parent_recursive]
     wanted = [bone.name in chosen for bone in line]

@@ -122,9 +122,9 @@ class Report:
 
     @cached_property
     def due(self) -> Sequence[FrameResult]:
-        """Frames at which the tip should be at the target: all but those on their way.
+        """Frames at which the tip should be at the target.
 
-        On their way are the frames between the stops of a reach, and those with an influence below 1.
+        Not due are the frames between the stops of a reach, and those with an influence below 1.
         """
         return [result for result in self.frames if result.due]
 

@@ -83,8 +83,8 @@ def test_a_bake_that_fails_after_that_leaves_the_markers(monkeypatch):
             raise ZeroDivisionError
         original(scene, name, *args)
 
-    original = bake_limbs.__globals__["mark"]
-    monkeypatch.setitem(bake_limbs.__globals__, "mark", broken)
+    original = bake_limbs.steps.__globals__["mark"]
+    monkeypatch.setitem(bake_limbs.steps.__globals__, "mark", broken)
     with nothing_lost(), pytest.raises(ZeroDivisionError):
         bake_limbs([limb(rig, target, mark_misses=True), second], 3, 12)
 

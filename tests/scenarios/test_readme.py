@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Python of the README runs as it stands, wherever the extension is."""
+"""The Python of README and manual runs as it stands, wherever the extension is."""
 
 from pathlib import Path
 
@@ -10,11 +10,12 @@ from ..rigs import chain_rig, empty, key_location
 from .own_blender import run_alone
 
 ROOT = Path(__file__).resolve().parents[2]
+every_document = pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
 
 
 @pytest.fixture
 def shot(empty_scene, tmp_path):
-    """A file with the arm and the moving cup that the README speaks of."""
+    """A file with the arm and the moving cup that they speak of."""
     chain_rig(3, names=("upper_arm.L", "forearm.L", "hand.L"))
     key_location(empty("Cup"), range(1, 122, 5))
     empty_scene.frame_end = 120
@@ -22,12 +23,14 @@ def shot(empty_scene, tmp_path):
     return tmp_path / "shot.blend"
 
 
-def test_from_a_checkout_with_nothing_registered(shot, tmp_path):
-    said = run_alone("use_readme.py", tmp_path, ROOT / "README.md", shot, path=ROOT)
+@every_document
+def test_from_a_checkout_with_nothing_registered(document, shot, tmp_path):
+    said = run_alone("use_readme.py", tmp_path, ROOT / document, shot, path=ROOT)
     assert "imported from ik_triangulation." in said
 
 
+@every_document
 @pytest.mark.parametrize("repository", ["user_default", "studio"])
-def test_installed_in_a_repository(repository, archive, shot, tmp_path):
-    said = run_alone("use_readme.py", tmp_path, ROOT / "README.md", shot, archive, repository)
+def test_installed_in_a_repository(repository, document, archive, shot, tmp_path):
+    said = run_alone("use_readme.py", tmp_path, ROOT / document, shot, archive, repository)
     assert f"imported from bl_ext.{repository}.ik_triangulation." in said

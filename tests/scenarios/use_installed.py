@@ -51,6 +51,15 @@ def solve():
     assert (tip - TARGET).length < 5e-3, tip
 
 
+def names():
+    """Every public name can be had from the extension itself, and no other."""
+    extension, everything = sys.modules[NAME], {}
+    exec(f"from {NAME} import *", everything)
+    assert {"Limb", "bake", "solve"} <= set(everything) & set(dir(extension))
+    assert everything["bake"] is extension.bake
+    assert not hasattr(extension, "beak")
+
+
 def main():
     archive = Path(sys.argv[sys.argv.index("--") + 1])
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -61,6 +70,7 @@ def main():
     assert traces()
     assert not addon_utils._extensions_warnings_get(), "Blender finds fault with how the extension imports"
     solve()
+    names()
     repositories = bpy.context.preferences.extensions.repos
     (folder,) = (Path(repository.directory) for repository in repositories if repository.module == "user_default")
     assert (folder / "ik_triangulation").is_dir()

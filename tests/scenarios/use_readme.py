@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the Python of the README, as test_readme.py asks for it in a Blender of its own.
+"""Run the Python of a document, as test_readme.py asks for it in a Blender of its own.
 
-The words after `--`: the README, a .blend file to run it on and, for an extension that is installed first, its zip and
-the repository. Without these two the package is imported from a checkout, before anything of Blender is.
+The words after `--`: the document, a .blend file to run it on and, for an extension that is to be installed, its zip
+and the repository. Without these two the package is imported from a checkout, before anything of Blender is.
 """
 
 import os
@@ -11,8 +11,9 @@ import sys
 import traceback
 from pathlib import Path
 
-README, SHOT, *ZIP = sys.argv[sys.argv.index("--") + 1 :]
-FROM_CHECKOUT, FROM_EXTENSION, CODE = re.findall(r"```python\n(.*?)```", Path(README).read_text("utf-8"), re.DOTALL)
+DOCUMENT, SHOT, *ZIP = sys.argv[sys.argv.index("--") + 1 :]
+BLOCKS = re.findall(r"```python\n(.*?)```", Path(DOCUMENT).read_text("utf-8"), re.DOTALL)
+FROM_CHECKOUT, FROM_EXTENSION, CODE = BLOCKS[:3]
 names = {}
 if not ZIP:
     exec(FROM_CHECKOUT, names)

@@ -43,7 +43,7 @@ class Rig(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The rig and its target at one frame; the rig is the same object in all samples between which it does not move.
+    """The rig and its target at one frame; samples between which the rig does not move share it as one object.
 
     `limb` has the settings of that frame, by which the frame is solved and judged. `target` is the matrix of the target
     (4x4), `looks` its display and force field, `pole` the location of the pole target if there is one, `obstacles` the
