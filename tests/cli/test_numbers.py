@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from ik_triangulation.cli.numbers import frame, frames, number, stop, whole, within
+from ik_triangulation.cli.numbers import frame, frames, number, reach_stop, whole, within
 
 
 @pytest.mark.parametrize(("text", "value"), [("1e-3", 0.001), ("-2", -2.0), ("3.4e38", 3.4e38)])
@@ -60,10 +60,10 @@ def test_the_ends_of_a_range_belong_to_it():
     ],
 )
 def test_a_stop_is_a_target_a_frame_and_how_long_it_is_held(text, found):
-    assert stop(text) == found
+    assert reach_stop(text) == found
 
 
 @pytest.mark.parametrize("text", ["Cup", "Cup:", ":20", "Cup:soon", "Cup:20:-5:x"])
 def test_a_stop_without_a_frame_is_refused_with_an_example(text):
     with pytest.raises(ArgumentTypeError, match="such as Cup:20"):
-        stop(text)
+        reach_stop(text)

@@ -68,7 +68,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
         ("no bone", "Make the bone at the end of the limb active"),
         ("no armature", "Select an armature"),
         ("edit mode", "Leave Edit Mode first"),
-        ("rest position", "'Rig' shows its Rest Position"),
+        ("rest position", "'Rig' is in Rest Position"),
         ("refused", "IK Triangulation: .*two"),
         ("too long", "Chain length 9"),
     ],
