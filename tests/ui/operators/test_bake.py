@@ -151,5 +151,5 @@ def test_it_needs_an_armature_and_a_limb():
     with nothing_lost(), pytest.raises(RuntimeError, match="No limb of 'Rig' is enabled and has a target"):
         bpy.ops.pose.ik_triangulation_bake_all()
     rig.data.pose_position = "REST"
-    with pytest.raises(RuntimeError, match="'Rig' shows its Rest Position"):
+    with pytest.raises(RuntimeError, match="'Rig' is in Rest Position"):
         bpy.ops.pose.ik_triangulation_bake_all()
