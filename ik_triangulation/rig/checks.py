@@ -76,7 +76,7 @@ def check_armature(armature: Object, view_layer: ViewLayer) -> None:
     if armature.data.is_editmode:
         raise RigError(f"'{name}' is in Edit Mode. Leave Edit Mode first.")
     if armature.data.pose_position == "REST":
-        raise RigError(f"'{name}' shows its Rest Position. Switch to Pose Position.")
+        raise RigError(f"'{name}' is in Rest Position. Switch to Pose Position.")
     if not is_evaluated(armature, view_layer):
         raise RigError(f"'{name}' is disabled in this view layer, its pose cannot be read. Enable it in viewports.")
     matrix = armature.evaluated_get(view_layer.depsgraph).matrix_world.to_3x3()

@@ -98,7 +98,7 @@ def test_armatures_that_cannot_be_baked_are_left_out_with_a_word_and_fail_when_t
     bpy.ops.wm.save_mainfile()
     code, _, said = run("bake", "FILE", "--all", "--discard")
     assert code == FAILED
-    assert "No limb in scene 'Scene' is enabled, has a target and can be baked. Left out: 'Rig' shows its Rest" in said
+    assert "No limb in scene 'Scene' is enabled, has a target and can be baked. Left out: 'Rig' is in Rest" in said
 
 
 def test_one_limb_that_fails_leaves_all_armatures_as_they_were(run, rig_file):

@@ -131,7 +131,7 @@ def test_rigs_elsewhere_are_compared_where_they_are():
         ("no frames", SettingError, "There is no frame to compare at. Give one"),
         ("unknown cost", SettingError, "Cost 'beauty' is unknown. Choose one of error"),
         ("unknown solver", SettingError, "Solver 'MAGIC' is unknown. Choose one of"),
-        ("rest position", RigError, "'Rig' shows its Rest Position"),
+        ("rest position", RigError, "'Rig' is in Rest Position"),
         ("no such shape", TargetError, "'Target' has no force field"),
         ("flat rig", RigError, "'Rig' .* has zero scale on X"),
         ("target elsewhere", TargetError, "Target 'Target' is not in this scene"),

@@ -453,7 +453,7 @@ FAULTS = [
     Fault("F8 bone of zero scale", bone_of_zero_scale, "Bone 'Bone 1' is scaled to zero; its direction is undefined"),
     Fault("F8 ancestor of zero scale", ancestor_of_zero_scale, "A bone above 'Bone 1' is scaled to zero"),
     Fault("F8 bone animated to zero scale", bone_animated_to_zero_scale, "Frame 4: Bone 'Bone 1' is scaled to zero"),
-    Fault("F9 rest position", rest_position, "'Rig' shows its Rest Position. Switch to Pose", poll="Rest Position"),
+    Fault("F9 rest position", rest_position, "'Rig' is in Rest Position. Switch to Pose", poll="Rest Position"),
     Fault("F10 Edit Mode", edit_mode, "Leave Edit Mode first", poll="Leave Edit Mode first"),
     Fault("F11 all channels locked", nothing_can_move, "Nothing can move: all chain axes are locked or limited to one"),
     Fault("F11 no range", zero_ranges, "Nothing can move: all chain axes are locked or limited to one value"),
