@@ -74,7 +74,7 @@ __all__ = list(_HOMES)
 if not TYPE_CHECKING:  # type checkers report a name that is not in the list
 
     def __getattr__(name: str) -> Any:
-        """Return what a public name stands for. Raises ImportError where Blender's modules are missing."""
+        """Import and return the object of a public name. Raises ImportError where Blender's modules are missing."""
         if name not in _HOMES:
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
         module, original = _HOMES[name]

@@ -12,6 +12,8 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
+from ik_triangulation.presets import built_in, find_preset, names
+
 from .registered import snapshot
 
 
@@ -51,3 +53,12 @@ def empty_scene(addon):
     `pytestmark = pytest.mark.usefixtures("empty_scene")`."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return bpy.context.scene
+
+
+@pytest.fixture
+def presets_removed(addon):
+    """Remove the user's presets that a test has made."""
+    yield
+    for name in names():
+        if not built_in(find_preset(name)):
+            find_preset(name).unlink()

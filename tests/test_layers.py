@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
 
-# What each room (folder) stands on directly; whatever that stands on is allowed with it.
+# The rooms (folders) that each room may import from, without those that these import from: they are allowed as well.
 ROOMS = {
     "kinematics": ["errors", "cooperative"],
     "goals": ["kinematics"],
@@ -26,7 +26,7 @@ ROOMS = {
 LOOSE = {"errors": [], "cooperative": [], "api": ["maps"]}  # modules beside the rooms
 MOST_LOOSE = 3
 MOST_LINES = 300
-STANDS_ON = ROOMS | LOOSE
+BELOW = ROOMS | LOOSE
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
 MATHEMATICS = {"errors", "cooperative", "kinematics", "goals"}
 WITH_NUMPY = {"solvers", "motion"}
@@ -53,7 +53,7 @@ def part_of(path: Path) -> str:
 
 
 def below(part: str) -> set[str]:
-    return set(STANDS_ON[part]).union(*map(below, STANDS_ON[part]))
+    return set(BELOW[part]).union(*map(below, BELOW[part]))
 
 
 def imports(path: Path):
@@ -75,7 +75,7 @@ def imports(path: Path):
 
 
 def test_every_part_has_its_place():
-    assert {part_of(path) for path in FILES} <= set(STANDS_ON) | ENTRANCES
+    assert {part_of(path) for path in FILES} <= set(BELOW) | ENTRANCES
 
 
 def test_few_modules_are_beside_the_rooms():
@@ -92,7 +92,7 @@ def test_a_file_is_short(path):
 @every_file
 def test_imports_point_down(path):
     part = part_of(path)
-    allowed = set(STANDS_ON) | ENTRANCES if part in ENTRANCES else below(part) | {part}
+    allowed = set(BELOW) | ENTRANCES if part in ENTRANCES else below(part) | {part}
     assert [(name, line) for name, line in imports(path)[0] if name not in allowed] == []
 
 

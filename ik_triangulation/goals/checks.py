@@ -58,4 +58,4 @@ def check_finite(name: str, numbers: Iterable[float]) -> None:
 def check_weight(name: str, weight: float) -> None:
     """Raise SettingError for a weight below 0, or so large that no other residual counts in double precision."""
     if not 0.0 <= weight <= MOST_WEIGHT:
-        raise SettingError(f"{name} weight {weight} is none. Give it a number from 0 to {MOST_WEIGHT:g}.")
+        raise SettingError(f"{name} weight {weight} is not valid. Give it a number from 0 to {MOST_WEIGHT:g}.")

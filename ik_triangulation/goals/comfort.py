@@ -65,7 +65,7 @@ class Near:
         check_weight("Near", self.weight)
         for number, rotation in enumerate(self.rotations):
             if not (all(map(isfinite, rotation)) and rotation.magnitude):
-                raise SettingError(f"Rotation {number} of Near is none. Give it a quaternion that is finite, not zero.")
+                raise SettingError(f"Rotation {number} of Near is not valid. Give it a finite, nonzero quaternion.")
 
     def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
         if len(self.rotations) != len(pose):

@@ -58,7 +58,7 @@ def solve_pose(
         check_nla(limb.armature, scene, frame, frame)
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
     now = sample(limb, view_layer.depsgraph, frame)
-    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(limb, bones, now), now.frame)]
+    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
     (solved,) = follow(limb, bones, [now])
     with ExitStack() as undo:
         keys = write_pose(limb, solved, key, scene, view_layer, undo)
@@ -187,7 +187,7 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
     solved, find_jumps = yield from relay(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
     if not keep:  # a re-bake begins with the last bake
-        warnings += moved_inside(outside(limb, bones, begin), begin.frame)
+        warnings += moved_inside(outside(bones, begin), begin.frame)
     times = map(Clock(scene, limb.armature).time, ends)
     kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
     if kept:

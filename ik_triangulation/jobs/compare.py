@@ -58,7 +58,7 @@ def compare(
             samples.append(now)
             yield waiting
     tolerance = limb.tolerance / scale_of(limb.armature)
-    pairs = tasks(limb, Bones(limb.armature, limb.bones, limb.solved), samples, from_rest)
+    pairs = tasks(Bones(limb.armature, limb.bones, limb.solved), samples, from_rest)
     goals = [(start, Goal(target, tolerance=tolerance)) for start, target in pairs]
     return (yield from compare_all.steps(goals, solvers, solver_settings(limb), by=by))
 

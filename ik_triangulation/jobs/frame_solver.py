@@ -40,7 +40,7 @@ class SolvedFrame(NamedTuple):
     pose: Pose
 
 
-def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = False) -> Iterator[SolvedFrame]:
+def follow(limb: Limb, bones: Bones, samples: Iterable[Sample], begun: bool = False) -> Iterator[SolvedFrame]:
     """Solve one sample after the other, each from the start pose set in the limb; other bones stay as sampled.
 
     With `begun` the pose of the first sample counts as the solution of a frame before. Raises RigError, naming the
@@ -50,7 +50,7 @@ def follow(limb: Limb, bones: Bones, moments: Iterable[Sample], begun: bool = Fa
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
-    for now in moments:
+    for now in samples:
         first = pose is None and not begun
         if pose is None or now.rig is not rig:
             rig = now.rig
@@ -125,21 +125,19 @@ def chains_of(solved: Sequence[SolvedFrame]) -> dict[int, Chain]:
     return {id(each.pose.chain): each.pose.chain for each in solved}
 
 
-def tasks(
-    limb: Limb, bones: Bones, moments: Iterable[Sample], from_rest: bool = False
-) -> Iterator[tuple[Pose, Target]]:
+def tasks(bones: Bones, samples: Iterable[Sample], from_rest: bool = False) -> Iterator[tuple[Pose, Target]]:
     """Yield the sampled pose and the target of each sample, armature space; raises as follow() does.
 
     With `from_rest` the joints are at rest instead.
     """
     goals = GoalReader()
-    for now in moments:
+    for now in samples:
         start = at_frame(now, bones)
         target = goals.at(now, start).target
         yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, target
 
 
-def outside(limb: Limb, bones: Bones, now: Sample) -> list[str]:
+def outside(bones: Bones, now: Sample) -> list[str]:
     """Return the names of the bones that are outside their limits in the sampled pose."""
     pose = at_frame(now, bones)
     allowed = pose.copy()

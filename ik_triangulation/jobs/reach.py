@@ -144,7 +144,7 @@ def reach_through(
         solved.append(result)
         yield len(solved), whole
     warnings += [text for reader in readers for text in reader.warnings]
-    warnings += moved_inside(outside(limb, bones, solved[0].now), frame_start)
+    warnings += moved_inside(outside(bones, solved[0].now), frame_start)
     with ExitStack() as undo:
         destination = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
         ends = frame_start, last
@@ -220,7 +220,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
     if style.straight and deviating:
         worst = max(deviating, key=lambda result: result.error)
         warnings.append(
-            f"The limb cannot follow the straight way at {len(deviating)} frames; at frame {worst.frame:g} it is "
+            f"The limb cannot follow the straight line at {len(deviating)} frames; at frame {worst.frame:g} it is "
             f"{worst.error:.3g} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)

@@ -50,7 +50,7 @@ def from_euler(angles: Sequence[float], order: str) -> Quaternion:
 def euler_axes(angles: Sequence[float], order: str) -> tuple[Vector, Vector, Vector]:
     """Axes (for x, y, z) about which small changes of the Euler `angles` [rad] turn, in the frame they are given in.
 
-    The last axis of the order stands still, the middle one is turned by the last angle, the first one by both.
+    The last axis of the order is fixed, the middle one is turned by the last angle, the first one by both.
     """
     i, j, k = AXES[order]
     sign = PARITY[order]

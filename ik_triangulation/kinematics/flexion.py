@@ -18,8 +18,8 @@ def flexion_axis(links: Sequence[Vector], joints: Iterable[int]) -> Vector | Non
 
     `links` are the vectors from joint to joint in armature space, the last one to the tip.
     """
-    ways = [link.normalized() for link in links]
-    bend = sum((ways[joint - 1].cross(ways[joint]) for joint in joints if joint > 0), Vector((0.0, 0.0, 0.0)))
+    directions = [link.normalized() for link in links]
+    bend = sum((directions[i - 1].cross(directions[i]) for i in joints if i > 0), Vector((0.0, 0.0, 0.0)))
     return bend.normalized() if bend.length > _STRAIGHT else None
 
 

@@ -16,7 +16,7 @@ from random import Random
 
 from ..cooperative import Work
 from ..solvers.finish import perturb
-from .jumps import FAR, REACH, WISHES, Rotations, fast, reason, turn
+from .jumps import FAR, REACH, SOFT_GOALS, Rotations, fast, reason, turn
 from .meeting import posed
 from .path import Candidates
 from .smoothing import SmoothedPath
@@ -43,7 +43,7 @@ class Path(SmoothedPath):
         # If there are many it is less work to follow the whole path once.
         yield from self._mend(hasty, len(self.rotations) if covered > _MANY * len(self.rotations) else _MARGINS[0])
         yield from self._each_margin(self._mend)
-        left = [k for k in self._jumping() if reason(self._frames, k, smoothed=True) not in {FAR, REACH, WISHES}]
+        left = [k for k in self._jumping() if reason(self._frames, k, smoothed=True) not in {FAR, REACH, SOFT_GOALS}]
         if left:
             yield from self._search(left, Random(seed))
             yield from self._each_margin(self._mend)

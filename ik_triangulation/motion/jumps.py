@@ -28,7 +28,7 @@ TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
 FAR = "no pose found as near to the target, which is out of reach, avoids it"
 LIMITS = "no solution found within the limits avoids it"
-WISHES = "no solution found nearby that is as it shall be avoids it"
+SOFT_GOALS = "no solution found nearby that meets the soft goals avoids it"
 LEFT = "the path was not smoothed"
 SEAM = "the keys outside the range show another pose"
 
@@ -124,7 +124,7 @@ def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
         return REACH if any(reached) else FAR
     if not smoothed:
         return LEFT
-    return WISHES if frames[k].goal.soft else LIMITS
+    return SOFT_GOALS if frames[k].goal.soft else LIMITS
 
 
 def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:

@@ -35,8 +35,8 @@ def line_direction(limb: Limb) -> Vector:
 def shape_of(limb: Limb, looks: Looks) -> str:
     """Return the name of the shape to reach: the chosen one, otherwise that of the target's current appearance.
 
-    A force field is the point, line or plane that it pulls to. Raises TargetError if a force field was chosen and there
-    is none, or it pulls to none of these; SettingError for an unknown shape.
+    A force field is the point, line or plane that it pulls to. Raises TargetError if a force field was chosen and the
+    target has none that pulls to one of these; SettingError for an unknown shape.
     """
     target, chosen = limb.target, limb.shape
     known = ("AUTO", *TARGET_SHAPES, "FIELD")

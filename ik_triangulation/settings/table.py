@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Exempt:
-    """Stands in place of a flag or a panel, with the reason why a setting has none."""
+    """Given instead of a flag or a panel: the reason why a setting has none."""
 
     reason: str
 

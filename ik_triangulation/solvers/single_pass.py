@@ -10,7 +10,7 @@ angle at which the next joint is at the same distance from the aim (eq. 5); more
 Then the triangle is closed.
 
 Deviations from the printed algorithm: eq. 3 has 2 a b below the angle between a and b, not 2 a c; the pseudo-code's 130
-degrees stands against the text's 135; parts are split at the middle of their length, as links may differ; in space all
+degrees contradicts the text's 135; parts are split at the middle of their length, as links may differ; in space all
 this happens in one plane, fixed once; an angle from which the rest of the chain cannot reach gives way to the nearest
 one from which it can, and two links are always closed to a triangle; links that were bent are made straight.
 """

@@ -62,8 +62,8 @@ def _trials(moving: list[int]) -> Iterator[list[tuple[int, float]]]:
     """Joints and angles [rad] to try: first all by the same angle, then single links, to unfold a folded chain."""
     for bend in _BENDS:
         angle = bend / len(moving)
-        for way in (angle, -angle):
-            yield [(i, way) for i in moving]
+        for turn in (angle, -angle):
+            yield [(i, turn) for i in moving]
         for i, after in pairwise(moving):
-            for way in (angle, -angle):
-                yield [(i, -way), (after, way)]
+            for turn in (angle, -angle):
+                yield [(i, -turn), (after, turn)]

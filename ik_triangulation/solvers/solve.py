@@ -76,7 +76,7 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
         raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
     units = follow or all(abs(rotation.magnitude - 1.0) < _NO_UNIT for rotation in start.rotations)
     if not (units and isfinite(sum(start.tip[:]))):
-        raise ChainError("The start pose is none. Give it unit quaternions and a base of finite numbers.")
+        raise ChainError("The start pose is not valid. Give it unit quaternions and a base of finite numbers.")
     if soft and not sum(start.lengths) > _LEAST_LENGTH:
         raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()

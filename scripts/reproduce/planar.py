@@ -108,7 +108,7 @@ def solve_planar(
     """Solve the chain with these `lengths` for each of `targets`, complex numbers x + iy of any shape.
 
     `step` is one of planar_steps.STEPS. Raises ChainError for no lengths, or one below zero, and SettingError for a
-    tolerance or a number of iterations that is none.
+    tolerance or an invalid number of iterations.
     """
     chain = _checked(lengths)
     if not tolerance > 0.0:

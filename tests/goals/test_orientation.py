@@ -47,7 +47,7 @@ def test_rows_of_a_direction_nearly_met_are_finite_differences(make):
 
 
 def test_a_mirrored_bone_points_where_its_tail_is():
-    """A mirrored frame has no rotation: that which is taken for one keeps the bone's own axis."""
+    """A mirrored frame has no rotation: the one that is used instead keeps the bone's own axis."""
     for scale in ((-1.0, 1.0, 1.0), (1.0, -1.0, 1.0), (1.0, 1.0, -1.0), (-1.0, -1.0, -1.0), (1.0, 2.0, 0.5)):
         chain = straight((1.0, 1.0))
         last = chain.joints[1]

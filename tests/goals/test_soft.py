@@ -230,7 +230,7 @@ BAD = {
     "an axis without length": lambda: Direction(BONE, Vector()),
     "an axis that is no number": lambda: Direction(BONE, Vector((nan, 0.0, 0.0))),
     "a pole that is nowhere": lambda: Pole(Vector((0.0, nan, 0.0))),
-    "a pole angle that is none": lambda: Pole(BONE, inf),
+    "an infinite pole angle": lambda: Pole(BONE, inf),
     "a negative weight": lambda: Orientation(Quaternion(), -1.0),
     "a weight that is no number": lambda: Direction(BONE, weight=nan),
     "a weight without end": lambda: Pole(BONE, weight=inf),

@@ -119,7 +119,7 @@ def test_a_straight_way_out_of_reach_is_told():
     report = reach(limb(rig, empty(location=opposite)), 1, 21)
     assert report.all_reached
     assert len(report.warnings) == 1
-    assert "cannot follow the straight way at" in report.warnings[0]
+    assert "cannot follow the straight line at" in report.warnings[0]
     assert report.warnings[0].endswith("Choose the path Arc.")
     assert reach(limb(rig, bpy.data.objects["Target"]), 1, 21, path="ARC").warnings == []
 

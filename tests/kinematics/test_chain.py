@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain knows its lengths and what it can reach, cannot be changed, and is refused where it is none."""
+"""A chain knows its lengths and what it can reach, cannot be changed, and joints that do not form one are refused."""
 
 from dataclasses import FrozenInstanceError
 from math import inf, nan, pi

@@ -8,7 +8,7 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Point, Pole
 from ik_triangulation.motion.jump_removal import Path
-from ik_triangulation.motion.jumps import LEFT, LIMITS, TARGET, WISHES
+from ik_triangulation.motion.jumps import LEFT, LIMITS, SOFT_GOALS, TARGET
 
 from ..chains import straight
 from .paths import (
@@ -60,7 +60,7 @@ def test_where_the_wish_jumps_that_is_named():
     moments = first_pass(chain.rest_pose(), places, soft=poles)
     path = mended(moments)
     check(moments, path)
-    assert {jump.reason for jump in path.jumps()} == {WISHES}
+    assert {jump.reason for jump in path.jumps()} == {SOFT_GOALS}
 
 
 def test_what_was_not_mended_says_so():

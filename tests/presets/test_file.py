@@ -13,9 +13,6 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.presets import (
     apply_preset,
-    built_in,
-    find_preset,
-    names,
     preset_of,
     read_preset,
     write_preset,
@@ -25,15 +22,7 @@ from ik_triangulation.rig.freedom import store
 from ..rigs import configure, nothing_lost, random_rotation, random_vector
 from .arms import arm, values
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def _no_presets_of_the_user():
-    yield
-    for name in names():
-        if not built_in(find_preset(name)):
-            find_preset(name).unlink()
+pytestmark = pytest.mark.usefixtures("empty_scene", "presets_removed")
 
 
 def random_freedom(random):
@@ -87,11 +76,11 @@ BAD = {
     "nothing": ({}, "it lacks 'joints'"),
     "no joints": ({"joints": []}, "'joints' is not a list of joints"),
     "an unknown key": ({"joints": [ELBOW], "bones": 3}, "it has an unknown entry 'bones'"),
-    "a joint that is none": ({"joints": [3]}, "joint 1 is of an unknown kind"),
+    "a joint that is a number": ({"joints": [3]}, "joint 1 is of an unknown kind"),
     "an unknown kind": ({"joints": [ELBOW, {"name": "a", "kind": "SADDLE"}]}, "joint 2 is of an unknown kind"),
     "a kind of another type": ({"joints": [{"name": "a", "kind": []}]}, "joint 1 is of an unknown kind"),
     "a key of another kind": ({"joints": [ELBOW | {"swing": 3}]}, "joint 1 has an unknown entry 'swing'"),
-    "a name that is none": ({"joints": [ELBOW | {"name": 3}]}, "the name of joint 1 is not text"),
+    "a name that is a number": ({"joints": [ELBOW | {"name": 3}]}, "the name of joint 1 is not text"),
     "an axis of two": ({"joints": [ELBOW | {"axis": [1, 0]}]}, "the axis of 'elbow' is not a list of three numbers"),
     "an axis of none": ({"joints": [ELBOW | {"axis": [0, 0, 0]}]}, "the axis of 'elbow' has no length"),
     "an inverted range": ({"joints": [ELBOW | {"range": [2, 1]}]}, "'elbow': Hinge is inverted"),

@@ -13,9 +13,7 @@ from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.presets import (
     apply_preset,
-    built_in,
     find_preset,
-    names,
     preset_of,
     read_preset,
 )
@@ -24,15 +22,7 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ..rigs import chain_rig, configure, empty
 from .arms import arm, values
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def _no_presets_of_the_user():
-    yield
-    for name in names():
-        if not built_in(find_preset(name)):
-            find_preset(name).unlink()
+pytestmark = pytest.mark.usefixtures("empty_scene", "presets_removed")
 
 
 def in_space(rig, bone):

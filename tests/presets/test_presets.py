@@ -15,7 +15,6 @@ from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.presets import (
     apply_preset,
-    built_in,
     find_preset,
     names,
     read_preset,
@@ -25,15 +24,7 @@ from ik_triangulation.rig.freedom import freedom_of
 from ..rigs import configure, empty
 from .arms import BUILT_IN, arm
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def _no_presets_of_the_user():
-    yield
-    for name in names():
-        if not built_in(find_preset(name)):
-            find_preset(name).unlink()
+pytestmark = pytest.mark.usefixtures("empty_scene", "presets_removed")
 
 
 def test_on_rigifys_human_all_bends_the_right_way_within_reach():

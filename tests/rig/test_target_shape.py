@@ -183,8 +183,8 @@ def test_a_shape_scaled_flat_is_refused():
         ({"influence": 1.5}, "Influence 1.5 is out of range. Give it a number from 0 to 1"),
         ({"influence": -0.1}, "Influence -0.1 is out of range"),
         ({"influence": nan}, "Influence nan is out of range"),
-        ({"orientation": "FULL", "orient_weight": -1.0}, "Orientation weight -1.0 is none"),
-        ({"orientation": "DIRECTION", "orient_weight": nan}, "Direction weight nan is none"),
+        ({"orientation": "FULL", "orient_weight": -1.0}, "Orientation weight -1.0 is not valid"),
+        ({"orientation": "DIRECTION", "orient_weight": nan}, "Direction weight nan is not valid"),
     ],
 )
 def test_settings_outside_their_meaning_are_refused(settings, message):

@@ -122,7 +122,7 @@ def test_a_reach_and_a_re_bake_tell_the_same(rig, value):
     arm = limb(rig, "hand", "L")
     report = reach(arm, 1, 8, hold=4)
     assert report.reached == (5 if value else 0)
-    assert not any("straight way" in warning for warning in report.warnings)
+    assert not any("straight line" in warning for warning in report.warnings)
     bake(arm, 1, LAST)
     assert rebake(rig, "hand_fk.L").reached == (LAST if value else 0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Python of README and manual runs as it stands, wherever the extension is."""
+"""The Python of README and manual runs unchanged, wherever the extension is."""
 
 from pathlib import Path
 

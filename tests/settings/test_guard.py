@@ -121,7 +121,7 @@ def test_a_setting_is_drawn_by_a_panel_or_says_why_not(kind, name, row, drawn):
         assert not there, f"{kind.__name__}.{name} is drawn: take panel=Exempt(...) out of its row in settings/."
         return
     assert there, (
-        f'No panel draws {kind.__name__}.{name}. Add column.prop(limb, "{name}") to the panel in panels/ that it '
+        f'No panel draws {kind.__name__}.{name}. Add column.prop(limb, "{name}") to the panel in ui/panels/ that it '
         'belongs to, or panel=Exempt("why") to its row in settings/. If a panel draws it in some states only, bring '
         "them about in the fixture `drawn` above."
     )
@@ -142,7 +142,7 @@ def test_a_setting_has_a_flag_or_says_why_not(kind, name, row, flags):
     if isinstance(row.flag, Flag):
         assert row.flag.name in flags, (
             f"No command has the flag {row.flag.name} of {kind.__name__}.{name}. Add its group of settings to a "
-            "command by add_settings() in cli/words.py."
+            "command by add_settings() in cli/arguments.py."
         )
     else:
         assert row.flag.reason, f"{kind.__name__}.{name} does not say why it has no flag. {remedy}"

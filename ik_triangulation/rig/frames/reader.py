@@ -16,7 +16,7 @@ from ..limb import Limb
 from .sampling import Sample, go_to, read_in_parts, sample, temporary_scene
 from .stepping import frames_to_step, reason_to_step, stepping
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class FrameReader:
@@ -55,13 +55,13 @@ class FrameReader:
         return [found[frame] for frame in sorted(found)]
 
     def evaluate(
-        self, frames: Sequence[float], look: Callable[[Depsgraph, float], T], seconds: float = inf
-    ) -> Work[dict[float, T]]:
+        self, frames: Sequence[float], look: Callable[[Depsgraph, float], _T], seconds: float = inf
+    ) -> Work[dict[float, _T]]:
         """Call `look` with the dependency graph evaluated at each of these frames; returns the results by frame.
 
         It gives way after at most about `seconds`, when there is no temporary scene.
         """
-        found: dict[float, T] = {}
+        found: dict[float, _T] = {}
         if self._bound:
             wanted = set(frames)
             with stepping(self.scene, self.view_layer) as evaluate:

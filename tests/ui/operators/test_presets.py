@@ -11,7 +11,6 @@ from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.presets import (
     SUBDIR,
     apply_preset,
-    built_in,
     find_preset,
     names,
     read_preset,
@@ -20,15 +19,7 @@ from ik_triangulation.presets import (
 from ...presets.arms import BUILT_IN, arm, values
 from ...rigs import configure, empty
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def _no_presets_of_the_user():
-    yield
-    for name in names():
-        if not built_in(find_preset(name)):
-            find_preset(name).unlink()
+pytestmark = pytest.mark.usefixtures("empty_scene", "presets_removed")
 
 
 def test_the_operators_load_keep_and_remove():
