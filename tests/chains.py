@@ -96,10 +96,19 @@ def limited(seed, links, ratio=1.0):
     return random_chain(seed, links, ratio, [random_limits(random) for _ in range(links)])
 
 
+RANDOM = {
+    Free: lambda _: Free(),
+    Hinge: random_hinge,
+    EulerLimits: random_limits,
+    Cone: random_cone,
+    Locked: lambda _: Locked(),
+}  # a joint of each kind
+
+
 def mixed(seed, links, ratio=1.0):
     """A random chain with joints of every kind."""
     random = Random(seed)
-    kinds = (lambda _: Free(), random_hinge, random_limits, random_cone, lambda _: Locked())
+    kinds = tuple(RANDOM.values())
     return random_chain(seed, links, ratio, [random.choice(kinds)(random) for _ in range(links)])
 
 

@@ -46,7 +46,8 @@ euler_limits = st.builds(
     ranges(),
 )
 cones = st.builds(lambda swing, ends: Cone(swing, *ends), st.sampled_from((0.0, pi)) | st.floats(0.0, pi), ranges())
-freedoms = st.one_of(st.just(Free()), hinges, euler_limits, cones, st.just(Locked()))
+FREEDOMS = {Free: st.just(Free()), Hinge: hinges, EulerLimits: euler_limits, Cone: cones, Locked: st.just(Locked())}
+freedoms = st.one_of(*FREEDOMS.values())
 stiffnesses = st.sampled_from((0.0, 0.0, 0.3, 0.99))
 
 

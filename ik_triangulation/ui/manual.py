@@ -35,7 +35,8 @@ MAPPING = (
     (_OPERATOR + "*bake*", "baking.html"),
     (_OPERATOR + "follow*", "baking.html#rigs-with-ik-and-fk"),
     (_OPERATOR + "generated*", "baking.html#keys"),
-    (_OPERATOR + "*", "sidebar.html#limbs"),
+    (_OPERATOR + "limb*", "sidebar.html#limbs"),
+    (_OPERATOR + "target*", "sidebar.html#limbs"),
 )
 
 

@@ -52,7 +52,7 @@ def test_blender_finds_a_page_for_every_operator_and_setting(addon, pages):
     assert len(names) > 80
     for name in names:
         url = urlparse(find(name, verbose=False) or "")
-        assert url.scheme == "file", name
+        assert url.scheme == "file", f"{name} has no page of the manual. Add it to MAPPING in ui/manual.py."
         path = unquote(url.path)
         assert path.rpartition("/")[2] in pages, name
 

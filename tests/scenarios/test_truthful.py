@@ -21,6 +21,7 @@ from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
+from ik_triangulation.settings import JointSettings, settings_of
 
 from ..chains import GENERAL
 from ..rigs import (
@@ -53,7 +54,7 @@ def limit_randomly(random: Random, bone: bpy.types.PoseBone) -> None:
     """Give a bone limits of any kind, from any of the sources there are; a root may at least turn somehow."""
     own = bone.ik_triangulation_joint
     own.source = random.choice(("BLENDER", "OWN", "OWN", "CONSTRAINT")) if bone.parent else "OWN"
-    own.kind = random.choice(("FREE", "HINGE", "EULER", "CONE", "LOCKED")) if bone.parent else "CONE"
+    own.kind = random.choice(settings_of(JointSettings)["kind"].choices) if bone.parent else "CONE"
     own.axis, own.order = random_rotation(random) @ Vector((1.0, 0.0, 0.0)), random.choice(("AUTO", *EULER_ORDERS))
     own.lower, own.upper = random_range(random)
     own.minimum, own.maximum = zip(*(random_range(random) for _ in "xyz"), strict=True)
