@@ -87,8 +87,8 @@ def run_map(arguments: Namespace, run: Run) -> CommandResult:
     armature, bones = named_bones(arguments, scene)
     if arguments.volume:
         return _volume(arguments, pose_of(armature, bones, scene.view_layers[0]))
-    settings = arguments.size, arguments.tolerance, arguments.iterations, arguments.finish
-    made = map_chain(armature, bones, arguments.solver, *settings, scene.view_layers[0])
+    settings = {name: getattr(arguments, name) for name in ("solver", "size", "tolerance", "iterations", "finish")}
+    made = map_chain(armature, bones, **settings, view_layer=scene.view_layers[0])
     result = CommandResult(lines=[f"{made.coverage:.1f} % of the disc is reached"])
     result.parts["map"] = {**_asked(arguments), "size": arguments.size, "coverage": made.coverage}
     if arguments.png:

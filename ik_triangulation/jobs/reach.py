@@ -63,6 +63,7 @@ def reach(
     limb: Limb,
     frame_start: int,
     frame_end: int,
+    *,
     hold: int = 0,
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
@@ -71,7 +72,6 @@ def reach(
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    *,
     seconds: float = inf,
 ) -> Job[Report]:
     """Key the limb's rotations from the pose that it has at `frame_start` to its target at `frame_end`.
@@ -84,7 +84,7 @@ def reach(
             limb,
             [own_stop(limb, frame_end, hold)],
             frame_start,
-            return_frames,
+            return_frames=return_frames,
             timing=timing,
             easing=easing,
             path=path,
@@ -101,6 +101,7 @@ def reach_through(
     limb: Limb,
     stops: Sequence[Stop],
     frame_start: int,
+    *,
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
@@ -108,7 +109,6 @@ def reach_through(
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-    *,
     seconds: float = inf,
 ) -> Job[Report]:
     """Key the limb's rotations from the pose that it has at `frame_start` through the `stops`, whatever its own target.

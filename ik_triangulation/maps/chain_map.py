@@ -22,6 +22,7 @@ def map_chain(
     bones: Sequence[str],
     solver: str = "TRIANGULATION",
     size: int = 100,
+    *,
     tolerance: float = 0.01,
     iterations: int = 20,
     finish: bool = False,

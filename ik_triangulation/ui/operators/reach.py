@@ -44,9 +44,9 @@ class POSE_OT_ik_triangulation_reach(JobOperator):
         limb = active_limb(context, stops[0].target if stops else None)
         if not stops:
             stops = [own_stop(limb, self.frame_end, self.hold)]
-        style = {name: getattr(self, name) for name in ("timing", "easing", "path", "onset")}
+        style = {name: getattr(self, name) for name in ("return_frames", "timing", "easing", "path", "onset")}
         where = {"scene": context.scene, "view_layer": context.view_layer}
-        return reach_through.steps(limb, stops, self.frame_start, self.return_frames, **style, **where, seconds=seconds)
+        return reach_through.steps(limb, stops, self.frame_start, **style, **where, seconds=seconds)
 
     def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])
