@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every job that a user can start is registered, has a button, and is in the manual by each of its names."""
+"""Every job is registered, has a button, leaves nothing behind if closed, and is in the manual by all its names."""
 
 import json
 import re
@@ -8,11 +8,19 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+import bpy
 import pytest
 
 from ik_triangulation import api
 from ik_triangulation.cli import parser
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import operators, panels
+from ik_triangulation.ui.operators.job import JobOperator
+
+from ..mapped import standard
+from ..rigs import nothing_lost
+from ..ui.test_modal_job import Recorder, pressed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PANELS = "\n".join(path.read_text("utf-8") for path in Path(panels.__file__).parent.glob("*.py"))
@@ -27,6 +35,7 @@ def classes_in(package, marker):
 OPERATORS = classes_in(operators, "POSE_OT_")
 OURS = OPERATORS | classes_in(panels, "VIEW3D_PT_")
 COMMANDS = next(action for action in parser()._actions if isinstance(action, _SubParsersAction)).choices
+JOBS = [name for name, cls in OPERATORS.items() if issubclass(cls, JobOperator)]
 FUNCTIONS = [name for name in api.__all__ if name.islower()]
 
 
@@ -63,3 +72,26 @@ def test_a_command_is_in_the_manual_and_its_report_in_the_schema(name):
     assert name in schema["properties"]["command"]["enum"], (
         f"docs/report.schema.json does not allow reports of the command {name}. Add it to the enum of `command`."
     )
+
+
+def defaults_of(cls):
+    """The defaults of an operator's own properties."""
+    kind = getattr(bpy.ops.pose, cls.bl_idname.partition(".")[2]).get_rna_type()
+    return {prop.identifier: prop.default for prop in kind.properties if hasattr(prop, "default")}
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 40])
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_that_is_closed_leaves_nothing_behind(name, parts, addon):
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig, target = standard()
+    bake(Limb.from_tip(rig, "Bone 3", target, 3), 1, 8)
+    target.location = (0.2, 0.9, 1.0)
+    operator, context = pressed(OPERATORS[name], Recorder(), **defaults_of(OPERATORS[name]))
+    context.space_data, context.window_manager = None, bpy.context.window_manager
+    with nothing_lost():
+        job = operator.job(context, 0.0)
+        for _ in range(parts):
+            if next(job, None) is None:
+                pytest.skip("it has ended before")
+        job.close()
