@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import radians
 from statistics import median
 
 from bpy.types import PoseBone, Scene
-from mathutils import Quaternion
 
 from ..kinematics import Locked
 from ..kinematics.rotation import rotation_angle
-from ..motion.jumps import AROUND, FEW, SEAM, TIMES, JointStep, Jump, turns
+from ..motion.jumps import AROUND, FEW, ROUND, SEAM, TIMES, JointStep, Jump, turns
 from ..rig.armature import Bones
 from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import keys_beside, made_by_hand
+from ..rig.keyframes import SAME_FRAME, keys_beside, made_by_hand
 from ..rig.limb import Limb
-from ..rig.rotation import channel, rotation_from
+from ..rig.rotation import channel, rotation_from, turn_between
 from .frame_solver import SolvedFrame, already_right, at_frame
+
+_DETOUR = radians(90.0)  # a way longer than the direct one by more than this is the long way round
+_MOST_STEPS = 50  # in which a way is followed; fewer frames are followed one by one
 
 
 def keep_last(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame], reader: FrameReader) -> list[SolvedFrame]:
@@ -52,8 +55,8 @@ def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
 def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]:
     """Find jumps from the keys before the range to its first frame, and from its last frame to the keys after it.
 
-    As within the range, a jump is a rotation that stands out from those of the frames around it. The indices are those
-    of the frames at the ends.
+    As within the range, a jump is a rotation that stands out from those of the frames around it; so is one that goes
+    the long way round, as where the limb has wound about a joint. The indices are those of the frames at the ends.
     """
     if limb.destination == "NLA_TRACK":
         return []
@@ -61,9 +64,11 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     ends = (0, False, along[:AROUND]), (len(solved) - 1, True, along[-AROUND:])
     found = []
     for at, after, around in ends:
-        turned = max(_turned(limb, solved, at, after, scene), key=lambda each: each.angle, default=None)
-        if turned and turned.angle > max(FEW, TIMES * median(around or [0.0])):
-            found.append(Jump(turned, SEAM))
+        jumps = [*_turned(limb, solved, at, after, scene)]
+        farthest = [jump for jump in jumps if jump.reason == ROUND] or jumps
+        jump = max(farthest, key=lambda each: each.turned.angle, default=None)
+        if jump and (jump.reason == ROUND or jump.turned.angle > max(FEW, TIMES * median(around or [0.0]))):
+            found.append(jump)
     return found
 
 
@@ -74,25 +79,31 @@ def _speeds(solved: Sequence[SolvedFrame]) -> Iterator[float]:
         yield angle / (now.now.frame - before.now.frame)
 
 
-def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, scene: Scene) -> Iterator[JointStep]:
-    """Speed of each joint [rad per frame] between a frame at an end and the keys beyond it."""
+def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, scene: Scene) -> Iterator[Jump]:
+    """Speed of each joint [rad per frame] between the key at an end and those beyond it."""
     clock, end = Clock(scene, limb.armature), solved[at]
+    time = clock.time(end.now.frame)
+    just_inside = time - 2.0 * SAME_FRAME if after else time + 2.0 * SAME_FRAME
     bones = {bone.name: bone for bone in limb.pose_bones}
-    for joint, rotation in zip(end.pose.chain.joints, end.pose.rotations, strict=True):
+    for joint in end.pose.chain.joints:
         if isinstance(joint.freedom, Locked):
             continue
         bone = bones[joint.name]
-        keys = keys_beside(limb.armature, _path(bone), clock.time(end.now.frame), after)
+        here, keys = (keys_beside(limb.armature, _path(bone), each, after) for each in (just_inside, time))
         if keys:
-            gap = min(abs(clock.frame(time) - end.now.frame) for time, _ in keys.values())
-            turn = rotation_angle(_rotation(bone, {index: value for index, (_, value) in keys.items()}), rotation)
-            yield JointStep(at, joint.name, turn / max(gap, 1.0))
+            gap = min(abs(clock.frame(key) - end.now.frame) for key, _ in keys.values())
+            ways = _values(bone, here), _values(bone, keys)
+            held = after and limb.interpolation == "CONSTANT"
+            turn = turn_between(*ways, bone.rotation_mode, 1 if held else min(max(round(gap), 1), _MOST_STEPS))
+            direct = rotation_angle(*(rotation_from(each, bone.rotation_mode) for each in ways))
+            step = JointStep(at, joint.name, turn / max(gap, 1.0))
+            yield Jump(step, ROUND if turn - direct > _DETOUR else SEAM)
 
 
-def _rotation(bone: PoseBone, values: dict[int, float]) -> Quaternion:
-    """Return the rotation of these channel values, with the present ones for channels that have none."""
+def _values(bone: PoseBone, keys: dict[int, tuple[float, float]]) -> list[float]:
+    """Return the channel values of these keys, with the present ones for channels that have none."""
     present = getattr(bone, channel(bone)[0])
-    return rotation_from([values.get(index, value) for index, value in enumerate(present)], bone.rotation_mode)
+    return [keys[index][1] if index in keys else value for index, value in enumerate(present)]
 
 
 def _path(bone: PoseBone) -> str:

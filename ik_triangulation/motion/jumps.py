@@ -31,6 +31,7 @@ LIMITS = "no solution found within the limits avoids it"
 SOFT_GOALS = "no solution found nearby that meets the soft goals avoids it"
 LEFT = "the path was not smoothed"
 SEAM = "the keys outside the range show another pose"
+ROUND = "the keys outside the range are reached the long way round"
 
 Rotations = Sequence[Quaternion]
 

@@ -12,6 +12,7 @@ from mathutils import Quaternion, Vector
 
 from ..kinematics import Freedom
 from ..kinematics.euler import from_euler, other_euler, to_euler
+from ..kinematics.rotation import rotation_angle
 
 # The property and the number of its channels; every Euler order has the default.
 _CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
@@ -60,6 +61,16 @@ def values_for(rotation: Quaternion, mode: str, freedom: Freedom, previous: Sequ
     if mode == "AXIS_ANGLE":
         return _axis_angle(rotation, previous)
     return _euler(rotation, mode, freedom, previous)
+
+
+def turn_between(values: Sequence[float], others: Sequence[float], mode: str, steps: int) -> float:
+    """Return the angle through which a bone turns as its channels go from some values to others in equal steps [rad].
+
+    It is more than the angle between the two rotations where the channels lead the long way round.
+    """
+    shares = np.linspace(np.array(values), np.array(others), steps + 1).tolist()
+    way = [rotation_from(each, mode) for each in shares]
+    return sum(map(rotation_angle, way, way[1:]))
 
 
 def run_of(

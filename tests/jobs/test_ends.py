@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ends of a bake (F45): what is right already stays, as do keys outside the range, and seams that jump are told."""
 
-from math import cos, radians, sin
+from math import atan2, cos, radians, sin
 from random import Random
 
 import bpy
@@ -10,8 +10,9 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.jumps import SEAM
+from ik_triangulation.motion.jumps import ROUND, SEAM
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.rotation import channel
 from ik_triangulation.solvers import SOLVERS
 
 from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_location, random_rotation, rotate, rows
@@ -177,3 +178,24 @@ def test_seams_are_where_the_keys_outside_are(destination, seams):
     target = key_location(empty(), range(1, LAST + 10, 4), lambda f: Vector((cos(0.05 * f), sin(0.05 * f), 1.0)))
     report = bake(limb_to(rig, target, destination=destination), 10, LAST)
     assert [jump.turned.at for jump in report.jumps] == seams
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_limb_that_has_wound_about_a_joint_is_told_at_the_seam(mode):
+    rig = chain_rig(1)
+    (bone,) = rig.pose.bones
+    bone.rotation_mode = mode
+    for frame, angle in ((LAST + 20, 120.0), (1, 90.0)):
+        rotate(bone, Quaternion((1.0, 0.0, 0.0), radians(angle)))
+        bone.keyframe_insert(channel(bone)[0], frame=frame)
+    bpy.context.view_layer.update()
+    radius, start = bone.length, evaluated_tip(rig, bone.name)
+    begin, turn = atan2(start.z, start.y), radians(360.0 / (LAST - 1))
+    target = key_location(
+        empty(),
+        range(1, LAST + 1),
+        lambda f: radius * Vector((0.0, cos(begin + (f - 1) * turn), sin(begin + (f - 1) * turn))),
+    )
+    report = bake(Limb.from_tip(rig, bone.name, target), 1, LAST)
+    assert report.all_reached
+    assert [(jump.turned.at, jump.reason) for jump in report.jumps] == [(LAST - 1, ROUND)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes of bones and objects, read and written in bulk through the arrays of their F-curves."""
 
+from .arrays import SAME_FRAME
 from .channelbags import curves_of, ensure_channelbag
 from .checks import check_curves, check_keys
 from .reading import GENERATED, ByHand, key_frames, keys_beside, made_by_hand, values_before
@@ -8,6 +9,7 @@ from .writing import Channel, is_linear, remove_keys, write_keys
 
 __all__ = [
     "GENERATED",
+    "SAME_FRAME",
     "ByHand",
     "Channel",
     "check_curves",
