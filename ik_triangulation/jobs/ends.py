@@ -60,10 +60,10 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     """
     if limb.destination == "NLA_TRACK":
         return []
-    along = [*_speeds(solved)]
-    ends = (0, False, along[:AROUND]), (len(solved) - 1, True, along[-AROUND:])
+    ends = (0, False, solved[: AROUND + 1]), (len(solved) - 1, True, solved[-AROUND - 1 :])
     found = []
-    for at, after, around in ends:
+    for at, after, near in ends:
+        around = [*_speeds(near)]
         jumps = [*_turned(limb, solved, at, after, scene)]
         farthest = [jump for jump in jumps if jump.reason == ROUND] or jumps
         jump = max(farthest, key=lambda each: each.turned.angle, default=None)
@@ -89,8 +89,9 @@ def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, sce
         if isinstance(joint.freedom, Locked):
             continue
         bone = bones[joint.name]
-        here, keys = (keys_beside(limb.armature, _path(bone), each, after) for each in (just_inside, time))
+        keys = keys_beside(limb.armature, _path(bone), time, after)
         if keys:
+            here = keys_beside(limb.armature, _path(bone), just_inside, after)
             gap = min(abs(clock.frame(key) - end.now.frame) for key, _ in keys.values())
             ways = _values(bone, here), _values(bone, keys)
             held = after and limb.interpolation == "CONSTANT"

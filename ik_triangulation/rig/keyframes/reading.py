@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Keyframe, Object
 
 from ..rotation import channel
 from .arrays import SAME_FRAME, enum_number, get_keys, in_range
@@ -27,12 +28,18 @@ def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[
     found = {}
     for curve in curves_of(armature):
         if curve.data_path == path:
-            keys = get_keys(curve)["co"]
-            beside = keys[keys[:, 0] > frame + SAME_FRAME] if after else keys[keys[:, 0] < frame - SAME_FRAME]
-            if len(beside):
-                time, value = beside[0 if after else -1].tolist()
-                found[curve.array_index] = time, value
+            points = curve.keyframe_points  # in order of time
+            if after:
+                at = bisect_right(points, frame + SAME_FRAME, key=_time)
+            else:
+                at = bisect_left(points, frame - SAME_FRAME, key=_time) - 1
+            if 0 <= at < len(points):
+                found[curve.array_index] = points[at].co.x, points[at].co.y
     return found
+
+
+def _time(key: Keyframe) -> float:
+    return float(key.co.x)
 
 
 def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
