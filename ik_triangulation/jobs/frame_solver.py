@@ -46,7 +46,7 @@ def follow(limb: Limb, bones: Bones, samples: Iterable[Sample], begun: bool = Fa
     With `begun` the pose of the first sample counts as the solution of a frame before. Raises RigError, naming the
     frame, for a bone scaled to zero, and TargetError for a shape that the target does not have.
     """
-    goals = GoalReader()
+    goals, settings = GoalReader(), solver_settings(limb)
     rig: Rig | None = None
     pose: Pose | None = None
     began: Pose | None = None
@@ -63,7 +63,7 @@ def follow(limb: Limb, bones: Bones, samples: Iterable[Sample], begun: bool = Fa
         solution = already_right(limb, begin, goal) if first and limb.start_from != "REST" else None
         if solution is None:
             # With soft goals the first frame may search for a pose far away.
-            solution = solve_goal(begin, goal, solver_settings(limb), follow=not (first and goal.soft))
+            solution = solve_goal(begin, goal, settings, follow=not (first and goal.soft))
         pose = solution.pose
         yield SolvedFrame(now, goal, solution, shown_pose(now, start, pose))
 
