@@ -11,13 +11,12 @@ from bl_operators.presets import AddPresetBase
 
 from ..errors import SettingError
 from .file import read_preset, write_preset
-from .limb import Applied, apply_preset, preset_of
+from .limb import apply_preset, preset_of
 from .preset import Preset, PresetJoint
 
 __all__ = [
     "SUBDIR",
     "SUFFIX",
-    "Applied",
     "Preset",
     "PresetJoint",
     "apply_preset",

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.goals import Direction, Orientation, Pole
-from ik_triangulation.goals.soft import JointAxis
+from ik_triangulation.goals import Direction, Orientation, Point, Pole
+from ik_triangulation.goals.soft import JointAxis, soft_cost
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers.jacobian import apply_changes, jacobian
-from ik_triangulation.solvers.null_space import _axes
+from ik_triangulation.solvers.null_space import _axes, optimise, optimise_from_restarts
 
 from ..chains import (
     hinged,
@@ -30,6 +30,7 @@ from ..chains import (
 
 TRIAL = 2e-2  # [rad] of finite differences: what single precision can tell apart
 BONE = Vector((0.0, 1.0, 0.0))
+SAME = 1.0 + 1e-6  # times as much, which is what a pose that was taken back may differ by
 
 
 def coned(seed, links, ratio=1.0):
@@ -71,6 +72,25 @@ def some_soft(random, pose):
         Direction(random_direction(random), random_direction(random), random.uniform(0.1, 2.0)),
         Pole(pose.head(0) + random_direction(random) * pose.chain.reach, random.uniform(-3.0, 3.0), random.random()),
     ]
+
+
+def error_of(pose, target):
+    return (target.closest(pose.tip) - pose.tip).length
+
+
+def assert_optimising_keeps_tip_and_limits(pose, soft, random):
+    """Optimise the soft goals, with and without restarts: no cost rises, and the tip stays within the tolerance."""
+    target = Point(pose.tip + random_direction(random) * 1e-4 * pose.chain.reach)
+    enough = 1e-3 * pose.chain.reach
+    before = soft_cost(pose, soft)
+    optimise(pose, target, soft, enough)
+    settled = soft_cost(pose, soft)
+    assert settled <= before * SAME
+    assert error_of(pose, target) <= enough
+    optimise_from_restarts(pose, target, soft, enough, Random(1))
+    assert soft_cost(pose, soft) <= settled * SAME
+    assert error_of(pose, target) <= enough
+    assert_inside(pose)
 
 
 def assert_inside(pose):

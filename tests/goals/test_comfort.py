@@ -12,9 +12,8 @@ from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Avoid, Ball, Block, Effort, Near, Point
 from ik_triangulation.goals.soft import soft_cost
 from ik_triangulation.kinematics import Chain, Hinge, Joint, Pose
-from ik_triangulation.kinematics.rotation import about, rotation_angle
+from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.null_space import optimise, optimise_from_restarts
 
 from ..chains import (
     GENERAL,
@@ -36,8 +35,7 @@ from .comfortable import (
     every_kind,
     poses,
 )
-
-SAME = 1.0 + 1e-6  # times as much, which is what a pose that was taken back may differ by
+from .soft_goals import SAME, assert_inside, assert_optimising_keeps_tip_and_limits
 
 
 def some_soft(random, pose):
@@ -53,15 +51,6 @@ def some_soft(random, pose):
         Near(allowed(pose.chain, random).rotations, random.uniform(0.1, 2.0)),
         Avoid([ball, block], random.uniform(0.1, 2.0)),
     ]
-
-
-def assert_inside(pose):
-    for joint, rotation in zip(pose.chain.joints, pose.rotations, strict=True):
-        assert rotation_angle(joint.freedom.nearest(rotation), rotation) < 2e-6
-
-
-def error_of(pose, target):
-    return (target.closest(pose.tip) - pose.tip).length
 
 
 @every_kind
@@ -170,17 +159,7 @@ def test_rotations_of_any_length_and_sign_mean_the_same():
 def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make):
     for random, pose in poses(make, 13, count=4, least=2):
         soft = some_soft(random, pose)
-        target = Point(pose.tip + random_direction(random) * 1e-4 * pose.chain.reach)
-        enough = 1e-3 * pose.chain.reach
-        before = soft_cost(pose, soft)
-        optimise(pose, target, soft, enough)
-        settled = soft_cost(pose, soft)
-        assert settled <= before * SAME
-        assert error_of(pose, target) <= enough
-        optimise_from_restarts(pose, target, soft, enough, Random(1))
-        assert soft_cost(pose, soft) <= settled * SAME
-        assert error_of(pose, target) <= enough
-        assert_inside(pose)
+        assert_optimising_keeps_tip_and_limits(pose, soft, random)
 
 
 @every_kind
