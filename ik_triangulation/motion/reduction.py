@@ -21,8 +21,8 @@ from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
 from ..kinematics import Free, Freedom, Pose
+from ..kinematics.arrays import Array
 from ..kinematics.rotation import rotation_angle
-from .arrays import Array
 from .batch import BatchKinematics, rotations
 from .bezier import Curves, flowing, straight
 
