@@ -35,8 +35,7 @@ def other_branches(shot: Shot, path: Tracked, seed: int = 0) -> Iterator[States]
             continue
         candidates = _candidates(shot, path, knots, random)
         chosen = _calmest(shot, path, knots, candidates)
-        found = [candidates.take([i]) for i in chosen]
-        yield interpolated(shot.tree, knots, found, shot.frames)
+        yield interpolated(shot.tree, knots, candidates.take(chosen), shot.frames)
 
 
 def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
@@ -62,7 +61,7 @@ def _brought(shot: Shot, states: States, frames: Indices) -> States:
 
 
 def _calmest(shot: Shot, path: Tracked, knots: Indices, candidates: States) -> list[int]:
-    """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay where they are."""
+    """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay."""
     count, each = len(knots), len(candidates) // len(knots)
     at = np.repeat(knots, each)
     missed = ~System(shot.tree, candidates, [task.take(at) for task in shot.tasks]).met.reshape(count, each)

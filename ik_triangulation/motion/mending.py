@@ -13,9 +13,8 @@ import numpy as np
 
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
-from ..kinematics.batch import States
 from .branches import other_branches
-from .tracking import KNOT_WAY, Shot, SolveKnot, Tracked, corrected, interpolated, track
+from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, track
 from .turns import jumps_of, turns_along
 
 _OTHER_WAYS = (0.25, 0.15, 0.6)  # of the reach between knots, tried where the first path jumps
@@ -23,22 +22,22 @@ _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, trie
 _HALF = 0.5  # share of the largest turn that another path may have at most
 
 
-def track_without_jumps(shot: Shot, solve_knot: SolveKnot, seed: int = 0) -> Work[Tracked]:
+def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
-    best = track(shot, solve_knot, KNOT_WAY, seed)
+    best = yield from track(shot, method, KNOT_WAY, seed)
     yield
     for way in _OTHER_WAYS:
         if not len(jumps_in(shot, best)):
             return best
-        best = _better(shot, best, track(shot, solve_knot, way, seed))
+        best = _better(shot, best, (yield from track(shot, method, way, seed)))
         yield
     for margin in _MARGINS:
         for begin, end in _windows(shot, best, margin):
-            best = _better(shot, best, _anew(shot, best, begin, end, solve_knot, seed))
+            best = _better(shot, best, (yield from _anew(shot, best, begin, end, method, seed)))
             yield
     if len(jumps_in(shot, best)):
         for other in other_branches(shot, best, seed):
-            best = _better(shot, best, corrected(shot, other, solve_knot, seed))
+            best = _better(shot, best, (yield from corrected(shot, other, method, seed)))
             yield
     return best
 
@@ -74,14 +73,14 @@ def _windows(shot: Shot, path: Tracked, margin: int) -> Iterator[tuple[int, int]
         yield begin, end
 
 
-def _anew(shot: Shot, path: Tracked, begin: int, end: int, solve_knot: SolveKnot, seed: int) -> Tracked:
+def _anew(shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int) -> Work[Tracked]:
     """The path with the frames between two of them interpolated and brought to their goals."""
     states = path.states.copy()
     inner = np.arange(begin + 1, end)
     if not len(inner):
         return path
-    ends = [path.states.take([k]) for k in (begin, end)]
+    ends = path.states.take([begin, end])
     part = shot.frames.take(np.arange(begin, end + 1))
     between = interpolated(shot.tree, np.array([0, end - begin]), ends, part)
     states.put(inner, between.take(inner - begin))
-    return corrected(shot, states, solve_knot, seed, inner)
+    return (yield from corrected(shot, states, method, seed, inner))

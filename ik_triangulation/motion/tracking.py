@@ -9,15 +9,18 @@ then by restarts. Frames are the last axis of every array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..cooperative import Work
 from ..goals.batch import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
-from ..solvers.batch.descent import Descent, at_one_level, descend
+from ..kinematics.batch.algebra import normalized
+from ..kinematics.batch.states import joined
+from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import restart
 from ..solvers.batch.system import System
 
@@ -27,9 +30,19 @@ _PRECISE = 0.02  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
 _NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
+_AT_ONCE = 2048  # frames between two looks at what the user does
+_SEARCHED_AT_ONCE = 16  # and frames that are searched
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
 
-SolveKnot = Callable[[int, States], States]  # frame, and the pose of the knot before
+
+class Method(Protocol):
+    """The method by which the knots are solved, one from the other."""
+
+    def follow(self, frames: Indices) -> Work[States]:
+        """Solve frames from the pose of the first frame on, each from the one before."""
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        """Solve frames, each from its own state."""
 
 
 class Tracked(NamedTuple):
@@ -44,7 +57,8 @@ class Shot(NamedTuple):
     """A path to solve.
 
     `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
-    frame is to stay as it is, `last` are single states. `cuts` are the frames at which another motion begins.
+    frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
+    `cuts` the frames at which another motion begins.
     """
 
     tree: Tree
@@ -56,39 +70,39 @@ class Shot(NamedTuple):
     cuts: Indices
 
 
-def track(shot: Shot, solve_knot: SolveKnot, way: float = KNOT_WAY, seed: int = 0) -> Tracked:
+def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> Work[Tracked]:
     """Solve all frames, with knots every `way` of the reach."""
     tree, count = shot.tree, len(shot.frames)
     knots = knots_of(shot.ways, shot.cuts, way)
-    found = [shot.first]
-    for k in knots[1:]:
-        at_end = k == count - 1 and shot.last is not None
-        found.append(shot.last if at_end else solve_knot(int(k), found[-1]))
-    states = interpolated(tree, knots, found, shot.frames)
+    held = shot.last is not None and count > 1
+    found = [shot.first, (yield from method.follow(knots[1 : len(knots) - held]))]
+    found += [shot.last] if shot.last is not None and held else []
+    states = interpolated(tree, knots, joined(found), shot.frames)
     width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
     _average(states, width // 2, _spans(shot.cuts, count))
-    return corrected(shot, states, solve_knot, seed)
+    yield
+    return (yield from corrected(shot, states, method, seed))
 
 
-def corrected(
-    shot: Shot, states: States, solve_alone: SolveKnot, seed: int = 0, inner: Indices | None = None
-) -> Tracked:
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: Indices | None = None) -> Work[Tracked]:
     """Bring all frames, or the `inner` ones, to their goals from these states, which are changed."""
     tree, count = shot.tree, len(states)
-    held = [(0, shot.first), *([(count - 1, shot.last)] if shot.last is not None else [])]
-    for k, state in held:
-        states.put([k], state)
+    states.put([0], shot.first)
+    if shot.last is not None:
+        states.put([count - 1], shot.last)
     if inner is None:
         inner = np.arange(1, count - (shot.last is not None))
-    some, tasks = states.take(inner), [task.take(inner) for task in shot.tasks]
-    descend(tree, some, at_one_level([_tight(tree, task) for task in tasks]))
-    states.put(inner, some)
+    for begin in range(0, len(inner), _AT_ONCE):
+        part = inner[begin : begin + _AT_ONCE]
+        some = states.take(part)
+        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
+        states.put(part, some)
+        yield
     system = System(tree, states, shot.tasks)
     result = Tracked(states, system.met, system.value)
-    if not result.met.all():
-        _meet(shot, result, solve_alone, seed)
-        for k, state in held:
-            states.put([k], state)
+    missed = inner[~result.met[inner]]
+    if len(missed):
+        yield from _meet(shot, result, missed, method, seed)
     return result
 
 
@@ -112,27 +126,26 @@ def _spans(cuts: Indices, count: int) -> tuple[Indices, Indices]:
     return begins[motion], ends[motion]
 
 
-def interpolated(tree: Tree, knots: Indices, found: Sequence[States], frames: States) -> States:
+def interpolated(tree: Tree, knots: Indices, found: States, frames: States) -> States:
     """Interpolate between the knots: angles linearly, so that they stay inside their bounds, ball joints by nlerp."""
     every = np.arange(len(frames))
     if len(knots) == 1:
-        return found[0].take(np.zeros(len(frames), np.intp)).like(frames)
+        return found.take(np.zeros(len(frames), np.intp)).like(frames)
     before = np.clip(np.searchsorted(knots, every, side="right") - 1, 0, len(knots) - 2)
     share = (every - knots[before]) / (knots[before + 1] - knots[before])
 
     def mixed(values: Numbers) -> Numbers:
-        return values[..., before] * (1.0 - share) + values[..., before + 1] * share
+        between: Numbers = values[..., before] * (1.0 - share) + values[..., before + 1] * share
+        return between
 
-    angles = np.concatenate([state.angles for state in found], -1)
-    balls = np.concatenate([state.balls for state in found], -1)
+    balls = found.balls
     if tree.balls:
         against = np.einsum("bif,bif->bf", balls[..., 1:], balls[..., :-1]) < 0.0
-        balls[..., 1:] *= np.cumprod(np.where(against, -1.0, 1.0), -1)[:, None]
-        balls = mixed(balls)
-        balls /= np.sqrt(np.einsum("bif,bif->bf", balls, balls))[:, None]
+        signs = np.concatenate((np.ones((len(balls), 1)), np.cumprod(np.where(against, -1.0, 1.0), -1)), -1)
+        balls = normalized(mixed(balls * signs[:, None]))
     else:
         balls = balls[..., before]
-    return States(mixed(angles), balls, frames.held, frames.root, frames.place)
+    return States(mixed(found.angles), balls, frames.held, frames.root, frames.place)
 
 
 def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
@@ -146,9 +159,7 @@ def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
         return mean
 
     if half > 0:
-        states.angles = averaged(states.angles)
-        balls = averaged(states.balls)
-        states.balls = balls / np.sqrt(np.einsum("bif,bif->bf", balls, balls))[:, None]
+        states.angles, states.balls = averaged(states.angles), normalized(averaged(states.balls))
 
 
 def _tight(tree: Tree, task: Task) -> Task:
@@ -156,49 +167,64 @@ def _tight(tree: Tree, task: Task) -> Task:
     return task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size))
 
 
-def _meet(shot: Shot, result: Tracked, solve_alone: SolveKnot, seed: int) -> None:
-    """Try the frames that are missed: alone, from frames that are met, and by restarts; in place."""
+def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+    """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
     tree = shot.tree
-    if tree.is_chain and not tree.angles and all(task.count == 3 and task.level == 0 for task in shot.tasks):
-        for k in np.flatnonzero(~result.met):  # a free chain out of reach: the method itself is the optimum
-            _keep(shot, result, np.array([k]), solve_alone(int(k), result.states.take([int(k)])))
+    if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
+        some = yield from method.refine(missed, result.states.take(missed))
+        _keep(shot, result, missed, some)
         return
-    _from_neighbours(shot, result)
-    missed = np.flatnonzero(~result.met)
-    if not len(missed):
-        return
+    missed = yield from _from_neighbours(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
-    some = result.states.take(chosen)
-    met, value = result.met[chosen], result.value[chosen]
-    tasks = at_one_level([task.take(chosen) for task in shot.tasks])
-    restart(tree, some, tasks, met, value, seed=seed)
-    _keep(shot, result, chosen, some)
-    _from_neighbours(shot, result)
+    for begin in range(0, len(chosen), _SEARCHED_AT_ONCE):
+        part = chosen[begin : begin + _SEARCHED_AT_ONCE]
+        some, tasks = result.states.take(part), at_one_level([task.take(part) for task in shot.tasks])
+        restart(tree, some, tasks, result.met[part], result.value[part], seed=seed)
+        _keep(shot, result, part, some)
+        yield
+    missed = yield from _from_neighbours(shot, result, missed)
+    if len(missed) and len({task.level for task in shot.tasks}) > 1:
+        _prioritised(shot, result, missed)
+        yield
+
+
+def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
+    """Meet level 0 alone where not all can be met, and come as near to the others as that leaves."""
+    some, tasks = result.states.take(missed), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
+    descend(shot.tree, some, tasks)
+    descend(shot.tree, some, [task for task in tasks if task.level == 0])
+    result.states.put(missed, some)
+    system = System(shot.tree, some, [task.take(missed) for task in shot.tasks])
+    result.met[missed], result.value[missed] = system.met, system.value
 
 
 def _every(missed: Indices, distance: int) -> Mask:
     """Every so many of frames in a row, with both ends of each row."""
+    if not len(missed):
+        return np.zeros(0, bool)
     row = np.concatenate(([0], np.cumsum(np.diff(missed) > 1)))
     first = np.searchsorted(row, row)
     last = np.searchsorted(row, row, side="right") - 1
     place = np.arange(len(missed))
-    return ((place - first) % distance == 0) | (place == last)
+    chosen: Mask = ((place - first) % distance == 0) | (place == last)
+    return chosen
 
 
-def _from_neighbours(shot: Shot, result: Tracked) -> None:
-    """Solve frames that are missed from the pose of the nearest frame that is met."""
+def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indices]:
+    """Solve frames that are missed from the pose of the nearest frame that is met; returns those still missed."""
     for _ in range(_NEIGHBOURS):
-        bad, good = np.flatnonzero(~result.met), np.flatnonzero(result.met)
-        if not len(bad) or not len(good):
-            return
-        after = np.clip(np.searchsorted(good, bad), 0, len(good) - 1)
+        missed, good = missed[~result.met[missed]], np.flatnonzero(result.met)
+        if not len(missed) or not len(good):
+            break
+        after = np.clip(np.searchsorted(good, missed), 0, len(good) - 1)
         before = np.maximum(after - 1, 0)
-        nearest = np.where(np.abs(good[after] - bad) < np.abs(bad - good[before]), good[after], good[before])
-        some = result.states.take(nearest).like(result.states.take(bad))
-        tasks = [task.take(bad) for task in shot.tasks]
-        descend(shot.tree, some, at_one_level([_tight(shot.tree, task) for task in tasks]))
-        if not _keep(shot, result, bad, some):
-            return
+        nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
+        some = result.states.take(nearest).like(result.states.take(missed))
+        descend(shot.tree, some, at_one_level([_tight(shot.tree, task.take(missed)) for task in shot.tasks]))
+        yield
+        if not _keep(shot, result, missed, some):
+            break
+    return missed[~result.met[missed]]
 
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:

@@ -16,6 +16,7 @@ from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
 from .jumps import AROUND, FEW, LEAP, NEIGHBOURS, TIMES
 
+_AROUND = np.concatenate((np.arange(-AROUND, 0), np.arange(1, AROUND + 1)))  # frames beside one
 EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
 
 
@@ -30,13 +31,17 @@ def turns_along(rotations: Numbers) -> Numbers:
 
 def standing_out(along: Numbers, least: float) -> Indices:
     """Frames whose value exceeds `least` and stands out from those around it; the first frame has none."""
-    found = [int(k) for k in np.flatnonzero(along > least) if k > 0 and along[k] > TIMES * _around(along, int(k))]
-    return np.array(found, np.intp)
-
-
-def _around(along: Numbers, k: int) -> float:
-    around = np.concatenate((along[max(1, k - AROUND) : k], along[k + 1 : k + 1 + AROUND]))
-    return float(np.median(around)) if len(around) >= NEIGHBOURS else np.inf
+    found = np.flatnonzero(along > least)
+    found = found[found > 0]
+    around = found[:, None] + _AROUND
+    inside = (around > 0) & (around < len(along))
+    values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
+    count = inside.sum(1)
+    rows = np.arange(len(found))
+    median = 0.5 * (
+        values[rows, np.maximum(count - 1, 0) // 2] + values[rows, np.minimum(count // 2, len(_AROUND) - 1)]
+    )
+    return found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)]
 
 
 def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
