@@ -41,7 +41,7 @@ def standing_out(along: Numbers, least: float) -> Indices:
     median = 0.5 * (
         values[rows, np.maximum(count - 1, 0) // 2] + values[rows, np.minimum(count // 2, len(_AROUND) - 1)]
     )
-    return found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)]
+    return found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
 
 
 def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
