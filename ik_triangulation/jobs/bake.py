@@ -177,7 +177,7 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
     limb, reader, warnings, started = plan.limb, plan.reader, plan.warnings, perf_counter()
     scene, view_layer = reader.scene, reader.view_layer
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
-    samples = yield from relay(reader.read(seconds), 1)
+    samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
     solved: list[SolvedFrame] = []
     for each in follow(limb, bones, samples):
         solved.append(each)
