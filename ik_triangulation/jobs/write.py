@@ -24,7 +24,8 @@ from ..rig.freedom import keyed
 from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
-from ..rig.rotation import channel, run_of, set_rotation, values_for
+from ..rig.channel_runs import run_of
+from ..rig.rotation import channel, set_rotation, values_for
 from .frame_solver import SolvedFrame, chains_of, same_joints
 
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default

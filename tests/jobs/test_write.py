@@ -17,7 +17,7 @@ from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.rig import destination
 from ik_triangulation.rig.keyframes import writing
-from ik_triangulation.rig.rotation import run_of
+from ik_triangulation.rig.channel_runs import run_of
 
 from ..rigs import (
     EULER_MODES,
