@@ -11,7 +11,7 @@ from ..errors import RigError
 from ..kinematics import EulerLimits, Freedom
 from ..kinematics.rotation import rotation_angle
 from ..motion.arrays import Array
-from ..motion.batch import rotations
+from ..motion.batch import quaternions_of
 from ..motion.limit_arrays import Freedoms, LimitArrays, each_freedom
 from .channel_runs import euler_limits
 from .rotation import rotation_from, values_for
@@ -33,7 +33,7 @@ def within_limits(bone: str, values: Array, mode: str, freedoms: Freedoms) -> Ar
     kept = _clamped(stored, mode, each_freedom(freedoms)) if stored.shape[1] == 3 else None
     unsure = np.arange(len(stored)) if kept is None else np.flatnonzero(~kept)
     if len(unsure):
-        turned = np.ascontiguousarray(rotations(stored[unsure].astype(np.float64), mode).T)
+        turned = quaternions_of(np.array(stored[unsure].T, np.float64), mode)
         outside = limits.excess(turned, unsure) > 0.5 * _rounding(stored[unsure])  # the gate measures in single
         for row in unsure[outside].tolist():
             _gate(bone, stored[row], mode, limits.freedom(row))

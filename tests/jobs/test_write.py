@@ -16,8 +16,8 @@ from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.rig import destination
-from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.channel_runs import run_of
+from ik_triangulation.rig.keyframes import writing
 
 from ..rigs import (
     EULER_MODES,

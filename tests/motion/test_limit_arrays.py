@@ -51,6 +51,21 @@ def test_allowed_rotations_of_either_sign_exceed_nothing(kind):
         assert LimitArrays(freedom).excess(columns(rotations)).max() < ROUNDING
 
 
+@every_kind
+def test_the_ends_that_are_met_change_where_the_names_of_them_do(kind):
+    random = Random(f"ends {kind}")
+    for _ in range(60):
+        freedom = KINDS[kind](random)
+        rotations = [freedom.nearest(random_rotation(random)) for _ in range(30)]
+        names = [freedom.on_limits(rotation) for rotation in rotations]
+        for given in (freedom, [freedom, Free()] * 15):
+            found = LimitArrays(given).ends(columns(rotations)).tolist()
+            same = {}
+            for number, met in zip(found[::2], names[::2], strict=True):
+                assert same.setdefault(number, met) == met
+            assert len({*map(tuple, same.values())}) == len(same)
+
+
 def test_what_cannot_be_outside_is_free():
     rotations = columns([random_rotation(Random(1)) for _ in range(5)])
     for freedoms in (Free(), [Free(), Locked(), Free(), Free(), Locked()]):
@@ -78,5 +93,8 @@ def test_a_kind_of_limit_without_arrays_is_measured_one_by_one():
     freedoms = [Half(random_direction(random), -0.5, 0.5) for _ in range(10)]
     rotations = [random_rotation(random) for _ in range(10)]
     for given in (freedoms, freedoms[0]):
-        expected = [excess_of(freedom, r) for freedom, r in zip(LimitArrays(given)._each * 10, rotations, strict=False)]
+        expected = [
+            excess_of(freedom, r)
+            for freedom, r in zip(given if given is freedoms else [given] * 10, rotations, strict=True)
+        ]
         assert LimitArrays(given).excess(columns(rotations)) == pytest.approx(np.array(expected), abs=ROUNDING)
