@@ -26,7 +26,7 @@ class BatchKinematics:
         self._bases = bases
         self._plain = all(chain.plain for chain in chains)
         self._tips = _columns([chain.tip for chain in chains])
-        self._rests = matrices(_columns([[joint.rest for joint in chain.joints] for chain in chains]))
+        self._rests = _matrices(_columns([[joint.rest for joint in chain.joints] for chain in chains]))
         self._offsets = _columns([[joint.offset for joint in chain.joints] for chain in chains])
 
     @classmethod
@@ -58,7 +58,7 @@ class BatchKinematics:
     def _plain_tips(self, rotations: Array, frames: Array) -> Array:
         """Positions of the end effector (3 x n) in the frame of the chain's parent."""
         chains = self.which[frames] if len(self.chains) > 1 else slice(0, 1)
-        turned, rests, offsets = matrices(rotations), self._rests[..., chains], self._offsets[..., chains]
+        turned, rests, offsets = _matrices(rotations), self._rests[..., chains], self._offsets[..., chains]
         there = self._tips[:, chains]  # from the tip to the root: everything beyond a joint rotates with it
         for i in range(len(turned) - 1, -1, -1):
             there = offsets[i] + _rotated(rests[i], _rotated(turned[i], there))
@@ -97,7 +97,7 @@ def quaternions_of(values: Array, mode: str) -> Array:
     return result
 
 
-def matrices(rotations: Array) -> Array:
+def _matrices(rotations: Array) -> Array:
     """Rotation matrices (... x 3 x 3 x n) of unit quaternions (... x 4 x n)."""
     w, x, y, z = (rotations[..., i, :] for i in range(4))
     x2, y2, z2 = x + x, y + y, z + z

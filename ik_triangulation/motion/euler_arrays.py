@@ -32,7 +32,7 @@ def euler_angles(rotations: Array, order: str) -> Array:
     if pole.any():
         angles[i] = np.where(pole, 2.0 * np.where(below < above, half_sum, -half_difference), angles[i])
         angles[k] = np.where(pole, 0.0, angles[k])
-    angles[i], angles[k] = wrapped(angles[i]), wrapped(angles[k])
+    angles[i], angles[k] = to_half_turns(angles[i]), to_half_turns(angles[k])
     return angles
 
 
@@ -41,10 +41,10 @@ def other_angles(angles: Array, order: str) -> Array:
     i, j, k = AXES[order]
     other = np.empty_like(angles)
     other[i], other[j], other[k] = angles[i] + pi, pi - angles[j], angles[k] + pi
-    return wrapped(other)
+    return to_half_turns(other)
 
 
-def wrapped(angles: Array) -> Array:
+def to_half_turns(angles: Array) -> Array:
     """Return the same angles [rad] in -pi..pi."""
     return np.asarray(angles - tau * np.rint(angles / tau))
 

@@ -13,7 +13,7 @@ from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.freedom import ON_LIMIT
 from ..kinematics.rotation import rotation_angle
 from .arrays import Array
-from .euler_arrays import clamped_to_range, euler_angles, other_angles, wrapped
+from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each
 _INSIDE = 1e-9  # [rad] a sum of angles that is rounding of double precision
@@ -145,7 +145,7 @@ class _Hinges:
         w, x, y, z = rotations
         axis = self._axes[:, rows]
         along = axis[0] * x + axis[1] * y + axis[2] * z
-        return along, wrapped(2.0 * np.arctan2(along, w))
+        return along, to_half_turns(2.0 * np.arctan2(along, w))
 
 
 class _Cones:
@@ -170,7 +170,7 @@ class _Cones:
         swing, lower, upper = self._swing[rows], self._lower[rows], self._upper[rows]
         swung = 2.0 * np.arctan2(np.hypot(x, z), np.hypot(w, y))
         twist = clamped_to_range(2.0 * np.arctan2(y, w), lower, upper)
-        return _bits(swung, -np.inf, swing) + 4 * _bits(twist, lower, upper)
+        return np.asarray(_bits(swung, -np.inf, swing) + 4 * _bits(twist, lower, upper))
 
 
 class _Eulers:
@@ -201,7 +201,7 @@ class _Eulers:
             low, high = (np.broadcast_to(end, angles.shape)[:, out] for end in (low, high))
             for triple in (mine, other_angles(mine, self._order)):
                 moved = clamped_to_range(triple, low, high)
-                beyond = np.abs(wrapped(moved - triple)).sum(0)
+                beyond = np.abs(to_half_turns(moved - triple)).sum(0)
                 better = beyond < found[out]
                 found[out[better]], fitted[:, out[better]] = beyond[better], moved[:, better]
         return fitted, found

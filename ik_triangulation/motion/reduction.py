@@ -110,7 +110,7 @@ class FullBake:
         """Whether a joint meets a limit or leaves it, for each frame (booleans)."""
         turned = np.array(self._kinematics.rotations[:, track.joint].T, np.float64)
         changes = np.diff(self._limits_of(track).ends(turned)) != 0
-        return np.logical_or(np.append(False, changes), np.append(changes, False))
+        return np.asarray(np.logical_or(np.append(False, changes), np.append(changes, False)))
 
     def _with(self, curves: Curves, samples: Array) -> Array:
         """Values of other curves at these samples; channels without keys are as in the full bake."""

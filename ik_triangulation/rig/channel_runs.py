@@ -12,7 +12,7 @@ from mathutils import Quaternion
 from ..kinematics import EulerLimits, Freedom
 from ..kinematics.freedom import ANGLE_ROUNDING
 from ..motion.arrays import Array
-from ..motion.euler_arrays import clamped_to_range, euler_angles, other_angles, wrapped
+from ..motion.euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 from ..motion.limit_arrays import Freedoms, each_freedom
 
 _FEW = 16  # frames that are tried at once after a value that was not foreseen
@@ -161,7 +161,7 @@ class _EulerRun:
             left = np.ones(len(out), bool)
             for triple in (self._one[:, out], other_angles(self._one[:, out], order)):
                 moved = clamped_to_range(triple, lower, upper)
-                good = left & (np.abs(wrapped(moved - triple)) < ANGLE_ROUNDING / 4.0).all(0)
+                good = left & (np.abs(to_half_turns(moved - triple)) < ANGLE_ROUNDING / 4.0).all(0)
                 fitted[:, out[good]] = moved[:, good]
                 left &= ~good
             for i in out[left].tolist():

@@ -73,7 +73,7 @@ class NewKeys:
     def __init__(self, frames: Sequence[float], interpolation: str, kind: str) -> None:
         count = len(frames)
         wanted = {**_AS_ADDED, "interpolation": interpolation, "type": kind}
-        numbers = {name: enum_number(name, item) for name, item in wanted.items()}
+        numbers: dict[str, float] = {name: enum_number(name, item) for name, item in wanted.items()}
         numbers |= {"amplitude": 0.8, "period": 4.1, "back": 1.70158, **dict.fromkeys(SELECTED, True)}
         self._keys: KeyArrays = {name: np.full(count, numbers[name], _ATTRIBUTES[name][1]) for name in numbers}
         self.as_added = {name for name in _AS_ADDED if wanted[name] == _AS_ADDED[name]} | {*SELECTED}
