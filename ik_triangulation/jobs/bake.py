@@ -183,7 +183,9 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
         solved.append(each)
         yield 1
     warnings += reader.warnings
-    solved = keep_last(limb, bones, solved, reader)
+    last = keep_last(limb, bones, solved, reader)
+    if last:
+        solved[-1] = last
     solved, find_jumps = yield from relay(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
     if not keep:  # a re-bake begins with the last bake

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import AnimData, FCurve, Object, PoseBone
 from mathutils import Matrix
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..armature import locating
 from ..keyframes import curves_of
 from ..rotation import channel
