@@ -29,7 +29,7 @@ from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
 from .reach_motion import ReachMotion, ReachStyle, TargetVisit
-from .report import Report
+from .report import JudgedFrames, Report
 from .write import write_bake
 
 PATHS = ("LINE", "ARC")
@@ -214,7 +214,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
         [result._replace(due=result.due and result.frame in due) for result in results]
         for results in (report.frames, report.alone)
     )
-    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(JudgedFrames.of(frames))]))
     own = report.alone or report.frames
     deviating = [result for result in own if result.due and result.frame not in due and not result.reached]
     if style.straight and deviating:

@@ -31,7 +31,10 @@ _PARTS = 16  # knots between two looks at what the user does
 
 
 class KnotMethod:
-    """The method of a limb on one chain; `base_at` and `goal_at` give frame of the root's parent and goal of a frame."""
+    """The method of a limb on one chain.
+
+    `base_at` gives the frame of the root's parent at a frame of the path (4x4, armature space), `goal_at` the goal.
+    """
 
     def __init__(
         self,

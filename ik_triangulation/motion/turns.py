@@ -36,12 +36,10 @@ def standing_out(along: Numbers, least: float) -> Indices:
     around = found[:, None] + _AROUND
     inside = (around > 0) & (around < len(along))
     values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
-    count = inside.sum(1)
-    rows = np.arange(len(found))
-    median = 0.5 * (
-        values[rows, np.maximum(count - 1, 0) // 2] + values[rows, np.minimum(count // 2, len(_AROUND) - 1)]
-    )
-    return found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
+    count, rows = inside.sum(1), np.arange(len(found))
+    below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_AROUND) - 1)
+    median = 0.5 * (values[rows, below] + values[rows, above])
+    return np.asarray(found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
 
 
 def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:

@@ -65,9 +65,9 @@ def _rows(vectors: Sequence[Any]) -> Numbers:
 def _target(targets: Sequence[Target]) -> BatchTarget | None:
     first = targets[0]
     if all(type(target) is Point for target in targets):
-        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))  # type: ignore[attr-defined]
-    if all(type(target) is Transformed and target.target is first.target for target in targets):  # type: ignore[attr-defined]
-        return _moved(first.target, np.array([target.into for target in targets], float))  # type: ignore[attr-defined]
+        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
+    if all(type(target) is Transformed and target.target is first.target for target in targets):
+        return _moved(first.target, np.array([target.into for target in targets], float))
     if all(target is first for target in targets) and shape_is_batched(first):
         return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
     return None
@@ -96,7 +96,9 @@ def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> Alo
     if any(goal.axis != goals[0].axis for goal in goals):
         return None
     axis, direction = _rows([goals[0].axis]), _rows([goal.direction for goal in goals])
-    return AlongTask(length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction))
+    return AlongTask(
+        length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
+    )
 
 
 def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
