@@ -23,7 +23,7 @@ from ..rig.armature import Bones, find_bone
 from ..rig.bake_record import record_bake, recorded_bake
 from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.clock import Clock, evaluated_time
-from ..rig.dependencies import in_order
+from ..rig.dependencies import Dependencies, in_order
 from ..rig.destination import Destination, Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
@@ -130,22 +130,23 @@ def bake_spans(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_separate(limbs)
+    known = Dependencies(limbs)
     warnings, all_frames = [], []
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
-        check_limb(limb, scene, view_layer)
+        check_limb(limb, scene, view_layer, known)
         warnings.append([*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     plans = [
-        _Plan(limb, span, FrameReader(limb, scene, view_layer, frames), found)
+        _Plan(limb, span, FrameReader(limb, scene, view_layer, frames, known), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
     made: Made = {}
     whole, done = sum(plan.parts for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
     with ExitStack() as undo:
-        for limb in in_order(limbs):
+        for limb in in_order(limbs, known):
             plan = by_limb[id(limb)]
             first, last = (evaluated_time(scene, frame) for frame in plan.span[:2])
             for part in _bake_planned(plan, Destination(first, last, made), undo, seconds, keep):

@@ -26,7 +26,7 @@ class BatchKinematics:
         self._bases = bases
         self._plain = all(chain.plain for chain in chains)
         self._tips = _columns([chain.tip for chain in chains])
-        self._rests = _matrices(_columns([[joint.rest for joint in chain.joints] for chain in chains]))
+        self._rests = _columns([[joint.rest for joint in chain.joints] for chain in chains])
         self._offsets = _columns([[joint.offset for joint in chain.joints] for chain in chains])
 
     @classmethod
@@ -58,10 +58,10 @@ class BatchKinematics:
     def _plain_tips(self, rotations: Array, frames: Array) -> Array:
         """Positions of the end effector (3 x n) in the frame of the chain's parent."""
         chains = self.which[frames] if len(self.chains) > 1 else slice(0, 1)
-        turned, rests, offsets = _matrices(rotations), self._rests[..., chains], self._offsets[..., chains]
+        turned, offsets = _matrices(_product(self._rests[..., chains], rotations)), self._offsets[..., chains]
         there = self._tips[:, chains]  # from the tip to the root: everything beyond a joint rotates with it
         for i in range(len(turned) - 1, -1, -1):
-            there = offsets[i] + _rotated(rests[i], _rotated(turned[i], there))
+            there = offsets[i] + _rotated(turned[i], there)
         return there
 
 
@@ -95,6 +95,20 @@ def quaternions_of(values: Array, mode: str) -> Array:
     result[..., 1 + j, :] = sign * (ck * sj * ci + sk * cj * si)
     result[..., 1 + k, :] = sign * (sk * cj * ci - ck * sj * si)
     return result
+
+
+def _product(after: Array, before: Array) -> Array:
+    """Product of quaternions (... x 4 x n): `before` first."""
+    (a, b, c, d), (w, x, y, z) = np.moveaxis(after, -2, 0), np.moveaxis(before, -2, 0)
+    return np.stack(
+        (
+            a * w - b * x - c * y - d * z,
+            a * x + b * w + c * z - d * y,
+            a * y - b * z + c * w + d * x,
+            a * z + b * y - c * x + d * w,
+        ),
+        -2,
+    )
 
 
 def _matrices(rotations: Array) -> Array:

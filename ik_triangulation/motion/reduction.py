@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Array
 from .batch import BatchKinematics, quaternions_of
 from .bezier import Curves, flowing, straight
@@ -75,8 +76,10 @@ class FullBake:
         self._tips = np.empty((len(self._times), 3))
         modes = {track.mode for track in tracks}
         self._by_mode = [(mode, [track for track in tracks if track.mode == mode]) for mode in sorted(modes)]
-        self._limits = [(track.joint, limits) for track in tracks if not (limits := self._limits_of(track)).free]
-        self._allowed = np.empty((len(self._limits), len(self._times)), np.float32)
+        self._limited = [track.joint for track in tracks if not LimitArrays(self._freedoms(track)).free]
+        limited = [track for track in tracks if track.joint in self._limited]
+        self._limits = LimitArrays([freedom for track in limited for freedom in self._freedoms(track)] or Free())
+        self._allowed = np.empty((len(limited), len(self._times)))  # violations of the full bake
 
     def measure(self) -> Work[None]:
         """Compute the position of the tip and the violations of limits at every sample; to be called first."""
@@ -84,8 +87,8 @@ class FullBake:
             turned = self._turned(self.curves.at(self._times[block]), block)
             self._tips[block] = self._kinematics.tips(turned, self._before[block])
             yield
-            for row, allowed in enumerate(self._allowed):
-                allowed[block] = np.maximum(self._beyond(row, turned, block, _ROUNDING), _ROUNDING)
+            if self._limited:
+                self._allowed[:, block] = np.maximum(self._beyond(turned, block, _ROUNDING), _ROUNDING)
                 yield
 
     def samples(self, first: int, last: int) -> list[Array]:
@@ -101,15 +104,15 @@ class FullBake:
         turned = self._turned(self._with(curves, samples), samples)
         if (self._apart(turned, samples) > tolerance).any():
             return False
-        return not any(
-            (self._beyond(row, turned, samples, allowed[samples]) > allowed[samples]).any()
-            for row, allowed in enumerate(self._allowed)
-        )
+        allowed = self._allowed[:, samples]
+        return not self._limited or not (self._beyond(turned, samples, allowed) > allowed).any()
 
     def bends(self, track: JointChannels) -> Array:
         """Whether a joint meets a limit or leaves it, for each frame (booleans)."""
         turned = np.array(self._kinematics.rotations[:, track.joint].T, np.float64)
-        changes = np.diff(self._limits_of(track).ends(turned)) != 0
+        freedoms = self._freedoms(track)
+        limits = LimitArrays([freedoms[chain] for chain in self._kinematics.which.tolist()])
+        changes = np.diff(limits.ends(turned)) != 0
         return np.asarray(np.logical_or(np.append(False, changes), np.append(changes, False)))
 
     def _with(self, curves: Curves, samples: Array) -> Array:
@@ -133,14 +136,18 @@ class FullBake:
         apart = self._kinematics.tips(turned, frames) - self._tips[samples]
         return np.asarray(np.linalg.norm(np.einsum("nij,nj->ni", self._worlds[frames], apart), axis=1))
 
-    def _beyond(self, row: int, turned: Array, samples: Array, least: Array | float) -> Array:
-        """Violation of the limits of a joint [rad]; exact where it is more than `least`."""
-        joint, limits = self._limits[row]
-        return limits.exact_excess(turned[joint], self._before[samples], least)
+    def _beyond(self, turned: Array, samples: Array, least: Array | float) -> Array:
+        """Violations of limits [rad], a row for each joint that has any; exact where they are more than `least`."""
+        chains = self._kinematics.which[self._before[samples]]
+        joints = np.arange(len(self._limited))[:, None] * len(self._kinematics.chains)
+        rotations = np.ascontiguousarray(np.moveaxis(turned[self._limited], 1, 0)).reshape(4, -1)
+        least = np.broadcast_to(least, (len(self._limited), len(samples))).ravel()
+        found = self._limits.exact_excess(rotations, (joints + chains).ravel(), least)
+        return found.reshape(len(self._limited), -1)
 
-    def _limits_of(self, track: JointChannels) -> LimitArrays:
-        some = [chain.joints[track.joint].freedom for chain in self._kinematics.chains]
-        return LimitArrays(some[0] if len(some) == 1 else [some[i] for i in self._kinematics.which.tolist()])
+    def _freedoms(self, track: JointChannels) -> list[Freedom]:
+        """The freedom of a joint in each chain."""
+        return [chain.joints[track.joint].freedom for chain in self._kinematics.chains]
 
 
 def _blocks(samples: Array) -> list[Array]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from mathutils import Matrix
 
 from ...kinematics.arrays import Array
 from ..armature import locating
+from ..dependencies import ik_constraints
 from ..keyframes import curves_of
 from ..rotation import channel
 from .curve_values import values_at
@@ -45,7 +47,7 @@ class KeyedMotion:
         self._curves: dict[int, CurvesByPath] = {}
         self._worlds: dict[int, Array] = {}
         self._posed: dict[tuple[int, str], Array] = {}
-        self._turned_by_ik: dict[int, frozenset[str]] = {}
+        self._turned_by_ik: dict[int, Collection[str]] = {}
 
     def at_present(self) -> KeyedMotion:
         """Return the same for the present values of all properties, whatever their F-curves say."""
@@ -142,20 +144,11 @@ class KeyedMotion:
         local[:3, 3] = place[:, 0] + np.array(from_parent.translation)[:, None]
         return local if parent is None else products(parent, local)
 
-    def _turned(self, ob: Object) -> frozenset[str]:
+    def _turned(self, ob: Object) -> Collection[str]:
         """Return the names of the bones that IK constraints on bones below them may turn."""
-        found = self._turned_by_ik.get(ob.session_uid)
-        if found is None:
-            names: set[str] = set()
-            for bone in ob.pose.bones:
-                if len(bone.constraints):
-                    for constraint in bone.constraints:
-                        if constraint.type in {"IK", "SPLINE_IK"}:
-                            # It begins at the parent, if it does not use the tail: one more is no harm.
-                            count = constraint.chain_count + 1 if constraint.chain_count else None
-                            names.update(each.name for each in [bone, *bone.parent_recursive][:count])
-            found = self._turned_by_ik[ob.session_uid] = frozenset(names)
-        return found
+        if ob.session_uid not in self._turned_by_ik:
+            self._turned_by_ik[ob.session_uid] = ik_constraints(ob)
+        return self._turned_by_ik[ob.session_uid]
 
     def _values(self, holder: Object | PoseBone, curves: CurvesByPath, start: str, name: str) -> Array:
         """Return the values (channels, times) of a property; (channels, 1) if they do not change."""

@@ -11,6 +11,7 @@ from typing import TypeVar
 from bpy.types import Depsgraph, Scene, ViewLayer
 
 from ...cooperative import Work, finished
+from ..dependencies import Dependencies
 from ..drivers import broken_drivers
 from ..limb import Limb
 from .keyed_reading import channels_at, read_keyed, stands_still
@@ -25,12 +26,20 @@ class FrameReader:
     """Reader of a limb's rig and targets at `frames`, and of anything else that is evaluated there.
 
     A temporary scene is read where it shows the same motion as the user's, which is stepped otherwise and left as it
-    was. `stepped` is the reason for that, None for a temporary scene.
+    was. `stepped` is the reason for that, None for a temporary scene. Readers that are made one after the other share
+    what is `known` of dependencies.
     """
 
-    def __init__(self, limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> None:
+    def __init__(
+        self,
+        limb: Limb,
+        scene: Scene,
+        view_layer: ViewLayer,
+        frames: Sequence[float],
+        known: Dependencies | None = None,
+    ) -> None:
         self.limb, self.scene, self.view_layer, self.frames = limb, scene, view_layer, frames
-        self._bound = reason_to_step(limb, scene, view_layer, frames)
+        self._bound = reason_to_step(limb, scene, view_layer, frames, known)
         self._broken: list[str] = []
         self._keyed = False
         self.stepped = self._bound.why if self._bound else None

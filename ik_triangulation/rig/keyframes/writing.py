@@ -11,12 +11,12 @@ import numpy as np
 from bpy.types import ActionChannelbag, Object, ViewLayer
 
 from ...cooperative import Work
-from ..frames.restore import Show, values_shown
 from ..rotation import PROPERTIES
 from .arrays import SELECTED, NewKeys, enum_number, get_keys, in_range, merge_keys, put_keys
 from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, new_curve
 from .checks import is_stuck
 from .reading import GENERATED
+from .unkeyed import AnimatedValues
 
 BagOf = Callable[[Object, ExitStack], ActionChannelbag]
 
@@ -61,8 +61,8 @@ def write_keys(
     if interpolation == "AUTO" or fitted:
         interpolation = "LINEAR" if not fitted and is_linear(frames, first, last, interpolation) else "BEZIER"
     new_keys = NewKeys(frames, interpolation, kind)
-    saved = _save_values(armature, [channel.path for channel in channels])
-    undo.callback(_update_and_restore, view_layer, saved)
+    saved = AnimatedValues(armature, [channel.path for channel in channels])
+    undo.callback(saved.update_and_restore, view_layer)
     bag = (bag_of or ensure_channelbag)(armature, undo)
     only = enum_number("type", kind) if keep else None
     count = 0
@@ -72,7 +72,7 @@ def write_keys(
         keys = new_keys.on_curves(channel.values, indices, channel.slopes)
         for index, new in zip(indices, keys, strict=True):
             curve = curves.get(index) or new_curve(bag, channel.path, index, channel.bone, undo)
-            old = get_keys(curve) if len(curve.keyframe_points) else None
+            old = get_keys(curve) if index in curves else None
             if old:
                 undo.callback(put_keys, curve, old)
             if old is None or (only is None and in_range(old, first, last).all()):
@@ -83,7 +83,7 @@ def write_keys(
                 put_keys(curve, merged)
                 count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
             yield
-    _update_and_restore(view_layer, saved)
+    saved.update_and_restore(view_layer)
     yield
     return count
 
@@ -97,10 +97,10 @@ def remove_keys(
     """
     paths = {armature.pose.bones[name].path_from_id(prop) for name in bones for prop in PROPERTIES}
     curves = [curve for curve in curves_of(armature) if curve.data_path in paths and not is_stuck(curve)]
-    saved = _save_values(armature, sorted(paths))
+    saved = AnimatedValues(armature, sorted(paths))
     removed = 0
     with ExitStack() as undo:
-        undo.callback(_update_and_restore, view_layer, saved)
+        undo.callback(saved.update_and_restore, view_layer)
         for curve in curves:
             keys = get_keys(curve)
             going = (keys["type"] == enum_number("type", kind)) & in_range(keys, first, last)
@@ -113,22 +113,10 @@ def remove_keys(
     for curve in curves:
         if curve.is_empty:
             bag.fcurves.remove(curve)
-    _update_and_restore(view_layer, saved)
+    saved.update_and_restore(view_layer)
     return removed
 
 
 def is_linear(frames: Sequence[float], first: float, last: float, interpolation: str) -> bool:
     """Tell whether a full bake of these frames interpolates linearly: with AUTO if it has every frame of the range."""
     return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
-
-
-def _save_values(armature: Object, paths: Sequence[str]) -> list[Show]:
-    """Return calls that restore these and all animated properties, which may differ from their keyframes."""
-    return values_shown(armature, (*paths, *(curve.data_path for curve in curves_of(armature))))
-
-
-def _update_and_restore(view_layer: ViewLayer, saved: Sequence[Show]) -> None:
-    """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the saved values."""
-    view_layer.update()
-    for restore in saved:
-        restore()
