@@ -12,7 +12,7 @@ from ..rig.limb import Limb
 from .frame_solver import Jumps, SolvedFrame
 from .measure import NOT_MEASURED, Measured
 from .report import FrameResult, JudgedFrames, Report, Shown
-from .shot import SolvedShot
+from .shot import SolvedShot, frames_of
 from .write import WrittenKeys
 
 _ROWS = 5  # of missed frames that a warning names
@@ -55,7 +55,7 @@ def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> Judg
         return JudgedFrames.of([row(k) for k in range(len(solved))])
     limb, angles, errors = solved.samples.first.limb, solved.angles, solved.distances.copy()
     if shown:
-        places = {frame: k for k, frame in enumerate(solved.samples.frames)}
+        places = {frame: k for k, frame in enumerate(frames_of(solved))}
         angles = None if angles is None else angles.copy()
         for frame in shown:
             k = places[frame]

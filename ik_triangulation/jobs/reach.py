@@ -151,7 +151,7 @@ def reach_through(
         writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer)
         written = yield from relay(writing, (whole, whole))
         checked = {*ends, *(stop.frame for stop in stops)}
-        some = [solved[i] for i in written.at if solved[i].now.frame in checked]
+        some = [i for i in written.at if solved[i].now.frame in checked]
         reader = next((each for each in readers if each.stepped), readers[0])
         measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()

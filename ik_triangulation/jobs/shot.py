@@ -104,6 +104,11 @@ class SolvedShot(Sequence[SolvedFrame]):
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
 
 
+def frames_of(solved: Sequence[SolvedFrame]) -> Sequence[float]:
+    """Return the numbers of solved frames."""
+    return solved.samples.frames if isinstance(solved, SolvedShot) else [each.now.frame for each in solved]
+
+
 class _Rotations(Sequence[list[Quaternion]]):
     """The rotations of each frame of a shot."""
 
