@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from . import bounds, scenes
-from .scenes import REACH, Scene, make_chain, make_skin, make_target, outside_in_blender
+from .scenes import REACH, Scene, empty_file, make_chain, make_skin, make_target, outside_in_blender
 
 __all__ = ["REACH", "make_chain", "make_skin", "make_target"]  # used by other benchmarks
 
@@ -143,7 +143,7 @@ def beside(row, size, methods, rounds):
     times, found = {name: [] for name in every}, {}
     for _ in range(rounds):
         for name, method in every.items():
-            bpy.ops.wm.read_factory_settings(use_empty=True)
+            empty_file()
             scene = row.make(*size)
             bpy.context.view_layer.update()
             times[name].append(method(scene, size[1]))

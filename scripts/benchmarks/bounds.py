@@ -3,13 +3,14 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from math import cos, sin
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from . import reach, scaled
-from .scenes import REACH, Scene, make_chain, make_target
+from .scenes import REACH, Scene, empty_file, extension, make_chain, make_target
 
 LIMBS = 60
 BONES_OF_LIMB = 3
@@ -40,8 +41,6 @@ def many_bones(arguments):
 
 def alone(arguments):
     """Bake one chain once and print seconds, memory before and at the peak [MB], and frames reached."""
-    import resource
-
     import bpy
 
     from ik_triangulation.jobs.bake import bake
@@ -49,16 +48,28 @@ def alone(arguments):
     from .bake import limb_of
 
     (bones, frames), solver = arguments.sizes[0], arguments.solvers[0]
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty_file()
     scene = Scene(make_chain(bones), bones, make_target(frames))
     bpy.context.view_layer.update()
     limb = limb_of(scene, solver=solver)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_memory()
     started = perf_counter()
     report = bake(limb, 1, frames)
     took = perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{took:.2f} {before:.0f} {peak:.0f} {report.reached}")
+    print(f"{took:.2f} {before:.0f} {peak_memory():.0f} {report.reached}")
+
+
+def peak_memory():
+    """The most memory [MB] that this process has had so far.
+
+    On Linux getrusage() counts that of the process which started it as well.
+    """
+    with suppress(FileNotFoundError):
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
 
 
 def make_limbs(count, frames):
@@ -67,7 +78,7 @@ def make_limbs(count, frames):
 
     from ik_triangulation.rig.limb import Limb
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty_file()
     ob = make_chain(BONES_OF_LIMB)
     length = REACH / BONES_OF_LIMB
     bpy.ops.object.mode_set(mode="EDIT")
@@ -99,7 +110,8 @@ def many_limbs(arguments):
     from ik_triangulation.jobs.bake import bake_limbs
 
     frames, times, reached = 250, {1: [], LIMBS: []}, {}
-    for _ in range(max(1, arguments.rounds // 2)):
+    bake_limbs(make_limbs(1, frames), 1, frames)  # the first bake of a process imports
+    for _ in range(arguments.rounds):
         for count, taken in times.items():
             limbs = make_limbs(count, frames)
             started = perf_counter()
@@ -135,15 +147,14 @@ def leaving_target(ob, bones):
     return empty
 
 
+@extension()
 def out_of_reach(arguments):
     """Limited chains that follow a target which leaves their range; which frames are reached goes into the JSON."""
-    import addon_utils
     import bpy
 
     from ik_triangulation.jobs.bake import bake
     from ik_triangulation.rig.limb import Limb
 
-    addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
     print(
         "\n| Chain | Solver | Out of reach, frames | ms a frame | Reached | Mean distance / reach |\n"
         "|---|---|---|---|---|---|"
@@ -169,7 +180,6 @@ def out_of_reach(arguments):
             ob.animation_data_clear()
             for bone in bones:
                 ob.pose.bones[bone].rotation_quaternion = 1.0, 0.0, 0.0, 0.0
-    addon_utils.disable("ik_triangulation", default_set=True)
     return kept
 
 

@@ -95,15 +95,18 @@ def outside(freedom, rotations):
         return np.zeros(len(rotations))  # it keeps the rotation it has, whatever that is
     if kind == "Hinge":
         axis = np.array(freedom.axis, float)
+        axis /= np.linalg.norm(axis)
         angle = 2.0 * np.arctan2(rotations[:, 1:] @ axis, rotations[:, 0])
         return angles_between(quaternion(axis, _clamped(angle, freedom.lower, freedom.upper)), rotations)
     if kind == "Cone":
-        w, _, y, _ = rotations.T
-        twist = 2.0 * np.arctan2(y, w)
-        allowed = quaternion((0.0, 1.0, 0.0), _clamped(twist, freedom.twist_lower, freedom.twist_upper))
-        beyond = angles_between(allowed, quaternion((0.0, 1.0, 0.0), twist))
-        swing = 2.0 * np.arctan2(np.hypot(rotations[:, 1], rotations[:, 3]), np.hypot(w, y))
-        return np.maximum(beyond * np.cos(np.minimum(swing, pi) / 2.0), swing - freedom.swing).clip(0.0)
+        twist = 2.0 * np.arctan2(rotations[:, 2], rotations[:, 0])
+        swung = product(rotations, quaternion((0.0, 1.0, 0.0), -twist))
+        half = np.arctan2(np.linalg.norm(swung[:, 1:], axis=1), swung[:, 0])
+        ways = swung[:, 1:] / np.maximum(np.linalg.norm(swung[:, 1:], axis=1), 1e-300)[:, None]
+        half = np.minimum(half, freedom.swing / 2.0)
+        fitted = np.column_stack([np.cos(half), np.sin(half)[:, None] * ways])
+        twist = _clamped(twist, freedom.twist_lower, freedom.twist_upper)
+        return angles_between(product(fitted, quaternion((0.0, 1.0, 0.0), twist)), rotations)
     return _outside_euler(freedom, rotations)
 
 

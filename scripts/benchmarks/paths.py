@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from . import reach
-from .scenes import REACH, make_chain, smooth_way
+from .scenes import REACH, empty_file, extension, make_chain, smooth_way
 
 FRAMES = 240
 TOLERANCE = 1e-3  # of the reach
@@ -82,11 +82,10 @@ PATHS = {
 
 def chains(names):
     """Name, armature and bones of each chain, free ones first, one after the other in an empty scene."""
-    import bpy
 
     for name, count in FREE.items():
         if not names or name in names:
-            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+            empty_file()
             ob = make_chain(count)
             yield name, ob, [bone.name for bone in ob.pose.bones]
     if not names or set(names) - set(FREE):
@@ -134,15 +133,14 @@ def shown(ob, bones, target):
     return turned, distances
 
 
+@extension()
 def run(arguments):
     """Each chain along each path with each solver, everything else at its defaults."""
-    import addon_utils
     import bpy
 
     from ik_triangulation.jobs.bake import bake
     from ik_triangulation.rig.limb import Limb
 
-    addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
     print(f"Blender {bpy.app.version_string}, {FRAMES} frames, tolerance {TOLERANCE} of the reach\n")
     print("| Chain | Path | Solver | Reached | Largest turn | Jumps | Squared turns, rad² | ms a frame |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
@@ -179,7 +177,6 @@ def run(arguments):
                 for bone in bones:
                     ob.pose.bones[bone].rotation_quaternion = 1.0, 0.0, 0.0, 0.0
             bpy.data.objects.remove(target)
-    addon_utils.disable("ik_triangulation", default_set=True)
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(kept, indent=1), encoding="utf-8")
     if arguments.beside:

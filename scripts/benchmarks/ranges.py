@@ -5,7 +5,7 @@ Targets are made in double precision, apart from the package's own kinematics, a
 by forward kinematics, its rotations by the limits.
 """
 
-from itertools import product
+from itertools import chain, product
 from math import radians
 from statistics import median
 from time import perf_counter
@@ -16,6 +16,7 @@ import numpy as np
 
 from . import forward, reach
 from .families import FAMILIES
+from .scenes import extension
 
 TOLERANCE = 1e-3  # of the reach
 ROUNDING = 1e-5  # of the reach: what may lie between a tip in single and in double precision
@@ -94,12 +95,12 @@ NONE = Counts(0, 0, 0, 0, 0.0, [])
 
 def judge(task, answers, tolerance):
     """Count a task's answers by forward kinematics and limits in double precision."""
-    chain = task.start.chain
-    tips, _ = forward.tips(chain, task.start.base, answers.rotations)
+    made = task.start.chain
+    tips, _ = forward.tips(made, task.start.base, answers.rotations)
     length = tolerance / TOLERANCE
     errors = np.linalg.norm(tips - task.places, axis=1)
     false = np.where(answers.reached, errors > tolerance + ROUNDING * length, errors < tolerance - ROUNDING * length)
-    beyond = forward.worst_violation(chain, answers.rotations) > OUTSIDE
+    beyond = forward.worst_violation(made, answers.rotations) > OUTSIDE
     reached = answers.reached & ~false & ~beyond
     return Counts(
         len(errors), int(reached.sum()), int(false.sum()), int(beyond.sum()), errors.max() / length, [*answers.seconds]
@@ -108,30 +109,35 @@ def judge(task, answers, tolerance):
 
 def targets(start, count, random, share=forward.AT_AN_END):
     """The task of `count` places of the tip with most angles at an end of their range."""
-    chain = start.chain
-    rotations = np.stack([forward.at_ends(joint.freedom, count, random, share) for joint in chain.joints], axis=1)
-    for i, joint in enumerate(chain.joints):
+    made = start.chain
+    rotations = np.stack([forward.at_ends(joint.freedom, count, random, share) for joint in made.joints], axis=1)
+    for i, joint in enumerate(made.joints):
         if type(joint.freedom).__name__ == "Locked":
             rotations[:, i] = start.rotations[i][:]
-    return Task(start, forward.tips(chain, start.base, rotations)[0])
+    return Task(start, forward.tips(made, start.base, rotations)[0])
 
 
-def family_tasks(count, instances):
-    """Name and tasks of each family: `count` targets in all, over so many chains of it."""
-    for name, make in FAMILIES.items():
-        random = np.random.default_rng(crc32(name.encode()))
-        starts = [make(random).rest_pose() for _ in range(instances)]
-        shares = [count // instances + (n < count % instances) for n in range(instances)]
-        yield name, [targets(start, share, random) for start, share in zip(starts, shares, strict=True) if share]
+def spread(count, over):
+    """Whole numbers, as many as `over`, that differ by one at most and have the sum `count`."""
+    return [count // over + (n < count % over) for n in range(over)]
 
 
-def rig_tasks(count):
-    """Name and task of each chain of the reach benchmark, from rest."""
+def family_tasks(name, count, instances):
+    """The tasks of a family: `count` targets in all, over so many chains of it."""
+    random = np.random.default_rng(crc32(name.encode()))
+    starts = [FAMILIES[name](random).rest_pose() for _ in range(instances)]
+    return [
+        targets(start, share, random) for start, share in zip(starts, spread(count, instances), strict=True) if share
+    ]
+
+
+def rig_tasks(counts):
+    """Name and task of each chain of the reach benchmark, from rest, with these numbers of targets."""
     import bpy
 
     from ik_triangulation.rig.armature import Bones, base_of, channels_of
 
-    for name, ob, bones in reach.chains():
+    for (name, ob, bones), count in zip(reach.chains(), counts, strict=True):
         bpy.context.view_layer.update()
         start = Bones(ob, bones, bones).pose(base_of(ob, bones[0]), channels_of(ob, bones))
         yield name, [targets(start, count, np.random.default_rng(crc32(name.encode())))]
@@ -153,12 +159,12 @@ def planar_tasks():
             hinges = [Hinge(across, *map(radians, ends)) for ends in ranges]
             heads = [Vector((0.0, length, 0.0)) for length in (0.0, *lengths)]
             joints = [Joint(f"joint {i}", heads[i], Quaternion(), hinge) for i, hinge in enumerate(hinges)]
-            chain = Chain(tuple(joints), heads[len(joints)])
+            limb = Chain(tuple(joints), heads[len(joints)])
             corners = np.radians(list(product(*ranges))).T
             rotations = np.stack([forward.quaternion(across, angles) for angles in corners], axis=1)
-            places = forward.tips(chain, np.eye(4), rotations)[0]
-            at_top = Pose(chain, Matrix.Identity(4), [Quaternion(across, radians(high)) for _, high in ranges])
-            tasks += [Task(start, places) for start in (chain.rest_pose(), at_top)]
+            places = forward.tips(limb, np.eye(4), rotations)[0]
+            at_top = Pose(limb, Matrix.Identity(4), [Quaternion(across, radians(high)) for _, high in ranges])
+            tasks += [Task(start, places) for start in (limb.rest_pose(), at_top)]
         yield ", ".join(f"{low}..{high}" for low, high in ranges), tasks
 
 
@@ -182,19 +188,23 @@ def report(title, counts):
     print(f"| {title} | {cells} | {times} |", flush=True)
 
 
+@extension()
 def run(arguments):
     """Each solver and way: the reach benchmark's chains, the harder families, and planar limbs with several seeds."""
-    import addon_utils
     import bpy
 
-    addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
     print(f"Blender {bpy.app.version_string}, tolerance {TOLERANCE} of the reach, from rest, every result checked")
-    per_chain = max(1, arguments.targets // (len(FAMILIES) + len(reach.CHAINS) + len(reach.RIGIFY)))
+    rigs = len(reach.CHAINS) + len(reach.RIGIFY)
+    shares = spread(arguments.targets, rigs + len(FAMILIES))
     for way, solver in product(arguments.ways, arguments.solvers):
         print(f"\n| {solver}, {way} | Reached | Missed | Wrong | Outside | Farthest / reach | us | Longest, ms |")
         print("|---|---|---|---|---|---|---|---|")
         every = NONE
-        for name, tasks in (*rig_tasks(per_chain), *family_tasks(per_chain, arguments.instances)):
+        families = (
+            (name, family_tasks(name, share, arguments.instances))
+            for name, share in zip(FAMILIES, shares[rigs:], strict=True)
+        )
+        for name, tasks in chain(rig_tasks(shares[:rigs]), families):
             counts = count_tasks(tasks, way, solver)
             every += counts
             report(name, counts)
@@ -205,7 +215,6 @@ def run(arguments):
             every += counts
             report(name, counts)
         report(f"**planar limbs, {arguments.seeds} seeds**", every)
-    addon_utils.disable("ik_triangulation", default_set=True)
 
 
 def add_arguments(parser):

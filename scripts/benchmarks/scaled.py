@@ -7,6 +7,8 @@ from random import Random
 from statistics import median
 from time import perf_counter
 
+from .scenes import empty_file
+
 FRAMES = 40
 KEYS = range(1, FRAMES + 10, 10)
 INHERIT = "FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"
@@ -28,7 +30,7 @@ def make_rig(random, unequal, of_bones, keyed):
     import bpy
     from mathutils import Quaternion, Vector
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    empty_file()
     ob = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.scene.collection.objects.link(ob)
     bpy.context.view_layer.objects.active = ob

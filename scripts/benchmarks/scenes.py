@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes of the bake benchmarks: a chain, its target, and what makes either of them dear."""
 
+from contextlib import contextmanager
 from itertools import cycle
 from math import asin, atan2, cos, degrees, radians, sin
 from typing import Any, NamedTuple
@@ -17,6 +18,28 @@ MIXED = (
     ROUND,
 )
 HINGES = ({"x": (-100, 100)}, {"z": (-100, 100)})
+
+
+@contextmanager
+def extension():
+    """Have the extension enabled, so that bones have its settings; afterwards it is as it was."""
+    import addon_utils
+
+    there = addon_utils.check("ik_triangulation")[1]
+    if not there:
+        addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
+    try:
+        yield
+    finally:
+        if not there:
+            addon_utils.disable("ik_triangulation", default_set=True)
+
+
+def empty_file():
+    """Begin a new file without a single object; what is enabled stays so."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
 
 class Scene(NamedTuple):
