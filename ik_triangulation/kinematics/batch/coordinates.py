@@ -22,6 +22,8 @@ from ..freedom import Freedom
 from ..hinge import Hinge
 from .algebra import IDENTITY, as_slice, matrices
 
+_INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
+
 
 class Coordinates(Protocol):
     """The interface of every kind."""
@@ -249,7 +251,7 @@ class Cones:
     def inside(self, angles: Numbers) -> Numbers:
         """The angles with every swing beyond its cone put on the edge, in place."""
         size = np.hypot(angles[0::3], angles[1::3])
-        share = np.minimum(1.0, self._opening / np.maximum(size, 1e-300))
+        share = np.where(size > self._opening, _INSIDE * self._opening / np.maximum(size, 1e-300), 1.0)
         angles[0::3] *= share
         angles[1::3] *= share
         return angles

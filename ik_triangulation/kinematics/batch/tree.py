@@ -134,9 +134,8 @@ class Tree:
                 balls[b, :, n] = pose.rotations[i]
         held = _once(np.array([[pose.rotations[i][:] for i in self.held] for pose in poses]).reshape(count, -1, 4))
         bases = _once(np.array([pose.base for pose in poses], float))
-        angles = np.clip(angles, self.lower, self.upper)
         root, place = bases[:3, :3], bases[:3, 3]
-        return States(angles, normalized(balls) if len(balls) else balls, held, root, place)
+        return States(self.inside(angles), normalized(balls) if len(balls) else balls, held, root, place)
 
     def rotations(self, states: States) -> Numbers:
         """Rotation of every joint from rest, unit quaternions (n, 4, F)."""
