@@ -25,11 +25,14 @@ class Geometry:
         rotations = local[:, :, :3]
         self._turned = [kind.turn(states.angles[kind.rows], rotations) for kind in tree.kinds]
         if tree.balls:
-            rotations[tree.at_balls] = matrices(states.balls)
+            if isinstance(tree.at_balls, slice):
+                matrices(states.balls, out=rotations[tree.at_balls])
+            else:
+                rotations[tree.at_balls] = matrices(states.balls)
         if tree.held:
             rotations[tree.at_held] = matrices(states.held)
-        if len(tree.turned):
-            rotations[tree.turned] = compose(tree.rests[tree.turned], rotations[tree.turned])
+        if len(tree.rests):
+            rotations[tree.turned] = compose(tree.rests, rotations[tree.turned])
         local[:, :, 3] = tree.offsets
         self.frames = frames = np.empty_like(local)
         for i, parent in enumerate(tree.parents):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,8 @@ class Tree:
                 self.above[:, j] |= self.above[:, parent]
         self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
         rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
-        self.rests = matrices(rests)
-        self.turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))  # joints that have a rest rotation
+        turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))
+        self.turned, self.rests = as_slice(turned), matrices(rests[turned])  # joints that have a rest rotation, and it
         self._group()
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
@@ -75,10 +76,15 @@ class Tree:
         tip = TreeTip(last, chain.tip, chain.tip_rest, chain.reach)
         return cls(chain.joints, range(-1, last), [tip])
 
-    @property
+    @cached_property
     def is_chain(self) -> bool:
         """Whether every joint leads to the one tip."""
         return len(self.tips) == 1 and not self.moves_root and bool(self.above[:, self.tips[0].joint].all())
+
+    @cached_property
+    def is_compliant(self) -> bool:
+        """Whether no column is stiff."""
+        return bool((self.compliance == 1.0).all())
 
     def _group(self) -> None:
         """Sort the joints by kind, and number the columns."""
