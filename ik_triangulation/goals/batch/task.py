@@ -73,6 +73,9 @@ class Task(Protocol):
     def at_level(self, level: int) -> Task:
         """The same task with another priority."""
 
+    def within(self, share: float) -> Task:
+        """The same task with a share of its tolerance."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceTask:
@@ -123,6 +126,10 @@ class PlaceTask:
         """The same task with another priority."""
         return replace(self, level=level)
 
+    def within(self, share: float) -> PlaceTask:
+        """The same task with a share of its tolerance."""
+        return replace(self, tolerance=self.tolerance * share)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _AngleTask:
@@ -139,6 +146,10 @@ class _AngleTask:
     def at_level(self, level: int) -> Any:
         """The same task with another priority."""
         return replace(self, level=level)
+
+    def within(self, share: float) -> Any:
+        """The same task with a share of its tolerance."""
+        return replace(self, tolerance=self.tolerance * share)
 
 
 @dataclass(frozen=True, kw_only=True)

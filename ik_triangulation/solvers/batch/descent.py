@@ -54,7 +54,8 @@ def descend(
 ) -> tuple[Mask, Numbers]:
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
-    The value never increases, but by a step that meets all tasks. States of the same group (F; in order) stop once one of them is met.
+    The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
+    one of them is met.
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
@@ -63,6 +64,17 @@ def descend(
         run = _Run(tree, some, [task.take(part) for task in tasks], bounds, None if groups is None else groups[part])
         met[part], value[part] = run.finished()
     return met, value
+
+
+def hold(tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent = PLAIN, share: float = 0.01) -> Mask:
+    """Take off the errors that other tasks have left in the most urgent ones, in place; return which are met (F).
+
+    Priorities leak what their dampings let through, and what is of second order: this is what makes the most urgent
+    level exact, within `share` of its tolerances. States move as little as it takes.
+    """
+    urgent = min(task.level for task in tasks)
+    held = [task.within(share) for task in tasks if task.level == urgent]
+    return descend(tree, states, held, bounds)[0]
 
 
 def _chunk_size(tree: Tree) -> int:

@@ -226,6 +226,13 @@ def test_priorities_are_changed_without_anything_else():
         assert vars(task.at_level(3)) == {**vars(task), "level": 3}
 
 
+def test_tolerances_are_shared_without_anything_else():
+    for task in tasks_of(Tree.of(mixed(4, 7)), 6).values():
+        nearer = task.within(0.1)
+        assert nearer.tolerance == pytest.approx(0.1 * task.tolerance)
+        assert vars(nearer) == {**vars(task), "tolerance": nearer.tolerance}
+
+
 def test_a_base_that_is_the_same_for_all_serves_as_well():
     chain = mixed(2, 5)
     tree, states = batch_of(chain, COUNT, 2, moving=False)
