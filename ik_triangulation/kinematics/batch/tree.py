@@ -63,6 +63,7 @@ class Tree:
         rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
         turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))
         self.turned, self.rests = as_slice(turned), matrices(rests[turned])  # joints that have a rest rotation, and it
+        self.tiers = self._tiers()
         self._group()
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
@@ -85,6 +86,22 @@ class Tree:
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
+
+    def _tiers(self) -> list[tuple[Any, Any]]:
+        """Joints of equal depth, and their parents (None: they have none); forward kinematics takes a tier at once."""
+        depths = self.above.sum(0)
+        tiers: list[tuple[Any, Any]] = []
+        for depth in range(2, int(depths.max()) + 1):
+            joints = np.flatnonzero(depths == depth)
+            parents = np.array([self.parents[j] for j in joints])
+            if len(joints) == 1:
+                tiers.append((int(joints[0]), int(parents[0])))
+            else:
+                tiers.append(
+                    (as_slice(joints), int(parents[0]) if (parents == parents[0]).all() else as_slice(parents))
+                )
+        roots = np.flatnonzero(depths == 1)
+        return [(as_slice(roots), None), *tiers]
 
     def _group(self) -> None:
         """Sort the joints by kind, and number the columns."""
