@@ -20,7 +20,7 @@ from ..euler import AXES, PARITY
 from ..euler_limits import EulerLimits
 from ..freedom import Freedom
 from ..hinge import Hinge
-from .algebra import IDENTITY, as_slice, matrices
+from .algebra import IDENTITY, as_slice, compose, matrices
 
 _INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
 
@@ -56,9 +56,12 @@ def bounded(freedom: Freedom) -> Freedom:
 
 
 class Hinges:
-    """Joints with one axis. Source of the matrices: Rodrigues' formula."""
+    """Joints with one axis. Source of the matrices: Rodrigues' formula.
 
-    def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int) -> None:
+    `rests` (h, 3, 3, 1) are the rotations at rest, which turn() puts before the joints' own.
+    """
+
+    def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int, rests: Numbers = IDENTITY) -> None:
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
         self.rows = slice(begin, begin + len(joints))
@@ -68,9 +71,9 @@ class Hinges:
         self._axes /= np.sqrt((self._axes**2).sum(1, keepdims=True))
         x, y, z = self._axes[:, 0], self._axes[:, 1], self._axes[:, 2]
         zero = np.zeros_like(x)
-        self._across = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1, 3)
-        self._twice = np.einsum("hijf,hjkf->hikf", self._across, self._across)
-        self._along = IDENTITY + self._twice
+        across = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1, 3)
+        twice = compose(across, across)
+        self._across, self._twice, self._along = (compose(rests, m) for m in (across, twice, IDENTITY + twice))
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Angle of a hinge."""

@@ -60,9 +60,6 @@ class Tree:
             if parent >= 0:
                 self.above[:, j] |= self.above[:, parent]
         self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
-        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
-        turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))
-        self.turned, self.rests = as_slice(turned), matrices(rests[turned])  # joints that have a rest rotation, and it
         self.tiers = self._tiers()
         self._group()
         self.compliance = self._compliances()
@@ -106,6 +103,7 @@ class Tree:
     def _group(self) -> None:
         """Sort the joints by kind, and number the columns."""
         freedoms = [bounded(joint.freedom) for joint in self.joints]
+        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
 
         def those(wanted: type) -> list[int]:
             return [i for i, freedom in enumerate(freedoms) if isinstance(freedom, wanted)]
@@ -117,10 +115,11 @@ class Tree:
         orders: dict[str, list[int]] = {}
         for i in eulers:
             orders.setdefault(freedoms[i].order, []).append(i)
-        groups: list[tuple[Any, list[int]]] = [(Hinges, hinges), *((EulerAngles, each) for each in orders.values())]
-        for kind, members in groups:
-            if members:
-                self.kinds.append(kind(members, [freedoms[i] for i in members], self._next_row))
+        if hinges:
+            own = [freedoms[i] for i in hinges]
+            self.kinds.append(Hinges(hinges, own, self._next_row, matrices(rests[hinges])))
+        for members in orders.values():
+            self.kinds.append(EulerAngles(members, [freedoms[i] for i in members], self._next_row))
         if cones:
             self.cones = Cones(cones, [freedoms[i] for i in cones], self._next_row)
             self.kinds.append(self.cones)
@@ -128,6 +127,9 @@ class Tree:
         of = [i for each in self.kinds for i in _owners(each, freedoms)]
         self.joint_of: Indices = np.array([*of, *np.repeat(self.balls, 3)], np.intp)  # of each column that rotates
         self.at_balls, self.at_held = as_slice(np.array(self.balls, np.intp)), np.array(self.held, np.intp)
+        turned = (np.abs(rests[:, 1:, 0]) > 0.0).any(1)  # joints that have a rest rotation
+        turned[hinges] = False  # whose constants contain it
+        self.turned, self.rests = as_slice(np.flatnonzero(turned)), matrices(rests[turned])
         self.at_columns = as_slice(self.joint_of[: self.angles])
 
     @property

@@ -9,13 +9,13 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
-from ik_triangulation.kinematics.batch.algebra import matrices
+from ik_triangulation.kinematics.batch.algebra import compose, matrices, normalized
 from ik_triangulation.kinematics.batch.coordinates import Cones, EulerAngles, Hinges, bounded, finite_range
 from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler
 from ik_triangulation.kinematics.ranges import finite
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 
-from ...chains import random_cone, random_direction, random_hinge
+from ...chains import random_cone, random_direction, random_hinge, random_rotation
 from ...trees import ROUNDING
 
 
@@ -75,6 +75,15 @@ def test_hinges_rotate_about_their_axes():
         for n in range(5):
             wanted = np.array(about(axis, angles[j, n]).to_matrix())
             assert np.abs(turned(kind, angles)[j, :, :, n] - wanted).max() < ROUNDING
+
+
+def test_rotations_of_hinges_follow_those_at_rest():
+    random = Random(6)
+    hinges, rests = [random_hinge(random) for _ in range(3)], np.array([random_rotation(random) for _ in range(3)])
+    rests = matrices(normalized(rests[:, :, None]))
+    plain, rested = Hinges((0, 1, 2), hinges, 0), Hinges((0, 1, 2), hinges, 0, rests)
+    angles = drawn_angles(plain, 5, 6)
+    assert np.abs(turned(rested, angles) - compose(rests, turned(plain, angles))).max() < 1e-14
 
 
 @pytest.mark.parametrize("order", EULER_ORDERS)
