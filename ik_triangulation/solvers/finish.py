@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from random import Random
 
 from ..goals import Goal, Point, Target
-from ..goals.batch import place_task
+from ..goals.batch import tasks_of
 from ..kinematics import Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from . import gauss_newton, triangulation
@@ -36,15 +36,16 @@ def finish(
     if least > enough:
         least, more = iterate(gauss_newton.step, pose, target, enough, iterations)
         count += more
-    if least <= enough or not iterations:
+    if least <= enough or not iterations or not rounds:
         return least, count
     rounding = LENGTH_ROUNDING * pose.chain.reach
-    task = place_task([Goal(target, (), max(0.5 * enough, enough - 2.0 * rounding))]) if is_batched(pose) else None
-    if task is None:
+    goal = Goal(target, (), max(0.5 * enough, enough - 2.0 * rounding))
+    tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
+    if tasks is None:
         least, more = restart_one_by_one(pose, target, enough, iterations, Random(seed), rounds)
         return least, count + more
     best, turns = pose.rotations[:], len(pose.turns)
-    search(pose, [task], seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)))
+    search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)))
     error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS))
     if error >= least:
         pose.restore(best, turns)

@@ -12,6 +12,7 @@ a line or a plane.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import sqrt
 from random import Random
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..goals import Goal, Point, Target
-from ..goals.batch import ANGLE_LENGTH, BATCHED, Task, place_task, soft_tasks
+from ..goals.batch import BATCHED, RADIAN, Task, tasks_of
 from ..goals.soft import JointAxis, SoftGoal, soft_cost
 from ..kinematics import Pose
 from . import gauss_newton
@@ -94,7 +95,7 @@ def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal],
         random = Random(seed)
 
         def missing() -> float:
-            return (_error(pose, target) / (ANGLE_LENGTH * pose.chain.reach)) ** 2 + 2.0 * soft_cost(pose, attainable)
+            return (_error(pose, target) / (RADIAN * pose.chain.reach)) ** 2 + 2.0 * soft_cost(pose, attainable)
 
         for _ in range(_RESTARTS):
             draw(pose, missing, 1.0, random)
@@ -130,15 +131,16 @@ def _searches(
     pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float
 ) -> Iterator[tuple[list[Task], Sequence[int]]]:
     """The tasks to restart with as a batch, and the rounds: everything at once, then the place before the rest."""
-    if not is_batched(pose):
+    turned = [each for each in soft if isinstance(each, BATCHED) and each.weight > 0.0]
+    if not turned or not is_batched(pose):
         return
-    goal = [Goal(target, tuple(soft), 0.5 * enough)]
-    weights = [each.weight for each in soft if isinstance(each, BATCHED)]
-    precise = np.array([max(_LEAST_ANGLE, sqrt(MET / max(1, len(weights))) / max([1.0, *weights]))])
-    place, turned = place_task(goal), soft_tasks(pose.chain, goal, precise)
-    if place and turned:
-        yield at_one_level([place, *turned]), ROUNDS
-        yield [place, *turned], ROUNDS[:-1]
+    most = max(each.weight for each in turned)
+    alike = tuple(replace(each, weight=each.weight / most) for each in turned)
+    angle = max(_LEAST_ANGLE, sqrt(MET / len(turned)) / max(1.0, most))
+    tasks = tasks_of([Goal(target, alike, 0.5 * enough, angle)], pose.chain.reach)
+    if tasks is not None:
+        yield at_one_level(tasks), ROUNDS
+        yield tasks, ROUNDS[:-1]
 
 
 def _error(pose: Pose, target: Target) -> float:

@@ -85,12 +85,12 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
     rounding = LENGTH_ROUNDING * pose.chain.reach
     begun = pose.tip
     error, count = iterate(step, pose, target, rounding if follow else tolerance, min(settings.iterations, 1))
-    enough, rounds = tolerance, ROUNDS
+    enough, rounds = tolerance, ROUNDS if settings.restarts else ()
     if error > tolerance:  # one step is often enough; if not, no more is asked than is possible
         least = finishing.least_error(pose, target)
         enough = max(tolerance, least + rounding)
         if least > tolerance:
-            rounds = ROUNDS[:1]  # the target is out of reach for certain: they only look for a nearer pose
+            rounds = rounds[:1]  # the target is out of reach for certain: they only look for a nearer pose
         before = (target.closest(begun) - begun).length
         patience = (1, _LITTLE) if settings.finish else ()
         if not settings.finish or error <= _LITTLE * before:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Goals of many poses of one chain as tasks on arrays."""
+"""Goals of many poses, given one by one, as tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from mathutils import Matrix, Vector
 
-from ...kinematics import Chain
 from ...kinematics.arrays import Numbers
+from ...kinematics.batch.algebra import IDENTITY, lengths
 from ..goal import Goal
 from ..orientation import Direction, Orientation
 from ..pole import Pole
@@ -19,91 +19,92 @@ from ..transformed import Transformed
 from .targets import BatchTarget, shape_is_batched
 from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
 
-ANGLE_LENGTH = 0.3  # of the reach: the distance that counts as much as an angle of one radian
-_ONE, _UPRIGHT = np.ones(1), np.eye(3)[:, :, None]
-BATCHED = Orientation, Direction, Pole  # the soft goals that have a formula on arrays
+RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
+_UNIFORM = 1e-4  # relative difference of two scales that is no rounding
 
 
-def place_task(goals: Sequence[Goal]) -> PlaceTask | None:
-    """The task of the goals' targets, one for each pose.
+def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | None:
+    """Tasks for a chain of this `reach`, a column for each goal; None if there is no batched form of them.
 
-    None for a target without a formula on arrays: a field, a shape scaled unequally, or several different shapes.
+    The goals have to be of one kind: the same shape of target, in whatever space, and the same kinds of soft goals.
     """
-    targets = [goal.target for goal in goals]
-    tolerance = np.array([goal.tolerance for goal in goals])
-    place = _points(targets) or _shaped(targets)
-    return place and PlaceTask(target=place, tolerance=tolerance)
-
-
-def soft_tasks(chain: Chain, goals: Sequence[Goal], angles: Numbers) -> list[Task] | None:
-    """The tasks of the goals' orientations, directions and poles, met within `angles` (F or 1) [rad].
-
-    Other soft goals, and those without weight, are left out. None where the goals are not of the same kinds.
-    """
-    wanted = [[each for each in goal.soft if isinstance(each, BATCHED) and each.weight] for goal in goals]
-    if len({tuple(map(type, soft)) for soft in wanted}) > 1:
+    target = _target([goal.target for goal in goals])
+    kinds = {tuple(map(type, goal.soft)) for goal in goals}
+    if target is None or len(kinds) > 1:
         return None
-    most = max((each.weight for soft in wanted for each in soft), default=1.0)
-    tasks: list[Task] = []
-    for each in zip(*wanted, strict=True):
-        length = ANGLE_LENGTH * chain.reach * each[0].weight / most
-        task = _KINDS[type(each[0])](each, length, angles)
-        if task is None:
+    tasks: list[Task] = [PlaceTask(target=target, tolerance=_column([goal.tolerance for goal in goals]))]
+    angle = _column([goal.angle_tolerance for goal in goals])
+    for number, kind in enumerate(kinds.pop()):
+        each: Any = [goal.soft[number] for goal in goals]
+        weights = {goal.weight for goal in each}
+        if kind not in _BUILD or len(weights) > 1 or not each[0].weight > 0.0:
             return None
-        tasks.append(task)
+        built = _BUILD[kind](each, RADIAN * reach * each[0].weight, angle)
+        if built is None:
+            return None
+        tasks.append(built)
     return tasks
 
 
-def _points(targets: Sequence[Target]) -> BatchTarget | None:
-    places = [target.location for target in targets if isinstance(target, Point)]
-    return BatchTarget(None, _UPRIGHT, _columns(places), _ONE) if len(places) == len(targets) else None
+def point_task(places: Numbers, tolerance: Numbers) -> PlaceTask:
+    """The task of reaching the points (3, F or 1) within `tolerance` (F or 1) [Blender units]."""
+    return PlaceTask(target=BatchTarget(None, IDENTITY, places, np.ones(1)), tolerance=tolerance)
 
 
-def _shaped(targets: Sequence[Target]) -> BatchTarget | None:
-    """One shape in as many spaces, each scaled uniformly."""
-    shapes, spaces = [], []
-    for target in targets:
-        if isinstance(target, Transformed):
-            if target.steps:
-                return None
-            shapes.append(target.target)
-            spaces.append(target.into)
-        else:
-            shapes.append(target)
-            spaces.append(Matrix())
-    shape = shapes[0]
-    if not shape_is_batched(shape) or any(other is not shape and other != shape for other in shapes):
+def _column(values: Sequence[float]) -> Numbers:
+    column = np.array(values, float)
+    return column[:1] if (column == column[0]).all() else column
+
+
+def _rows(vectors: Sequence[Any]) -> Numbers:
+    """Vectors as columns (3, F), or (3, 1) if they are all the same."""
+    rows = np.array([vector[:] for vector in vectors], float).T
+    return rows[:, :1] if (rows == rows[:, :1]).all() else rows
+
+
+def _target(targets: Sequence[Target]) -> BatchTarget | None:
+    first = targets[0]
+    if all(type(target) is Point for target in targets):
+        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
+    if all(type(target) is Transformed and target.target is first.target for target in targets):
+        return _moved(first.target, np.array([target.into for target in targets], float))
+    if all(target is first for target in targets) and shape_is_batched(first):
+        return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
+    return None
+
+
+def _moved(shape: Target, frames: Numbers) -> BatchTarget | None:
+    """The shape in spaces (F, 4, 4); None where one of them is sheared or scaled differently along its axes."""
+    axes = np.moveaxis(frames[:, :3, :3], 0, -1)
+    scales = lengths(axes.swapaxes(0, 1))  # of each axis (3, F)
+    scale = scales.mean(0)
+    if not shape_is_batched(shape) or not (scale > 0.0).all():
         return None
-    linear = np.moveaxis(np.array([space.to_3x3() for space in spaces], float), 0, -1)
-    place = _columns([space.to_translation() for space in spaces])
-    scale = np.sqrt((linear * linear).sum((0, 1)) / 3.0)
-    return BatchTarget(shape, linear / scale, place, scale)
-
-
-def _columns(vectors: Sequence[Vector]) -> Numbers:
-    return np.ascontiguousarray(np.array(vectors, float).T)
-
-
-def _orientation(goals: Sequence[Orientation], length: float, angles: Numbers) -> Task:
-    rotations = np.array([goal.rotation.normalized().to_matrix() for goal in goals], float)
-    return OrientTask(rotation=np.ascontiguousarray(np.moveaxis(rotations, 0, -1)), length=length, tolerance=angles)
-
-
-def _direction(goals: Sequence[Direction], length: float, angles: Numbers) -> Task | None:
-    axis = goals[0].axis.normalized()
-    if any(goal.axis.normalized() != axis for goal in goals):
+    turn = axes / scale
+    square = np.einsum("ijf,ikf->jkf", turn, turn)
+    if np.abs(square - IDENTITY).max() > _UNIFORM:
         return None
-    direction = _columns([goal.direction.normalized() for goal in goals])
-    return AlongTask(axis=_columns([axis]), direction=direction, length=length, tolerance=angles)
+    return BatchTarget(shape, turn, np.ascontiguousarray(frames[:, :3, 3].T), scale)
 
 
-def _pole(goals: Sequence[Pole], length: float, angles: Numbers) -> Task:
-    angle = np.array([goal.angle for goal in goals])
-    return PoleTask(location=_columns([goal.location for goal in goals]), angle=angle, length=length, tolerance=angles)
+def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> OrientTask:
+    matrices = np.array([goal.rotation.normalized().to_matrix() for goal in goals], float)
+    return OrientTask(length=length, tolerance=tolerance, rotation=np.ascontiguousarray(np.moveaxis(matrices, 0, -1)))
 
 
-_KINDS: dict[type, Callable[..., Task | None]] = {
-    Orientation: _orientation,
-    Direction: _direction,
-    Pole: _pole,
-}
+def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> AlongTask | None:
+    if any(goal.axis != goals[0].axis for goal in goals):
+        return None
+    axis, direction = _rows([goals[0].axis]), _rows([goal.direction for goal in goals])
+    return AlongTask(
+        length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
+    )
+
+
+def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
+    angle = _column([goal.angle for goal in goals])
+    return PoleTask(length=length, tolerance=tolerance, location=_rows([goal.location for goal in goals]), angle=angle)
+
+
+_BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, Pole: _pole}
+BATCHED = Orientation, Direction, Pole  # the soft goals with a batched form
