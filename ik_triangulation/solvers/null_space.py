@@ -30,7 +30,7 @@ from .batch.one_pose import is_batched, search
 from .batch.restarts import ROUNDS
 from .iterate import iterate
 from .jacobian import apply_changes, jacobian
-from .restarts import draw
+from .restarts import perturb_best
 
 _STEPS = 60
 _DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6
@@ -98,7 +98,7 @@ def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal],
             return (_error(pose, target) / (RADIAN * pose.chain.reach)) ** 2 + 2.0 * soft_cost(pose, attainable)
 
         for _ in range(_RESTARTS):
-            draw(pose, missing, 1.0, random)
+            perturb_best(pose, missing, 1.0, random)
             best.improve()
             if soft_cost(pose, attainable) <= MET:
                 break

@@ -16,7 +16,7 @@ from ..goals import Target
 from ..kinematics import Pose
 from ..kinematics.freedom import Coordinate
 from . import gauss_newton
-from .batch.restarts import AT_ENDS, DRAWN, KEPT, NEARBY, TRIAL
+from .batch.restarts import AT_ENDS, DRAWN, KEPT, NEARBY, TRIAL_STEPS
 from .iterate import iterate
 
 
@@ -43,8 +43,8 @@ def restart_one_by_one(
             if best.error <= enough:
                 break
             _show(pose, begun)
-            draw(pose, lambda: _tried(pose, target).error, min(1.0, (number + 1) / NEARBY), random)
-            steps += iterate(gauss_newton.step, pose, target, enough, min(iterations, TRIAL))[1]
+            perturb_best(pose, lambda: _tried(pose, target).error, min(1.0, (number + 1) / NEARBY), random)
+            steps += iterate(gauss_newton.step, pose, target, enough, min(iterations, TRIAL_STEPS))[1]
             tries.append(_tried(pose, target))
             best = min(best, tries[-1], key=_error)
         for each in sorted(tries, key=_error)[: max(1, round(KEPT * count))]:
@@ -57,7 +57,7 @@ def restart_one_by_one(
     return best.error, steps
 
 
-def draw(pose: Pose, measure: Callable[[], float], share: float, random: Random) -> None:
+def perturb_best(pose: Pose, measure: Callable[[], float], share: float, random: Random) -> None:
     """Rotate every joint by `share` of the rotation to a random one inside its limits: the best draw of several.
 
     `measure` returns the value of the pose as it is at the moment; the least is the best.

@@ -30,7 +30,7 @@ ROUNDS: tuple[int, ...] = (8, 24, 64)  # starts for each state that is still mis
 NEARBY = 4  # the first starts of a round stray by a share of the way only, which grows to all of it
 AT_ENDS = 0.5  # share of the angles drawn that lie on an end of their range
 DRAWN = 8  # poses drawn for each start
-TRIAL, KEPT = 3, 0.25  # steps of every start of a round, and the share of them that goes on
+TRIAL_STEPS, KEPT = 3, 0.25  # steps of every start of a round, and the share of them that goes on
 _AT_ONCE = 8192  # poses drawn at once, which bounds the memory
 
 
@@ -65,7 +65,7 @@ def restart(
     Of the poses of a round that meet the tasks after equally many steps the one with the least rotation is taken.
     """
     random = np.random.default_rng(seed)
-    trial = replace(bounds, iterations=min(TRIAL, bounds.iterations))
+    trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations))
     for count in rounds:
         left = np.flatnonzero(~met)
         size = max(1, _AT_ONCE // (count * DRAWN))
