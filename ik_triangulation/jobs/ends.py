@@ -9,12 +9,14 @@ from statistics import median
 
 from bpy.types import PoseBone, Scene
 
+from ..goals import Goal
 from ..kinematics import Locked
 from ..kinematics.rotation import rotation_angle
 from ..motion.jumps import AROUND, FEW, ROUND, SEAM, TIMES, JointStep, Jump, turns
 from ..rig.armature import Bones
 from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
+from ..rig.frames.sampling import Sample
 from ..rig.keyframes import SAME_FRAME, keys_beside, made_by_hand
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
@@ -24,23 +26,21 @@ _DETOUR = radians(90.0)  # a way longer than the direct one by more than this is
 _MOST_STEPS = 50  # in which a way is followed; fewer frames are followed one by one
 
 
-def keep_last(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame], reader: FrameReader) -> SolvedFrame | None:
-    """Return the last frame with its animated pose as the solved one, if that reaches already and is to be kept.
+def kept_last(limb: Limb, bones: Bones, now: Sample, goal: Goal, reader: FrameReader) -> SolvedFrame | None:
+    """Return the last frame with its animated pose as the solution, if that reaches already and is to be kept.
 
     It is kept if the limb is animated towards it: by keys after it, or by one there that was made by hand. No Jumps
     then leads the path into it; without No Jumps it is left as solved.
     """
-    if not (limb.smooth and limb.finish and limb.start_from != "REST" and len(solved) > 1):
+    if not (limb.smooth and limb.finish and limb.start_from != "REST"):
         return None
-    last = solved[len(solved) - 1]
-    if not _is_animated_to(limb, last.now.frame, reader.scene):
+    if not _is_animated_to(limb, now.frame, reader.scene):
         return None
     # The samples of a bake have the rotations of the first frame unless something else moves the rig.
-    now = reader.as_animated(last.now)
-    solution = already_right(limb, at_frame(now, bones), last.goal)
-    if solution is None or len(solution.pose) != len(last.solution.pose):
-        return None
-    return SolvedFrame(now, last.goal, solution, solution.pose)
+    animated = reader.as_animated(now)
+    pose = at_frame(animated, bones)
+    solution = already_right(limb, pose, goal)
+    return SolvedFrame(animated, goal, solution, solution.pose) if solution else None
 
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:

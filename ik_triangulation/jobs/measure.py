@@ -22,6 +22,7 @@ from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
 from .frame_solver import SolvedFrame
 from .report import NotFollowing, Remedy, Shown
+from .shot import frames_of
 
 AGREES = 1e-4  # of the reach: distance of the evaluated from the predicted tip that is not warned of
 _ROUNDING = 1e-5  # of the reach: distance that single precision explains
@@ -118,22 +119,26 @@ def measure_frames(
     watch: Watch,
     reader: FrameReader,
     solved: Sequence[SolvedFrame],
-    keyed: Sequence[SolvedFrame],
+    keyed: Sequence[int],
     seconds: float = inf,
     by_hand: bool = False,
 ) -> Work[Measured]:
     """Measure frames after their keys are written: all if anything may interfere, else some, and all if these differ.
 
-    A deviation at `keyed` frames is warned of, unless there are keys made `by_hand`, which are meant to differ.
+    A deviation at the `keyed` ones of the solved frames is warned of, unless there are keys made `by_hand`, which are
+    meant to differ.
     """
-    frames = [each.now.frame for each in solved]
-    some = keyed[0], keyed[len(keyed) // 2], keyed[-1]
+    frames = frames_of(solved)
+    some = list(dict.fromkeys((keyed[0], keyed[len(keyed) // 2], keyed[-1])))
     seen: dict[float, EvaluatedLimb] = {}
     if not watch.closely and not by_hand:
-        seen = yield from watch.look_at(reader, list(dict.fromkeys(each.now.frame for each in some)), seconds)
-    if watch.closely or by_hand or any(_apart(each, seen[each.now.frame]) > _agrees(each) for each in some):
+        seen = yield from watch.look_at(reader, [frames[k] for k in some], seconds)
+    if watch.closely or by_hand or any(_apart(solved[k], seen[frames[k]]) > _agrees(solved[k]) for k in some):
         seen = yield from watch.look_at(reader, frames, seconds)
-    return _judge(watch, solved, seen, () if by_hand else keyed, reader.scene)
+    at = [k for k, frame in enumerate(frames) if frame in seen]
+    with_keys = set() if by_hand else set(keyed)
+    among = [solved[k] for k in at]
+    return _judge(watch, among, seen, [each for k, each in zip(at, among, strict=True) if k in with_keys], reader.scene)
 
 
 def _judge(
@@ -144,7 +149,7 @@ def _judge(
     scene: Scene,
     remedies: Mapping[str, Remedy | None] | None = None,
 ) -> Measured:
-    pairs = [(each, seen[each.now.frame]) for each in solved if each.now.frame in seen]
+    pairs = [(each, seen[each.now.frame]) for each in solved]
     shown, alone = {}, {}
     for each, here in pairs:
         frame = each.now.frame
@@ -154,7 +159,7 @@ def _judge(
         others = [s for s in here.followers.values() if _differs(each, s, here.tip.tip, here.tip.rotation)]
         if own or others:
             shown[frame] = _worst(each, [here.tip, *others])
-    warnings = _disagreement(watch.limb, [(each, seen[each.now.frame]) for each in keyed if each.now.frame in seen])
+    warnings = _disagreement(watch.limb, [(each, seen[each.now.frame]) for each in keyed])
     notes = _not_following(watch, pairs, scene, remedies)
     return Measured(shown, alone, [*warnings, *(note.text(len(pairs)) for note in notes)], notes)
 

@@ -27,7 +27,7 @@ from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
 from ..rig.rotation import channel, set_rotation, values_for
 from .frame_solver import SolvedFrame
-from .written import SolvedArrays
+from .written import ShotArrays, SolvedArrays, arrays_of
 
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
@@ -97,7 +97,7 @@ def write_bake(
     Closing `undo` restores everything, also if the work is closed before its end.
     """
     (first, last), kept = ends, kept or {}
-    clock, arrays = Clock(scene, limb.armature), SolvedArrays(solved)
+    clock, arrays = Clock(scene, limb.armature), arrays_of(solved)
     linear = is_linear(arrays.frames, first, last, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
     first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
@@ -130,7 +130,7 @@ def write_bake(
 
 def _runs(
     limb: Limb,
-    solved: SolvedArrays,
+    solved: SolvedArrays | ShotArrays,
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
@@ -159,7 +159,7 @@ def _runs(
 
 
 def _reduced(
-    limb: Limb, solved: SolvedArrays, times: Sequence[float], runs: Sequence[Channel], linear: bool
+    limb: Limb, solved: SolvedArrays | ShotArrays, times: Sequence[float], runs: Sequence[Channel], linear: bool
 ) -> Work[Reduction]:
     """Find the keys needed of a full bake, interpolated linearly or in curves."""
     first, worlds = solved.first, solved.worlds

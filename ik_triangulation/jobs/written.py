@@ -10,10 +10,11 @@ from itertools import chain
 import numpy as np
 
 from ..kinematics import Freedom, Locked, Pose
-from ..motion.arrays import Array, Numbers
+from ..kinematics.arrays import Array, Numbers
 from ..motion.batch import BatchKinematics
 from ..motion.limit_arrays import Freedoms
 from .frame_solver import SolvedFrame, chains_of, same_joints
+from .shot import SolvedShot
 
 
 class SolvedArrays:
@@ -79,3 +80,47 @@ class SolvedArrays:
             every = chain.from_iterable(each.pose.rotations for each in self._solved)
             numbers = np.fromiter(chain.from_iterable(rotation[:] for rotation in every), np.float32)
         return numbers.reshape(len(self._solved), -1, 4)
+
+
+class ShotArrays:
+    """The same of a shot, whose frames are never made for it."""
+
+    alike = True
+
+    def __init__(self, shot: SolvedShot) -> None:
+        self._shot, joints = shot, shot.chain.joints
+        self.frames = list(shot.samples.frames)
+        self._places = {joint.name: i for i, joint in enumerate(joints)}
+        self.joints = [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        return np.ascontiguousarray(self._shot.rotations[self._places[joint]].T)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint."""
+        return self._shot.chain.joints[self._places[joint]].freedom
+
+    @property
+    def first(self) -> Pose:
+        """The pose of the first frame."""
+        return self._shot[0].pose
+
+    @property
+    def worlds(self) -> Array:
+        """The world matrices (F x 4 x 4) of the armature."""
+        worlds = np.moveaxis(self._shot.samples.worlds, -1, 0)
+        return np.broadcast_to(worlds, (len(self._shot), 4, 4))
+
+    def kinematics(self) -> BatchKinematics:
+        """Return the forward kinematics of all frames."""
+        count = len(self._shot)
+        bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
+        rotations = np.moveaxis(self._shot.rotations, -1, 0)
+        return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
+
+
+def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:
+    """Return the arrays of solved frames."""
+    is_written = isinstance(solved, SolvedShot) and solved.is_written
+    return ShotArrays(solved) if is_written else SolvedArrays(solved)

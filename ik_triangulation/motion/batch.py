@@ -9,8 +9,8 @@ import numpy as np
 from mathutils import Matrix, Quaternion
 
 from ..kinematics import Chain, Pose
+from ..kinematics.arrays import Array
 from ..kinematics.euler import AXES, PARITY
-from .arrays import Array
 
 
 class BatchKinematics:

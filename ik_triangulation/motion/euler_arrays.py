@@ -7,8 +7,8 @@ from math import pi, tau
 
 import numpy as np
 
+from ..kinematics.arrays import Array
 from ..kinematics.euler import AXES, PARITY
-from .arrays import Array
 
 _POLE = 1e-9  # half-angle measure below which the outer two Euler axes coincide, as in kinematics.euler
 

@@ -10,9 +10,9 @@ import numpy as np
 from mathutils import Quaternion
 
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
+from ..kinematics.arrays import Array
 from ..kinematics.freedom import ON_LIMIT
 from ..kinematics.rotation import rotation_angle
-from .arrays import Array
 from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..kinematics import Free, Freedom
-from .arrays import Array
+from ..kinematics.arrays import Array
 from .batch import BatchKinematics, quaternions_of
 from .bezier import Curves, flowing, straight
 from .limit_arrays import LimitArrays

@@ -10,8 +10,8 @@ import numpy as np
 from mathutils import Quaternion
 
 from ..kinematics import EulerLimits, Freedom
+from ..kinematics.arrays import Array
 from ..kinematics.freedom import ANGLE_ROUNDING
-from ..motion.arrays import Array
 from ..motion.euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 from ..motion.limit_arrays import Freedoms, each_freedom
 

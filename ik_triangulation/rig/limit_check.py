@@ -9,8 +9,8 @@ from mathutils import Quaternion
 
 from ..errors import RigError
 from ..kinematics import EulerLimits, Freedom
+from ..kinematics.arrays import Array
 from ..kinematics.rotation import rotation_angle
-from ..motion.arrays import Array
 from ..motion.batch import quaternions_of
 from ..motion.limit_arrays import Freedoms, LimitArrays, each_freedom
 from .channel_runs import euler_limits
