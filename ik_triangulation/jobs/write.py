@@ -123,6 +123,7 @@ def write_bake(
         kind=GENERATED,
         bag_of=partial(destination.bag, limb.destination),
         keep=bool(kept),
+        show=True,
     )
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation)
@@ -218,7 +219,9 @@ def _show(
 
 
 def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
-    """Set the rotation channels of a bone; closing `undo` restores them."""
+    """Set the rotation channels of a bone if they differ; closing `undo` restores them."""
     bone = armature.pose.bones[run.bone]
-    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
-    set_rotation(bone, values)
+    before = tuple(getattr(bone, channel(bone)[0]))
+    if before != tuple(values):  # Blender evaluates the rig again for what is set, changed or not
+        undo.callback(set_rotation, bone, before)
+        set_rotation(bone, values)
