@@ -197,8 +197,8 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
     written = yield from relay(writing, 0)
     record_bake(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
-    keyed = [solved[i] for i in written.at]
-    measured = yield from relay(measure_frames(watch, reader, solved, keyed, seconds, by_hand=bool(kept)), 0)
+    measuring = measure_frames(watch, reader, solved, reader.frames, written.at, seconds, by_hand=bool(kept))
+    measured = yield from relay(measuring, 0)
     view_layer.update()
     took, beyond = perf_counter() - started, seams(limb, solved, scene)
     report = report_of(limb, solved, took, written, warnings, lambda: [*find_jumps(), *beyond], measured)

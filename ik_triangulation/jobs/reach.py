@@ -150,10 +150,10 @@ def reach_through(
         ends = frame_start, last
         writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer)
         written = yield from relay(writing, (whole, whole))
-        checked = {*ends, *(stop.frame for stop in stops)}
-        some = [solved[i] for i in written.at if solved[i].now.frame in checked]
+        checked, frames = {*ends, *(stop.frame for stop in stops)}, range(frame_start, last + 1)
+        some = [i for i in written.at if frames[i] in checked]
         reader = next((each for each in readers if each.stepped), readers[0])
-        measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
+        measured = yield from relay(measure_frames(watch, reader, solved, frames, some, seconds), (whole, whole))
         view_layer.update()
         undo.pop_all()
     report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
