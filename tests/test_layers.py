@@ -28,8 +28,8 @@ MOST_LOOSE = 3
 MOST_LINES = 300
 BELOW = ROOMS | LOOSE
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "cooperative", "kinematics", "goals"}
-WITH_NUMPY = {"solvers", "motion"}
+MATHEMATICS = {"errors", "cooperative"}
+WITH_NUMPY = {"kinematics", "goals", "solvers", "motion"}
 BLENDER = {
     "addon_utils",
     "bl_operators",

@@ -6,7 +6,7 @@ Everything is planned and solved before the first write, and the file is left as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -17,6 +17,7 @@ from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import Job, cooperative, relay
 from ..errors import AnimationError
+from ..goals import Goal
 from ..rig.animated import ignored
 from ..rig.armature import Bones, find_bone
 from ..rig.bake_record import record_bake, recorded_bake
@@ -26,16 +27,18 @@ from ..rig.dependencies import Dependencies, in_order
 from ..rig.destination import Destination, Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
+from ..rig.frames.samples import Samples
 from ..rig.frames.sampling import sample
 from ..rig.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from ..rig.limb import Limb
 from ..rig.markers import mark
 from ..rig.nla import check_nla
-from .ends import keep_last, seams
-from .frame_solver import SolvedFrame, follow, outside, smoothed
+from .ends import kept_last, seams
+from .frame_solver import Jumps, SolvedFrame, follow, outside, smoothed
 from .judge import missed_frames, moved_inside, report_of
 from .measure import Watch, measure_frames, measure_now
 from .report import Report
+from .shot import solve_together
 from .write import WrittenKeys, write_bake, write_pose
 
 Span = tuple[int, int, float]  # first frame, last frame, step
@@ -179,13 +182,8 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
     scene, view_layer = reader.scene, reader.view_layer
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
     samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
-    solved: list[SolvedFrame] = []
-    for each in follow(limb, bones, samples):
-        solved.append(each)
-        yield 1
+    solved, find_jumps = yield from _solved(limb, bones, samples, reader)
     warnings += reader.warnings
-    solved = keep_last(limb, bones, solved, reader)
-    solved, find_jumps = yield from relay(smoothed(limb, bones, solved), 0)
     begin, ends = solved[0].now, plan.span[:2]
     if not keep:  # a re-bake begins with the last bake
         warnings += moved_inside(outside(bones, begin), begin.frame)
@@ -197,12 +195,33 @@ def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, second
     written = yield from relay(writing, 0)
     record_bake(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
     yield 0
-    measuring = measure_frames(watch, reader, solved, reader.frames, written.at, seconds, by_hand=bool(kept))
-    measured = yield from relay(measuring, 0)
+    measured = yield from relay(measure_frames(watch, reader, solved, written.at, seconds, by_hand=bool(kept)), 0)
     view_layer.update()
     took, beyond = perf_counter() - started, seams(limb, solved, scene)
     report = report_of(limb, solved, took, written, warnings, lambda: [*find_jumps(), *beyond], measured)
-    plan.report = replace(report, warnings=[*report.warnings, *missed_frames(report.frames)])
+    plan.report = replace(report, warnings=[*report.warnings, *missed_frames(report.judged)])
+
+
+def _solved(
+    limb: Limb, bones: Bones, samples: Samples, reader: FrameReader
+) -> Generator[int, None, tuple[Sequence[SolvedFrame], Jumps]]:
+    """Solve all frames together, or one after the other where they cannot be; yields the frames that are done."""
+
+    def keep_last(goal: Goal) -> SolvedFrame | None:
+        return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
+
+    shot = yield from relay(solve_together(limb, bones, samples, keep_last), 0)
+    if shot is not None:
+        yield len(samples)
+        return shot, shot.jumps
+    solved = []
+    for each in follow(limb, bones, samples):
+        solved.append(each)
+        yield 1
+    last = keep_last(solved[-1].goal) if len(solved) > 1 else None
+    if last and len(last.pose) == len(solved[-1].pose):
+        solved[-1] = last
+    return (yield from relay(smoothed(limb, bones, solved), 0))
 
 
 @cooperative

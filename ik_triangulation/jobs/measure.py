@@ -23,6 +23,7 @@ from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
 from .frame_solver import SolvedFrame
 from .report import NotFollowing, Remedy, Shown
+from .shot import frames_of
 
 AGREES = 1e-4  # of the reach: distance of the evaluated from the predicted tip that is not warned of
 _ROUNDING = 1e-5  # of the reach: distance that single precision explains
@@ -119,17 +120,17 @@ def measure_frames(
     watch: Watch,
     reader: FrameReader,
     solved: Sequence[SolvedFrame],
-    frames: Sequence[float],
     keyed: Sequence[int],
     seconds: float = inf,
     by_hand: bool = False,
 ) -> Work[Measured]:
-    """Measure solved `frames` after their keys are written: all if anything may interfere, else as few as will do.
+    """Measure solved frames after their keys are written: all if anything may interfere, else as few as will do.
 
     That is the frame on screen, if it is `keyed` (indices) and agrees, else three of these, and all if one of them does
     not agree. A deviation at a keyed frame is warned of, unless there are keys made `by_hand`, which are meant to
     differ. No others of the solved frames are looked at than those that are measured.
     """
+    frames = frames_of(solved)
     seen: dict[int, EvaluatedLimb] = {}
     if not (watch.closely or by_hand):
         seen = _on_screen(watch, reader, frames, keyed)

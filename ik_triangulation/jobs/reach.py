@@ -29,7 +29,7 @@ from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
 from .reach_motion import ReachMotion, ReachStyle, TargetVisit
-from .report import Report
+from .report import JudgedFrames, Report
 from .write import write_bake
 
 PATHS = ("LINE", "ARC")
@@ -150,10 +150,10 @@ def reach_through(
         ends = frame_start, last
         writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer)
         written = yield from relay(writing, (whole, whole))
-        checked, frames = {*ends, *(stop.frame for stop in stops)}, range(frame_start, last + 1)
-        some = [i for i in written.at if frames[i] in checked]
+        checked = {*ends, *(stop.frame for stop in stops)}
+        some = [i for i in written.at if solved[i].now.frame in checked]
         reader = next((each for each in readers if each.stepped), readers[0])
-        measured = yield from relay(measure_frames(watch, reader, solved, frames, some, seconds), (whole, whole))
+        measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()
         undo.pop_all()
     report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
@@ -214,7 +214,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
         [result._replace(due=result.due and result.frame in due) for result in results]
         for results in (report.frames, report.alone)
     )
-    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(JudgedFrames.of(frames))]))
     own = report.alone or report.frames
     deviating = [result for result in own if result.due and result.frame not in due and not result.reached]
     if style.straight and deviating:

@@ -63,7 +63,7 @@ class Cone(Freedom):
 
     def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
         """The swing, an angle orthogonal to it that leads around the cone, and the twist."""
-        swing, direction, twist = self._parts(rotation)
+        swing, direction, twist = self.parts(rotation)
         found = []
         if self.swing > 0.0:
             around = _across(direction) * cos(swing / 2.0) - _BONE * sin(swing / 2.0)
@@ -78,7 +78,7 @@ class Cone(Freedom):
         twist = min(max(twist, self.twist_lower), self.twist_upper)
         if not swings:
             return about(_BONE, twist)
-        swing, direction, _ = self._parts(rotation)
+        swing, direction, _ = self.parts(rotation)
         # The swing vector for an angle around the cone; it grows with the opening of the cone.
         around = swings[1] * (swing / 2.0) / sin(swing / 2.0) if swing > ANGLE_ROUNDING else swings[1]
         axis = direction * swings[0] + _across(direction) * around
@@ -97,7 +97,7 @@ class Cone(Freedom):
     def _twists(self) -> tuple[float, float]:
         return self.twist_lower, self.twist_upper
 
-    def _parts(self, rotation: Quaternion) -> tuple[float, Vector, float]:
+    def parts(self, rotation: Quaternion) -> tuple[float, Vector, float]:
         """Swing angle, its unit axis (square to the bone) and twist of an allowed rotation."""
         w, x, y, z = rotation
         half_twist = atan2(y, w)

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ..motion.arrays import Numbers
+from ..kinematics.arrays import Numbers
 
 _VIOLET_TO_YELLOW = np.array([(0.27, 0.12, 0.47), (0.14, 0.44, 0.60), (0.30, 0.70, 0.42), (0.98, 0.92, 0.30)])
 _PLUM_TO_CREAM = np.array([(0.25, 0.14, 0.38), (0.66, 0.20, 0.38), (0.94, 0.52, 0.22), (0.99, 0.95, 0.72)])

@@ -18,8 +18,8 @@ from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orthogonal
-from ..motion.arrays import Numbers
 from ..solvers import Solution, SolverSettings, solve_goal
 from .colours import SCALES
 from .images import write_png

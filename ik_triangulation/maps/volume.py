@@ -13,7 +13,7 @@ from ..cooperative import Job, cooperative
 from ..errors import SettingError
 from ..goals import Goal, Point
 from ..kinematics import Pose
-from ..motion.arrays import Numbers
+from ..kinematics.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
 from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, metrics_of, numbers_of, reach_of
 from .npy import write_npy

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Array
+from ..kinematics.arrays import Array
 
 
 class Curves(NamedTuple):

@@ -18,7 +18,9 @@ _CONVINCED = 8  # restarts from anywhere that end at the same distance, after wh
 _SAME_DISTANCE = 1e-4  # of the reach: difference up to which distances are equal
 
 
-def finish(pose: Pose, target: Target, enough: float, iterations: int, random: Random) -> tuple[float, int]:
+def finish(
+    pose: Pose, target: Target, enough: float, iterations: int, random: Random, restarts: bool = True
+) -> tuple[float, int]:
     """Minimise the distance by Gauss-Newton, with restarts from random poses; leaves the best pose seen.
 
     For a chain without limits a pass of triangulation comes first: it is the optimum, also for a target out of reach.
@@ -31,7 +33,7 @@ def finish(pose: Pose, target: Target, enough: float, iterations: int, random: R
         count += more
     best, turns = pose.rotations[:], len(pose.turns)
     again = 0  # restarts from anywhere that ended at the distance of the best one
-    for number in range(RESTARTS):
+    for number in range(RESTARTS if restarts else 0):
         if least <= enough or again == _CONVINCED:
             break
         pose.restore(best, turns)

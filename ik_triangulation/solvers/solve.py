@@ -94,7 +94,9 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
             error, more = iterate(step, pose, target, enough, settings.iterations - count, *patience)
             count += more
     if settings.finish and error > enough:
-        error, more = finishing.finish(pose, target, enough, settings.iterations, Random(settings.seed))
+        error, more = finishing.finish(
+            pose, target, enough, settings.iterations, Random(settings.seed), settings.restarts
+        )
         count += more
     if settings.finish and soft:
         count += optimise(pose, target, soft, enough)

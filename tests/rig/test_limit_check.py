@@ -11,8 +11,8 @@ from mathutils import Vector
 from ik_triangulation.errors import RigError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
+from ik_triangulation.rig.channel_runs import run_of
 from ik_triangulation.rig.limit_check import LEAST, within_limits
-from ik_triangulation.rig.rotation import run_of
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 from ..rigs import EULER_MODES, MODES, rotation_from

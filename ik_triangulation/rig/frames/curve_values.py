@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from bpy.types import FCurve
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..keyframes.arrays import enum_number
 
 _FEW = 120  # times, for which calls of FCurve.evaluate() take less time than arrays do

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import AnimData, FCurve, Object, PoseBone
 from mathutils import Matrix
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..armature import locating
 from ..dependencies import ik_constraints
 from ..keyframes import curves_of

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..armature import Channels, base_of
 from ..clock import evaluated_time
 from ..freedom import keyed

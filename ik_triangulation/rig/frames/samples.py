@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ...kinematics import Locked
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..armature import UNIT, Channels
 from ..freedom import freedom_of
 from .sampling import Sample, rig_at

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from mathutils import Matrix
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 from ..armature import FLAT, LARGEST, SMALLEST
 
 

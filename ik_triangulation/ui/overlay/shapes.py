@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...motion.arrays import Array
+from ...kinematics.arrays import Array
 
 _STEPS = 32  # line segments of an arc, as many as in Blender's own circles,
 _FEWER = 20  # and of a sector: sectors are many and small

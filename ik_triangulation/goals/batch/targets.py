@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Target shapes for many end effectors at once: the point of the target nearest to each of F places.
+
+The formulas are those of goals.shapes, where the source is named; what is said there of ties holds here as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from mathutils import Vector
+
+from ...kinematics.arrays import Columns, Numbers
+from ...kinematics.batch.algebra import at, dot, lengths, rotate, rotate_back
+from ..shapes import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere
+from ..target import Target
+
+_NOWHERE = 1e-12  # length below which an offset has no direction
+
+
+class BatchTarget(NamedTuple):
+    """A shape in a space of its own, which is moved, turned and scaled uniformly for each pose.
+
+    `shape` is None for the origin. `turn` (3, 3, F or 1) are rotations and `place` (3, F or 1) locations of that space
+    in armature space, `scale` (F or 1) its scale.
+    """
+
+    shape: Target | None
+    turn: Numbers
+    place: Numbers
+    scale: Numbers
+
+    def closest(self, points: Numbers) -> Numbers:
+        """Points of the target (3, F) nearest to `points` (3, F), armature space."""
+        if self.shape is None:
+            return self.place
+        local = rotate_back(self.turn, points - self.place) / self.scale
+        return rotate(self.turn, _NEAREST[type(self.shape)](self.shape, local)) * self.scale + self.place
+
+    def take(self, columns: Columns) -> BatchTarget:
+        """The target of those poses."""
+        return BatchTarget(self.shape, at(self.turn, columns), at(self.place, columns), at(self.scale, columns))
+
+
+def shape_is_batched(shape: Target) -> bool:
+    """Tell whether a shape has a formula here."""
+    return type(shape) in _NEAREST
+
+
+def _column(vector: Vector) -> Numbers:
+    return np.array(vector, float)[:, None]
+
+
+def _point(shape: Point, points: Numbers) -> Numbers:
+    return np.broadcast_to(_column(shape.location), points.shape)
+
+
+def _plane(shape: Plane, points: Numbers) -> Numbers:
+    normal = _column(shape.normal)
+    nearest: Numbers = points + normal * dot(_column(shape.location) - points, normal)
+    return nearest
+
+
+def _along(start: Vector, direction: Vector, points: Numbers, least: float, most: float) -> Numbers:
+    way = _column(direction)
+    nearest: Numbers = _column(start) + way * np.clip(dot(points - _column(start), way), least, most)
+    return nearest
+
+
+def _line(shape: Line, points: Numbers) -> Numbers:
+    return _along(shape.location, shape.direction, points, -np.inf, np.inf)
+
+
+def _ray(shape: Ray, points: Numbers) -> Numbers:
+    return _along(shape.location, shape.direction, points, 0.0, np.inf)
+
+
+def _segment(shape: Segment, points: Numbers) -> Numbers:
+    way = shape.end - shape.start
+    return _along(shape.start, way.normalized(), points, 0.0, way.length)
+
+
+def _sphere(shape: Sphere, points: Numbers) -> Numbers:
+    return _column(shape.centre) + shape.radius * _directions(points - _column(shape.centre), Vector((0.0, 0.0, 1.0)))
+
+
+def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
+    axis = _column(shape.axis)
+    offset = points - _column(shape.location)
+    along = axis * dot(offset, axis)
+    outward = _directions(offset - along, shape.axis.orthogonal().normalized())
+    return _column(shape.location) + along + outward * shape.radius
+
+
+def _ring(shape: Ring, points: Numbers) -> Numbers:
+    axis = _column(shape.normal)
+    offset = points - _column(shape.centre)
+    outward = _directions(offset - axis * dot(offset, axis), shape.normal.orthogonal().normalized())
+    return _column(shape.centre) + outward * shape.radius
+
+
+def _box(shape: Box, points: Numbers) -> Numbers:
+    frame = np.array(shape.frame, float)
+    offset = points - frame[:3, 3:]
+    result = points.copy()
+    for axis in frame[:3, :3].T:
+        size = float(np.sqrt(axis @ axis))
+        way = (axis / size)[:, None]
+        along = dot(offset, way)
+        result -= way * (along - np.clip(along, -size, size))
+    return result
+
+
+def _directions(offsets: Numbers, otherwise: Vector) -> Numbers:
+    """Unit vectors of offsets; a given one for those without length."""
+    size = lengths(offsets)
+    nowhere = size < _NOWHERE
+    return np.where(nowhere, _column(otherwise), offsets / np.where(nowhere, 1.0, size))
+
+
+_NEAREST: dict[type, Callable[..., Numbers]] = {
+    Point: _point,
+    Plane: _plane,
+    Line: _line,
+    Ray: _ray,
+    Segment: _segment,
+    Sphere: _sphere,
+    Cylinder: _cylinder,
+    Ring: _ring,
+    Box: _box,
+}

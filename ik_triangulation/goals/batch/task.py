@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tasks: goals of an end effector for many poses at once, each with its errors and its rows of the Jacobian.
+
+A task is measured on a geometry, and gives rows only where a step is made from there. Errors are lengths [Blender
+units]: angles count by the length given to a task, so that they can be compared with distances. The Jacobian of a place
+is axis x lever for each column, that of an orientation the axis itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...kinematics.arrays import Columns, Numbers
+from ...kinematics.batch import Geometry, Tree
+from ...kinematics.batch.algebra import as_slice, at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
+from .targets import BatchTarget
+
+_ALIGNED = 1e-9  # sine below which two directions have no axis between them
+_STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
+_SLIDE = 1e-3  # of the reach: step of the finite differences along a target
+
+
+class Missing(NamedTuple):
+    """A task on a geometry: its `errors` (r, F) [Blender units], and how far it is `off` (F) in its own unit.
+
+    `more` are arrays (..., F) that its rows need.
+    """
+
+    errors: Numbers
+    off: Numbers
+    more: tuple[Numbers, ...] = ()
+
+    def take(self, columns: Columns) -> Missing:
+        """Those of the poses."""
+        more = tuple(array[..., columns] for array in self.more)
+        return Missing(self.errors[:, columns], self.off[columns], more)
+
+    def put(self, columns: Columns, other: Missing) -> None:
+        """Replace poses by those of another measurement of the same poses."""
+        pairs = zip((self.errors, self.off, *self.more), (other.errors, other.off, *other.more), strict=True)
+        for mine, theirs in pairs:
+            mine[..., columns] = theirs[..., columns]
+
+
+class Task(Protocol):
+    """The interface of every task.
+
+    `level` is its priority, 0 before 1; `count` the number of its rows; `tolerance` (F or 1) how far it may be off, in
+    its own unit: Blender units for a place, radians for an angle.
+    """
+
+    @property
+    def level(self) -> int: ...
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def tolerance(self) -> Numbers: ...
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure what is missing."""
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the rows of the Jacobian into `out` (r, k, F), which is zero; `axes` (k, 3, F) are the columns'."""
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Way of the goal [Blender units] to each pose from the one before (F - 1, or none if it rests).
+
+        It is seen from a root with this orientation (3, 3, F or 1) and `place` (3, F or 1).
+        """
+
+    def take(self, columns: Columns) -> Task:
+        """The task of those poses."""
+
+    def at_level(self, level: int) -> Task:
+        """The same task with another priority."""
+
+    def within(self, tolerance: Numbers) -> Task:
+        """The same task with another tolerance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceTask:
+    """Bring an end effector to a target, within `tolerance` [Blender units]."""
+
+    target: BatchTarget
+    tolerance: Numbers
+    tip: int = 0
+    level: int = 0
+    count = 3
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the vectors to the nearest points of the target."""
+        place = geometry.tip(self.tip)
+        errors = self.target.closest(place) - place
+        return Missing(errors, lengths(errors))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the end effector, without the part that slides along the target."""
+        tree, place = geometry.tree, geometry.tip(self.tip)
+        columns, joints = columns_of(tree, tree.tips[self.tip].joint)
+        velocity = cross(axes[columns], place - geometry.heads[joints])
+        rows = [velocity[:, i] for i in range(3)]
+        if self.target.shape is not None:
+            off = self._off_target(place, _SLIDE * tree.size)
+            rows = [off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3)]
+        for i in range(3):
+            out[i, columns] = rows[i]
+            if tree.moves_root:
+                out[i, len(tree.joint_of) + i] = 1.0
+
+    def _off_target(self, place: Numbers, step: float) -> Numbers:
+        """Derivative (3, 3, F) of the vector from the target to a place, by finite differences."""
+        off = np.empty((3, 3, place.shape[-1]))
+        for i in range(3):
+            aside = np.zeros((3, 1))
+            aside[i] = step
+            along = (self.target.closest(place + aside) - self.target.closest(place - aside)) / (2.0 * step)
+            off[:, i] = -along
+            off[i, i] += 1.0
+        return off
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the target's origin."""
+        return _ways(rotate_back(root, self.target.place - place))
+
+    def take(self, columns: Columns) -> PlaceTask:
+        """The task of those poses."""
+        return replace(self, target=self.target.take(columns), tolerance=at(self.tolerance, columns))
+
+    def at_level(self, level: int) -> PlaceTask:
+        """The same task with another priority."""
+        return replace(self, level=level)
+
+    def within(self, tolerance: Numbers) -> PlaceTask:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AngleTask:
+    """Something about the rotation of an end effector, within `tolerance` [rad].
+
+    `length` [Blender units] is the distance that counts as much as one radian.
+    """
+
+    length: float
+    tolerance: Numbers
+    tip: int = 0
+    level: int = 1
+
+    def at_level(self, level: int) -> Any:
+        """The same task with another priority."""
+        return replace(self, level=level)
+
+    def within(self, tolerance: Numbers) -> Any:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrientTask(_AngleTask):
+    """Turn an end effector to `rotation` (3, 3, F or 1), armature space."""
+
+    rotation: Numbers
+    count = 3
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the rotation vectors that are missing."""
+        now = geometry.tip_rotation(self.tip)
+        missing = turn_vectors(compose(np.broadcast_to(self.rotation, now.shape), now.swapaxes(0, 1)))
+        return Missing(missing * self.length, lengths(missing))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the axes of the columns."""
+        columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
+        for i in range(3):
+            out[i, columns] = axes[columns, i] * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Angles of the rotation from pose to pose."""
+        seen = compose(root.swapaxes(0, 1), self.rotation)
+        return lengths(turn_vectors(compose(seen[..., 1:], seen[..., :-1].swapaxes(0, 1)))) * self.length
+
+    def take(self, columns: Columns) -> OrientTask:
+        """The task of those poses."""
+        return replace(self, rotation=at(self.rotation, columns), tolerance=at(self.tolerance, columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlongTask(_AngleTask):
+    """Point `axis` (3, 1), a unit vector of the end effector, along `direction` (3, F or 1), unit, armature space."""
+
+    axis: Numbers
+    direction: Numbers
+    count = 2
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the rotation vectors that are missing, by their two parts orthogonal to the axis."""
+        rotation, (x, y, z) = geometry.tip_rotation(self.tip), self.axis
+        now = rotation[:, 0] * x + rotation[:, 1] * y + rotation[:, 2] * z
+        direction = np.broadcast_to(self.direction, now.shape)
+        turn = cross(now, direction)
+        sine, cosine = lengths(turn), dot(now, direction)
+        off = np.arctan2(sine, cosine)
+        u, v = square_to(now)
+        parallel = sine <= _ALIGNED
+        turn = np.where(parallel, u, turn / np.where(parallel, 1.0, sine)) * off
+        return Missing(np.stack((dot(u, turn), dot(v, turn))) * self.length, off, (u, v))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the axes of the columns, without their part along the axis that is pointed."""
+        columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
+        for i, across in enumerate(measured.more):
+            out[i, columns] = dot(axes[columns], across) * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the end of a unit vector along the direction."""
+        return _ways(rotate_back(root, self.direction)) * self.length
+
+    def take(self, columns: Columns) -> AlongTask:
+        """The task of those poses."""
+        return replace(self, direction=at(self.direction, columns), tolerance=at(self.tolerance, columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoleTask(_AngleTask):
+    """Bend a limb towards `location` (3, F or 1), rotated by `angle` (F or 1) [rad] about the line from root to tip.
+
+    As in goals.pole, the direction of the bend is the sum of the joints' offsets from that line.
+    """
+
+    location: Numbers
+    angle: Numbers
+    count = 1
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the swivel angle that is missing; a straight limb, or a pole on its line, misses nothing."""
+        inner = _inner(geometry.tree, self.tip)
+        tip = geometry.tree.tips[self.tip]
+        root, nowhere = geometry.heads[tip.first], _STRAIGHT * tip.reach
+        line = geometry.tip(self.tip) - root
+        length = lengths(line)
+        line = line / np.maximum(length, 1e-300)
+        offset = geometry.heads[inner].sum(0) - len(inner) * root
+        bend = offset - line * dot(offset, line)
+        pole = np.broadcast_to(self.location, root.shape) - root
+        pole = pole - line * dot(pole, line)
+        pole = pole * np.cos(self.angle) + cross(line, pole) * np.sin(self.angle)
+        size = lengths(bend)
+        defined = (length > nowhere) & (size > nowhere) & (lengths(pole) > nowhere)
+        missing = np.where(defined, np.arctan2(dot(cross(bend, pole), line), dot(bend, pole)), 0.0)
+        around = np.where(defined, cross(line, bend) / np.where(defined, size * size, 1.0), 0.0)
+        return Missing((missing * self.length)[None], np.abs(missing), (around,))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
+        tree, (around,) = geometry.tree, measured.more
+        inner = _inner(tree, self.tip)
+        columns, joints = columns_of(tree, tree.tips[self.tip].joint)
+        beyond = tree.above[:, inner].astype(float)
+        beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
+        heads = geometry.heads
+        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * heads
+        out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the pole."""
+        return _ways(rotate_back(root, self.location - place))
+
+    def take(self, columns: Columns) -> PoleTask:
+        """The task of those poses."""
+        location, angle = at(self.location, columns), at(self.angle, columns)
+        return replace(self, location=location, angle=angle, tolerance=at(self.tolerance, columns))
+
+
+def _ways(places: Numbers) -> Numbers:
+    """Distances between places (3, F), each from the one before."""
+    return lengths(np.diff(places, axis=-1))
+
+
+def columns_of(tree: Tree, joint: int) -> tuple[Any, Any]:
+    """The columns that move a joint, and the joint of each of them."""
+    columns = np.flatnonzero(tree.above[tree.joint_of, joint])
+    return as_slice(columns), as_slice(tree.joint_of[columns])
+
+
+def _inner(tree: Tree, number: int) -> list[int]:
+    """Joints of a limb after its first one."""
+    tip = tree.tips[number]
+    return [
+        j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j] and j != tip.first
+    ]

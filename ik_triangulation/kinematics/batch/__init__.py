@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many poses at once: a tree of joints as arrays whose last axis runs over the poses (frames, restarts or goals)."""
+
+from .geometry import Geometry
+from .states import States
+from .tree import Tree, TreeTip
+
+__all__ = ["Geometry", "States", "Tree", "TreeTip"]

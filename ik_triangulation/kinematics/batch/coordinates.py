@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Coordinates of joints with limits, for many poses at once: a class for each kind, all with the same interface.
+
+Each class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), and the
+bounds `lower` and `upper` of these (r, 1) [rad]. Its methods take the angles of these rows, (r, F).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Protocol
+
+import numpy as np
+from mathutils import Quaternion
+
+from ..arrays import Numbers
+from ..cone import Cone
+from ..euler import AXES, PARITY
+from ..euler_limits import EulerLimits
+from ..freedom import Freedom
+from ..hinge import Hinge
+from .algebra import IDENTITY, as_slice, matrices
+
+
+class Coordinates(Protocol):
+    """The interface of every kind."""
+
+    joints: Sequence[int]
+    rows: slice
+    lower: Numbers
+    upper: Numbers
+
+    def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
+        """Angles of the n-th of these joints at a rotation inside its limits."""
+
+    def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
+        """Write the rotations of these joints into `rotations` (n, 3, 3, F) of all; returns what axes() needs."""
+
+    def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
+        """Axes (r, 3, F) about which the coordinates rotate, from the joints' frames (n, 3, 4, F)."""
+
+    def quaternions(self, angles: Numbers) -> Numbers:
+        """Rotations of these joints, unit quaternions (j, 4, F)."""
+
+
+def bounded(freedom: Freedom) -> Freedom:
+    """The same freedom in its simplest form: Euler limits of which one angle moves from rest are a hinge."""
+    if isinstance(freedom, EulerLimits) and len(freedom.axes) == 1:
+        (axis,) = freedom.axes
+        if not any(freedom.lower[other] for other in range(3) if other != axis):
+            return Hinge([float(axis == other) for other in range(3)], freedom.lower[axis], freedom.upper[axis])
+    return freedom
+
+
+class Hinges:
+    """Joints with one axis. Source of the matrices: Rodrigues' formula."""
+
+    def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int) -> None:
+        self.joints, self._freedoms = joints, freedoms
+        self._at = as_slice(np.array(joints))
+        self.rows = slice(begin, begin + len(joints))
+        self.lower = np.array([[freedom.lower] for freedom in freedoms])
+        self.upper = np.array([[freedom.upper] for freedom in freedoms])
+        self._axes = np.array([freedom.axis[:] for freedom in freedoms])[:, :, None]
+        self._axes /= np.sqrt((self._axes**2).sum(1, keepdims=True))
+        x, y, z = self._axes[:, 0], self._axes[:, 1], self._axes[:, 2]
+        zero = np.zeros_like(x)
+        self._across = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1, 3)
+        self._twice = np.einsum("hijf,hjkf->hikf", self._across, self._across)
+
+    def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
+        """Angle of a hinge."""
+        freedom = self._freedoms[n]
+        return [freedom.coordinates(freedom.nearest(rotation))[0].value] if freedom.moves else [freedom.lower]
+
+    def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
+        """Write the rotations of these joints."""
+        sine, versine = np.sin(angles)[:, None, None], (1.0 - np.cos(angles))[:, None, None]
+        rotations[self._at] = IDENTITY + sine * self._across + versine * self._twice
+        return ()
+
+    def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
+        """Axes of the hinges, which their own rotation leaves where they are."""
+        frame, axis = frames[self._at], self._axes
+        along: Numbers = frame[:, :, 0] * axis[:, 0, None]
+        along += frame[:, :, 1] * axis[:, 1, None]
+        along += frame[:, :, 2] * axis[:, 2, None]
+        return along
+
+    def quaternions(self, angles: Numbers) -> Numbers:
+        """Rotations of these joints."""
+        sine, cosine = np.sin(0.5 * angles)[:, None], np.cos(0.5 * angles)[:, None]
+        return np.concatenate((cosine, self._axes * sine), 1)
+
+
+class EulerAngles:
+    """Joints with a range for each Euler angle, all of one order; angles whose range is a single value do not move.
+
+    As in kinematics.euler, an odd order is an even one seen in a mirror, in which every sine changes its sign.
+    """
+
+    def __init__(self, joints: Sequence[int], freedoms: Sequence[EulerLimits], begin: int) -> None:
+        self.joints, self._freedoms = joints, freedoms
+        self._at = as_slice(np.array(joints))
+        self._order = AXES[freedoms[0].order]
+        self._sign = PARITY[freedoms[0].order]
+        self._moving = np.array([3 * n + axis for n, freedom in enumerate(freedoms) for axis in freedom.axes], np.intp)
+        self.rows = slice(begin, begin + len(self._moving))
+        lower = np.array([freedom.lower for freedom in freedoms]).reshape(-1, 1)
+        upper = np.array([freedom.upper for freedom in freedoms]).reshape(-1, 1)
+        self.lower, self.upper, self._fixed = (
+            lower[self._moving],
+            upper[self._moving],
+            np.where(lower == upper, lower, 0.0),
+        )
+
+    def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
+        """Euler angles that move, of a joint."""
+        freedom = self._freedoms[n]
+        angles = freedom.angles(freedom.nearest(rotation))
+        return [angles[axis] for axis in freedom.axes]
+
+    def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
+        """Write the rotations of these joints; returns sines, cosines (n, 3, F) and rotations."""
+        i, j, k = self._order
+        count, every, poses = len(self.joints), self._all(angles), angles.shape[-1]
+        sine, cosine = (self._sign * np.sin(every)).reshape(count, 3, poses), np.cos(every).reshape(count, 3, poses)
+        si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
+        turned = np.empty((count, 3, 3, poses))
+        both, mixed = sj * si, sj * ci
+        turned[:, i, i], turned[:, i, j], turned[:, i, k] = ck * cj, ck * both - sk * ci, ck * mixed + sk * si
+        turned[:, j, i], turned[:, j, j], turned[:, j, k] = sk * cj, sk * both + ck * ci, sk * mixed - ck * si
+        turned[:, k, i], turned[:, k, j], turned[:, k, k] = -sj, cj * si, cj * ci
+        rotations[self._at] = turned
+        return sine, cosine, turned
+
+    def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
+        """Axes of the angles that move: the first one turns with the joint, the last one stays."""
+        i, j, k = self._order
+        sine, cosine, rotation = turned
+        frame = frames[self._at]
+        axes = np.empty((len(self.joints), 3, 3, frames.shape[-1]))
+        axes[:, i] = frame[:, :, i]
+        axes[:, j] = cosine[:, i, None] * frame[:, :, j] - sine[:, i, None] * frame[:, :, k]
+        last = frame[:, :, 0] * rotation[:, k, 0, None] + frame[:, :, 1] * rotation[:, k, 1, None]
+        axes[:, k] = last + frame[:, :, 2] * rotation[:, k, 2, None]
+        flat = axes.reshape(3 * len(self.joints), 3, -1)
+        return flat if len(self._moving) == len(flat) else flat[self._moving]
+
+    def quaternions(self, angles: Numbers) -> Numbers:
+        """Rotations of these joints."""
+        i, j, k = self._order
+        half = 0.5 * self._sign * self._all(angles).reshape(len(self.joints), 3, -1)
+        sine, cosine = np.sin(half), np.cos(half)
+        si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
+        result = np.empty((len(self.joints), 4, angles.shape[-1]))
+        result[:, 0] = ck * cj * ci + sk * sj * si
+        result[:, 1 + i] = self._sign * (ck * cj * si - sk * sj * ci)
+        result[:, 1 + j] = self._sign * (ck * sj * ci + sk * cj * si)
+        result[:, 1 + k] = self._sign * (sk * cj * ci - ck * sj * si)
+        return result
+
+    def _all(self, angles: Numbers) -> Numbers:
+        """All three angles of each joint (3 j, F), with those that do not move."""
+        if len(self._moving) == len(self._fixed):
+            return angles
+        every = np.empty((len(self._fixed), angles.shape[-1]))
+        every[:] = self._fixed
+        every[self._moving] = angles
+        return every
+
+
+class Cones:
+    """Joints that swing inside a cone and twist: a rotation is a twist about Y, then a swing about an axis (x, z).
+
+    The angles of a joint are its swing vector, whose length stays below the opening, and its twist. A change is given
+    as one along the swing vector, one across it, and one of the twist, so that the edge of the cone bounds the first
+    alone. With t the length of the swing vector, a change across it by 1 rotates by sin(t)/t about the direction across
+    and by (1 - cos(t))/t about the bone: the right Jacobian of rotation vectors.
+    """
+
+    def __init__(self, joints: Sequence[int], freedoms: Sequence[Cone], begin: int) -> None:
+        count = len(joints)
+        self.joints, self._freedoms = joints, freedoms
+        self._at = as_slice(np.array(joints))
+        self.rows = slice(begin, begin + 3 * count)
+        self._opening = np.array([[freedom.swing] for freedom in freedoms])
+        twists = np.array([[[freedom.twist_lower], [freedom.twist_upper]] for freedom in freedoms])
+        self.lower, self.upper = np.empty((3 * count, 1)), np.empty((3 * count, 1))
+        for row in (0, 1):
+            self.lower[row::3], self.upper[row::3] = -self._opening, self._opening
+        self.lower[2::3], self.upper[2::3] = twists[:, 0], twists[:, 1]
+
+    def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
+        """Swing vector (x, z) and twist of a joint."""
+        swing, direction, twist = self._freedoms[n].parts(self._freedoms[n].nearest(rotation))
+        return [swing * direction.x, swing * direction.z, twist]
+
+    def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
+        """Write the rotations of these joints; returns length and unit direction (x, z) of the swing, and the twist."""
+        x, z, twist = angles[0::3], angles[1::3], angles[2::3]
+        swing, along_x, along_z = polar = _polar(x, z)
+        rotations[self._at] = matrices(_swing_twist(*polar, twist))
+        return swing, along_x, along_z, twist
+
+    def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
+        """Axes of the changes along the swing vector, across it, and of the twist."""
+        swing, along_x, along_z, twist = turned
+        frame = frames[self._at]
+        cosine, sine = np.cos(twist)[:, None], np.sin(twist)[:, None]
+        x, z = along_x[:, None], along_z[:, None]
+        # In the frame of the joint, which the twist has turned back: (x, z) -> (x cos - z sin, x sin + z cos).
+        along = frame[:, :, 0] * (x * cosine - z * sine) + frame[:, :, 2] * (x * sine + z * cosine)
+        across = frame[:, :, 0] * (-z * cosine - x * sine) + frame[:, :, 2] * (-z * sine + x * cosine)
+        small = swing < 1e-6
+        size = np.where(small, 1.0, swing)
+        turning = np.where(small, 1.0, np.sin(size) / size)[:, None]
+        rolling = np.where(small, 0.0, (1.0 - np.cos(size)) / size)[:, None]
+        axes = np.empty((3 * len(self.joints), 3, frames.shape[-1]))
+        axes[0::3] = along
+        axes[1::3] = turning * across + rolling * frame[:, :, 1]
+        axes[2::3] = frame[:, :, 1]
+        return axes
+
+    def quaternions(self, angles: Numbers) -> Numbers:
+        """Rotations of these joints."""
+        return _swing_twist(*_polar(angles[0::3], angles[1::3]), angles[2::3])
+
+    def range_of(self, angles: Numbers, low: Numbers, high: Numbers, largest: Numbers | float) -> None:
+        """Write how far the swing may change along and across its vector into rows of `low` and `high`."""
+        swing, _, _ = _polar(angles[0::3], angles[1::3])
+        low[0::3] = np.maximum(-self._opening - swing, -largest)
+        high[0::3] = np.minimum(self._opening - swing, largest)
+        low[1::3] = np.maximum(-2.0 * self._opening, -largest)
+        high[1::3] = np.minimum(2.0 * self._opening, largest)
+
+    def moved(self, angles: Numbers, change: Numbers) -> Numbers:
+        """The angles after a change along, across and of the twist; a swing beyond the cone is put on its edge."""
+        x, z = angles[0::3], angles[1::3]
+        _, along_x, along_z = _polar(x, z)
+        along, across = change[0::3], change[1::3]
+        moved = np.empty_like(angles)
+        moved[0::3] = x + along_x * along - along_z * across
+        moved[1::3] = z + along_z * along + along_x * across
+        moved[2::3] = np.clip(angles[2::3] + change[2::3], self.lower[2::3], self.upper[2::3])
+        return self.inside(moved)
+
+    def inside(self, angles: Numbers) -> Numbers:
+        """The angles with every swing beyond its cone put on the edge, in place."""
+        size = np.hypot(angles[0::3], angles[1::3])
+        share = np.minimum(1.0, self._opening / np.maximum(size, 1e-300))
+        angles[0::3] *= share
+        angles[1::3] *= share
+        return angles
+
+
+def _polar(x: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Length and unit direction of swing vectors; without a length the direction is X."""
+    swing = np.hypot(x, z)
+    small = swing < 1e-12
+    size = np.where(small, 1.0, swing)
+    return swing, np.where(small, 1.0, x / size), np.where(small, 0.0, z / size)
+
+
+def _swing_twist(swing: Numbers, along_x: Numbers, along_z: Numbers, twist: Numbers) -> Numbers:
+    """Unit quaternions (j, 4, F) of a twist about Y followed by a swing about the axis (x, z)."""
+    cosine, sine = np.cos(0.5 * swing), np.sin(0.5 * swing)
+    twist_cosine, twist_sine = np.cos(0.5 * twist), np.sin(0.5 * twist)
+    a, b = sine * along_x, sine * along_z
+    x, z = a * twist_cosine - b * twist_sine, b * twist_cosine + a * twist_sine
+    return np.stack((cosine * twist_cosine, x, cosine * twist_sine, z), 1)
+
+
+def finite_range(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
+    """Ranges of at most a full turn that contain the same directions, as kinematics.ranges.finite() gives them."""
+    low = np.where(lower == -inf, np.where(upper == inf, -np.pi, upper - 2.0 * np.pi), lower)
+    return low, np.minimum(upper, low + 2.0 * np.pi)

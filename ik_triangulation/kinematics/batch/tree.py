@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip.
+
+A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
+of the joints with limits, three for each ball joint (a rotation vector in armature space), and three for the place of a
+root that moves. `above`, the ancestor table, tells which joints rotate with which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mathutils import Quaternion, Vector
+
+from ..arrays import Indices, Numbers
+from ..chain import Chain
+from ..cone import Cone
+from ..euler_limits import EulerLimits
+from ..freedom import Free, Freedom
+from ..hinge import Hinge
+from ..joint import Joint
+from ..pose import Pose
+from .algebra import as_slice, exponential, matrices, normalized, product, rotate_back
+from .coordinates import Cones, Coordinates, EulerAngles, Hinges, bounded
+from .states import States
+
+
+@dataclass(frozen=True)
+class TreeTip:
+    """An end effector: its place and rotation in the frame of a joint, and the length of the limb that leads to it.
+
+    `first` is the joint at which that limb begins, for what asks for its bend.
+    """
+
+    joint: int
+    place: Vector
+    rotation: Quaternion
+    reach: float
+    first: int = 0
+
+
+class Tree:
+    """Joints, each after its parent (-1: none), and tips. With `moves_root` the first joint's place is free.
+
+    The joints have to move rigidly with their parents (Joint.plain), and the first one has to be a ball joint if its
+    place is free.
+    """
+
+    def __init__(
+        self, joints: Sequence[Joint], parents: Sequence[int], tips: Sequence[TreeTip], moves_root: bool = False
+    ) -> None:
+        self.joints, self.parents, self.tips, self.moves_root = tuple(joints), tuple(parents), tuple(tips), moves_root
+        count = len(self.joints)
+        self.above = np.eye(count, dtype=bool)  # [i, j]: joint j rotates with joint i
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                self.above[:, j] |= self.above[:, parent]
+        self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
+        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
+        self.rests = matrices(rests)
+        self.turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))  # joints that have a rest rotation
+        self._group()
+        self.compliance = self._compliances()
+        self.lower, self.upper = self._bounds()
+        self.columns = len(self.joint_of) + (3 if moves_root else 0)
+        self.size = max(tip.reach for tip in self.tips)
+
+    @classmethod
+    def of(cls, chain: Chain) -> Tree:
+        """The tree of a chain."""
+        last = len(chain.joints) - 1
+        tip = TreeTip(last, chain.tip, chain.tip_rest, chain.reach)
+        return cls(chain.joints, range(-1, last), [tip])
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether every joint leads to the one tip."""
+        return len(self.tips) == 1 and not self.moves_root and bool(self.above[:, self.tips[0].joint].all())
+
+    def _group(self) -> None:
+        """Sort the joints by kind, and number the columns."""
+        freedoms = [bounded(joint.freedom) for joint in self.joints]
+
+        def those(wanted: type) -> list[int]:
+            return [i for i, freedom in enumerate(freedoms) if isinstance(freedom, wanted)]
+
+        self.balls, hinges, cones, eulers = those(Free), those(Hinge), those(Cone), those(EulerLimits)
+        self.held = sorted({*range(len(freedoms))} - {*self.balls, *hinges, *cones, *eulers})
+        self.kinds: list[Coordinates] = []
+        self.cones: Cones | None = None
+        orders: dict[str, list[int]] = {}
+        for i in eulers:
+            orders.setdefault(freedoms[i].order, []).append(i)
+        groups: list[tuple[Any, list[int]]] = [(Hinges, hinges), *((EulerAngles, each) for each in orders.values())]
+        for kind, members in groups:
+            if members:
+                self.kinds.append(kind(members, [freedoms[i] for i in members], self._next_row))
+        if cones:
+            self.cones = Cones(cones, [freedoms[i] for i in cones], self._next_row)
+            self.kinds.append(self.cones)
+        self.angles = self._next_row  # number of rows of the angles
+        of = [i for each in self.kinds for i in _owners(each, freedoms)]
+        self.joint_of: Indices = np.array([*of, *np.repeat(self.balls, 3)], np.intp)  # of each column that rotates
+        self.at_balls, self.at_held = as_slice(np.array(self.balls, np.intp)), np.array(self.held, np.intp)
+        self.at_columns = as_slice(self.joint_of[: self.angles])
+
+    @property
+    def _next_row(self) -> int:
+        return int(self.kinds[-1].rows.stop) if self.kinds else 0
+
+    def _compliances(self) -> Numbers:
+        """Square of 1 - stiffness for each column (k, 1): its rotation beside that of a joint without stiffness."""
+        of_joint = np.array([(1.0 - joint.stiffness) ** 2 for joint in self.joints])
+        compliance = of_joint[self.joint_of]
+        return np.concatenate((compliance, np.ones(3 if self.moves_root else 0)))[:, None]
+
+    def _bounds(self) -> tuple[Numbers, Numbers]:
+        empty = np.empty((0, 1))
+        lower, upper = ([getattr(kind, end) for kind in self.kinds] for end in ("lower", "upper"))
+        return np.concatenate([empty, *lower]), np.concatenate([empty, *upper])
+
+    def states(self, poses: Sequence[Pose]) -> States:
+        """Poses of one chain as states. Rotations outside their limits are moved inside."""
+        count = len(poses)
+        angles, balls = np.empty((self.angles, count)), np.empty((len(self.balls), 4, count))
+        for n, pose in enumerate(poses):
+            for kind in self.kinds:
+                values = [v for k, i in enumerate(kind.joints) for v in kind.read(k, pose.rotations[i])]
+                angles[kind.rows, n] = values
+            for b, i in enumerate(self.balls):
+                balls[b, :, n] = pose.rotations[i]
+        held = _once(np.array([[pose.rotations[i][:] for i in self.held] for pose in poses]).reshape(count, -1, 4))
+        bases = _once(np.array([pose.base for pose in poses], float))
+        angles = np.clip(angles, self.lower, self.upper)
+        root, place = bases[:3, :3], bases[:3, 3]
+        return States(angles, normalized(balls) if len(balls) else balls, held, root, place)
+
+    def rotations(self, states: States) -> Numbers:
+        """Rotation of every joint from rest, unit quaternions (n, 4, F)."""
+        result = np.empty((len(self.joints), 4, len(states)))
+        for kind in self.kinds:
+            result[kind.joints] = kind.quaternions(states.angles[kind.rows])
+        result[self.balls], result[self.held] = states.balls, states.held
+        return result
+
+    def inside(self, angles: Numbers) -> Numbers:
+        """Angles moved inside their bounds."""
+        angles = np.clip(angles, self.lower, self.upper)
+        if self.cones:
+            self.cones.inside(angles[self.cones.rows])
+        return angles
+
+    def moved(self, states: States, frames: Numbers, change: Numbers) -> States:
+        """The states after a change (k, F) of all columns; `frames` (n, 3, 4, F) are those of the joints before it."""
+        angles, balls, place = states.angles, states.balls, states.place
+        if self.angles:
+            plain = self.cones.rows.start if self.cones else self.angles
+            angles = np.empty_like(angles)
+            np.add(states.angles[:plain], change[:plain], out=angles[:plain])
+            np.clip(angles[:plain], self.lower[:plain], self.upper[:plain], out=angles[:plain])
+            if self.cones:
+                rows = self.cones.rows
+                angles[rows] = self.cones.moved(states.angles[rows], change[rows])
+        if self.balls:
+            turns = change[self.angles : len(self.joint_of)].reshape(len(self.balls), 3, -1)
+            local = rotate_back(frames[self.at_balls][:, :, :3], turns)
+            balls = normalized(product(balls, exponential(local)))
+        if self.moves_root:
+            place = place + change[len(self.joint_of) :]
+        return States(angles, balls, states.held, states.root, place)
+
+    def ranges(self, states: States, largest: Numbers | float) -> tuple[Numbers, Numbers]:
+        """Least and greatest change of each angle (m, F) within its bounds and `largest` [rad]."""
+        low = np.maximum(self.lower - states.angles, -largest)
+        high = np.minimum(self.upper - states.angles, largest)
+        if self.cones:
+            rows = self.cones.rows
+            self.cones.range_of(states.angles[rows], low[rows], high[rows], largest)
+        return low, high
+
+
+def _owners(kind: Coordinates, freedoms: Sequence[Freedom]) -> list[int]:
+    """Joint of each row of a kind."""
+    if isinstance(kind, EulerAngles):
+        return [i for i in kind.joints for _ in freedoms[i].axes]
+    return [i for i in kind.joints for _ in range(3 if isinstance(kind, Cones) else 1)]
+
+
+def _once(values: Numbers) -> Numbers:
+    """Values of each pose (F, ...) with the poses last; only once if they are all the same."""
+    if (values == values[:1]).all():
+        values = values[:1]
+    return np.ascontiguousarray(np.moveaxis(values, 0, -1))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One bounded Gauss-Newton step of many states: the change of all columns that takes the errors off, level by level.
+
+Source: damped least squares of Levenberg 1944 and Marquardt 1963; priorities as by Nakamura, Hanafusa and Yoshikawa
+1987. With J the rows of all tasks, e their errors, W the compliance of the columns and d0 a change that is wished for,
+
+    (J W J' + diag(mu)) z = e - J d0,    d = d0 + W J' z,
+
+where mu is tiny for the most urgent level and larger for those below. In the limit that is the elimination of one level
+after the other, each in the null space of those before, without a projector: the factors of this one matrix are the
+projected levels. Columns that leave their bounds are fixed there, and the others are solved again (active set).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.batch.algebra import at, cross, lengths
+from .cholesky import solve_each
+
+Shares = Sequence[tuple[Mask, Any]]  # rows of each level, and their damping: a number, or (F)
+Solved = tuple[Numbers, Numbers]  # the change (k, F), and the damping of every row (r, F)
+
+PASSES = 6  # of the active set; what is still beyond a bound is clipped
+_URGENT = 1e-7  # damping of level 0 where there are others, as a share of the trace of its rows
+_LEAST = 1e-12  # added to every diagonal: rows without any column
+_BEYOND = 1e-12  # rounding of a bound
+_FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
+
+
+def bounded_change(
+    rows: Numbers,
+    errors: Numbers,
+    levels: Indices,
+    low: Numbers,
+    high: Numbers,
+    compliance: Numbers,
+    damping: Numbers,
+    wished: Numbers | None = None,
+) -> Numbers:
+    """Return the change (k, F) within `low` and `high` (k, F).
+
+    `rows` (r, k, F) and `errors` (r, F) are those of all tasks, `levels` (r) their priorities, `compliance` (k, 1),
+    `damping` (F) that of the last level, as a share of its trace, `wished` (k, F) the change d0.
+    """
+    columns, count = rows.shape[1:]
+    result = np.zeros((columns, count)) if wished is None else wished.copy()
+    solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
+    several = int(levels.min()) < int(levels.max())
+    shares = [(levels == level, damping if level or not several else _URGENT) for level in np.unique(levels)]
+    left: Any = np.arange(count)  # states that are not within their bounds yet
+    free: Mask | None = None  # columns that are not fixed
+    mu: Numbers | None = None
+    begun, d0 = wished is not None, wished
+    for number in range(PASSES):
+        weights = np.broadcast_to(compliance, low.shape) if free is None else compliance * free
+        aim = errors if not begun else errors - np.einsum("rkf,kf->rf", rows, d0)
+        step, mu = solve(rows, aim, weights, mu, shares)
+        if begun:
+            step += d0
+        beyond = (step < low - _BEYOND) | (step > high + _BEYOND)
+        result[:, left] = step
+        bad = np.flatnonzero(beyond.any(0))
+        if not len(bad):
+            break
+        free = ~beyond if free is None else free & ~beyond
+        if len(bad) < len(left):
+            left, free, step = left[bad], free[:, bad], step[:, bad]
+            rows, errors, mu, low, high = rows[..., bad], errors[:, bad], mu[:, bad], low[:, bad], high[:, bad]
+            shares = [(mask, at(share, bad) if isinstance(share, np.ndarray) else share) for mask, share in shares]
+            d0 = None if wished is None else wished[:, left]
+        if number < PASSES - 1:
+            fixed = np.clip(step, low, high)
+            d0, begun = np.where(free, 0.0 if wished is None else wished[:, left], fixed), True
+            result[:, left] = d0
+    return result
+
+
+def _mu(diagonal: Numbers, shares: Shares) -> Numbers:
+    """Damping of every row (r, F), from the diagonal of J W J'."""
+    mu = np.empty(diagonal.shape)
+    for mask, share in shares:
+        mu[mask] = share * diagonal[mask].sum(0) + _LEAST
+    return mu
+
+
+def _solve_written(
+    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any
+) -> tuple[Numbers, Numbers]:
+    """Solve for the change of few rows, states last."""
+    weighted = rows * weights
+    count = len(rows)
+    matrix = [[np.einsum("kf,kf->f", weighted[i], rows[j]) for j in range(i + 1)] for i in range(count)]
+    if mu is None:
+        mu = _mu(np.array([matrix[i][i] for i in range(count)]), shares)
+    for i in range(count):
+        matrix[i][i] = matrix[i][i] + mu[i]
+    along = solve_each(matrix, list(errors))
+    step: Numbers = weighted[0] * along[0]
+    for i in range(1, count):
+        step += weighted[i] * along[i]
+    return step, mu
+
+
+def _solve_blas(
+    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any
+) -> tuple[Numbers, Numbers]:
+    """Solve for the change of many rows, or of few states, by one matrix product and one factorisation for all."""
+    each = np.ascontiguousarray(rows.transpose(2, 0, 1))
+    weighted = each * weights.T[:, None]
+    matrix = weighted @ each.transpose(0, 2, 1)
+    diagonal = np.einsum("fii->fi", matrix)
+    if mu is None:
+        mu = _mu(diagonal.T, shares)
+    diagonal += mu.T
+    along = np.linalg.solve(matrix, errors.T[:, :, None])
+    return (weighted.transpose(0, 2, 1) @ along)[:, :, 0].T, mu
+
+
+def point_change(
+    velocities: Numbers, levers: Numbers, errors: Numbers, low: Numbers, high: Numbers, damping: Numbers, largest: float
+) -> Numbers:
+    """Return the same change for the commonest case: one place, every column of the same compliance.
+
+    `velocities` (m, 3, F) are the columns of the angles, `levers` (b, 3, F) the vectors from the ball joints to the
+    tip: with l a lever, a ball joint adds |l|^2 - l l' to the 3 x 3 matrix and rotates by l x z, at most by `largest`.
+    """
+    x, y, z = errors
+    xx: Any = 0.0
+    xy = xz = yy = yz = zz = xx
+    if len(levers):
+        lx, ly, lz = levers[:, 0], levers[:, 1], levers[:, 2]
+        a, b, c = (np.einsum("bf,bf->f", part, part) for part in (lx, ly, lz))
+        xx, yy, zz = b + c, a + c, a + b
+        xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((lx, ly), (lx, lz), (ly, lz)))
+    vx, vy, vz = velocities[:, 0], velocities[:, 1], velocities[:, 2]
+    free: Mask | None = None
+    change = np.zeros(vx.shape)
+    for _ in range(PASSES if len(velocities) else 1):
+        px, py, pz = (vx, vy, vz) if free is None else (vx * free, vy * free, vz * free)
+        sums = (
+            [
+                s + np.einsum("mf,mf->f", p, q)
+                for s, p, q in ((xx, px, vx), (xy, px, vy), (xz, px, vz), (yy, py, vy), (yz, py, vz), (zz, pz, vz))
+            ]
+            if len(velocities)
+            else [xx, xy, xz, yy, yz, zz]
+        )
+        mu = damping * (sums[0] + sums[3] + sums[5]) + _LEAST
+        matrix = [[sums[0] + mu], [sums[1], sums[3] + mu], [sums[2], sums[4], sums[5] + mu]]
+        along = solve_each(matrix, (x, y, z))
+        if not len(velocities):
+            break
+        wanted = vx * along[0] + vy * along[1] + vz * along[2]
+        beyond = (wanted < low) | (wanted > high)
+        if free is not None:
+            beyond &= free
+        clipped = np.clip(wanted, low, high)
+        change = clipped if free is None else np.where(free, clipped, change)
+        if not beyond.any():
+            break
+        free = ~beyond if free is None else free & ~beyond
+        fixed = np.where(beyond, change, 0.0)
+        x, y, z = (e - np.einsum("mf,mf->f", v, fixed) for e, v in ((x, vx), (y, vy), (z, vz)))
+    if not len(levers):
+        return change
+    turns = cross(levers, np.stack(along)[None])
+    turns *= np.minimum(1.0, largest / np.maximum(lengths(turns), 1e-12))[:, None]
+    return np.concatenate((change, turns.reshape(3 * len(levers), -1)))
