@@ -33,16 +33,22 @@ _TURNED = 1e-4  # [rad] angle that single precision explains
 class Watch:
     """The bones by which a limb is measured, found before anything is written.
 
-    `closely` is True if every frame has to be measured, as something besides the limb's keys may move its bones.
+    `closely` is True if every frame has to be measured, as something besides the limb's keys may move its bones. Limbs
+    that are watched together share what is `known` of the links of armatures.
     """
 
-    def __init__(self, limb: Limb) -> None:
+    def __init__(self, limb: Limb, known: dict[int, Links | None] | None = None) -> None:
         self.limb = limb
         self.followers: dict[str, Matrix] = {}  # from the rest frame of each to that of the tip bone, 4x4
         self.between: tuple[str, ...] = ()  # the bones whose constraints make them follow
-        bones = limb.armature.pose.bones
-        if any(len(bone.constraints) for bone in bones):
-            links, rests = Links(limb.armature), limb.armature.data.bones
+        known, uid = {} if known is None else known, limb.armature.session_uid
+        if uid not in known:
+            known[uid] = (
+                Links(limb.armature) if any(len(each.constraints) for each in limb.armature.pose.bones) else None
+            )
+        links = known[uid]
+        if links:
+            rests = limb.armature.data.bones
             tip = rests[limb.tip].matrix_local
             followers = links.deforming(limb.tip, limb.bones)
             self.followers = {name: rests[name].matrix_local.inverted() @ tip for name in followers}
