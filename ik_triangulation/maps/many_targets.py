@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of all targets of a map with Finish: the published method target by target, its finish for all at once."""
+"""Solving of all targets of a map with Finish: what the method reaches by itself, then the finish for all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from mathutils import Vector
@@ -19,15 +19,13 @@ from ..kinematics.batch.algebra import conjugated, lengths, product, rotate, rot
 from ..kinematics.chain import LENGTH_ROUNDING
 from ..kinematics.cost import SMALLEST_TURN
 from ..solvers import SolverSettings, solve_goal
-from ..solvers.finish import least_error
-from ..solvers.iterate import iterate
-from ..solvers.registry import SOLVERS
 from .grid import Grid
+from .own import Asked, nothing_yet, own_part
 from .search import Search
 
-_LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over, as in solve()
 _APART = 0.02  # of the reach: targets so far apart go on from where the method has left them, those between from theirs
-_OWN, _ALL = 0.6, 1000  # share of the work that is the method's own, and the parts of all work
+_OWN = 0.4  # share of the work that is the method's own, about
+T = TypeVar("T")
 
 
 class Solved(NamedTuple):
@@ -46,98 +44,62 @@ def solve_targets(
 ) -> Generator[float, None, Solved]:
     """Solve the targets (3, F) of a grid with Finish, each from the pose `start`; yields the share that is done.
 
-    The method of the settings begins as in solve(). A target that it reaches has its iterations and cost. The others
-    are finished all at once: their iterations are those of the method and all steps of the finish, and their cost is
-    that of one rotation of each joint, root first, from the start to the solution. Gauss-Newton, of which the finish
-    consists, is done all at once from the beginning. The chain has to be plain. Raises as solve() does.
+    The method of the settings begins as in solve(). A target that it reaches by itself has its iterations and cost. The
+    others are finished together: their iterations are those of the method and all steps of the finish, and their cost
+    is that of one rotation of each joint, root first, from the start to the solution. So is the cost with Gauss-Newton,
+    of which the finish consists. The chain has to be plain. Raises as solve() does.
     """
-    check = Goal(Point(Vector(targets[:, 0])), tolerance=tolerance)
-    solve_goal(start, check, replace(settings, iterations=0, finish=False))
-    tree = Tree.of(start.chain)
+    first = Goal(Point(Vector(targets[:, 0])), tolerance=tolerance)
+    solve_goal(start, first, replace(settings, iterations=0, finish=False))
+    start = start.copy()
+    start.project()
+    tree, count = Tree.of(start.chain), targets.shape[1]
     begin = tree.states([start])
-    root, (nearest, farthest) = np.array(start.head(0)), start.chain.reaches[0]
-    away = lengths(targets - root[:, None])
-    least = np.maximum(away - farthest, nearest - away)
-    enough = np.maximum(tolerance, least + LENGTH_ROUNDING * start.chain.reach)
-    search = Search(tree, targets, begin, enough, settings.iterations)
-    coarse = grid.coarse(_APART)
-    own = _Own(start, search, settings, tolerance)
+    asked = Asked(targets, tolerance, np.maximum(tolerance, _least(start, targets)))
+    search = Search(tree, targets, begin, asked.enough, settings.iterations)
+    apart, every = grid.coarse(_APART), np.arange(count)
     if settings.solver == "GAUSS_NEWTON":
-        every = np.arange(targets.shape[1])
+        own = nothing_yet(start, tree, count)
         search.keep(every, search.states)
         yield from relay(search.descend(every, every, search.bounds), 0.0)
     else:
-        for number, target in enumerate(targets.T):
-            own.solve(number, Vector(target))
-            yield _OWN * number / len(own.error)
-        own.hand_over(coarse, grid.neighbours())
-    yield from relay(search.finish(grid, settings.seed), _OWN)
-    own.improve()
-    return own.solved(begin)
+        own = yield from scaled(own_part(start, tree, asked, settings), 0.0, _OWN)
+    reached = own.error <= tolerance
+    if settings.solver != "GAUSS_NEWTON":
+        beside = np.append(~reached, False)[grid.neighbours()].any(0)
+        begun = np.flatnonzero(np.where(reached, beside, apart))
+        search.keep(begun, own.states(begun))
+        search.error[reached] = own.error[reached]
+    yield from scaled(search.finish(grid, settings.seed), _OWN, 1.0)
+    nearer = np.flatnonzero(own.error < search.error)
+    search.keep(nearer, own.states(nearer))
+    costs = cost_from(tree, begin, search.states)
+    pairs = zip((own.turns, own.total_angle, own.travel), costs, strict=True)
+    return Solved(
+        own.iterations + np.where(reached, 0, search.steps),
+        search.error,
+        search.error <= tolerance,
+        *(np.where(reached, by_method, by_finish) for by_method, by_finish in pairs),
+    )
 
 
-class _Own:
-    """What the method reaches by itself, target by target."""
+def scaled(work: Generator[float, None, T], begin: float, end: float) -> Generator[float, None, T]:
+    """Run work that yields shares from 0 to 1 as a part of a larger one, from its share `begin` to `end`."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as stopped:
+            result: T = stopped.value
+            return result
+        yield begin + (end - begin) * share
 
-    def __init__(self, start: Pose, search: Search, settings: SolverSettings, tolerance: float) -> None:
-        count = search.targets.shape[1]
-        self.start, self.search, self.settings, self.tolerance = start, search, settings, tolerance
-        self.error, self.reached = np.full(count, np.inf), np.zeros(count, bool)
-        self.iterations, self.turns = np.zeros(count, np.intp), np.zeros(count, np.intp)
-        self.total_angle, self.travel = np.zeros(count), np.zeros(count)
-        self._poses: dict[int, Any] = {}
 
-    def solve(self, number: int, place: Vector) -> None:
-        """Take the steps of the method, as solve() does before its finish."""
-        settings, target = self.settings, Point(place)
-        pose = self.start.copy()
-        pose.project()
-        before = (place - pose.tip).length
-        step = SOLVERS[settings.solver].begin()
-        error, count = iterate(step, pose, target, self.tolerance, min(settings.iterations, 1))
-        if self.tolerance < error <= _LITTLE * before:
-            enough = max(self.tolerance, least_error(pose, target) + LENGTH_ROUNDING * pose.chain.reach)
-            error, more = iterate(step, pose, target, enough, settings.iterations - count, 1, _LITTLE)
-            count += more
-        self.error[number], self.iterations[number] = error, count
-        self._poses[number] = pose.rotations
-        if error <= self.tolerance:
-            self.reached[number] = True
-            cost = pose.cost
-            self.turns[number], self.total_angle[number], self.travel[number] = (
-                cost.turns,
-                cost.total_angle,
-                cost.travel,
-            )
-
-    def hand_over(self, coarse: Mask, neighbours: Indices) -> None:
-        """Give the search what it begins from: targets that lie far apart, and those reached beside others."""
-        missed = np.append(~self.reached, False)
-        beside = missed[neighbours].any(0) & self.reached
-        self._keep(np.flatnonzero(beside | (coarse & ~self.reached)))
-        self.search.error[self.reached] = self.error[self.reached]
-
-    def improve(self) -> None:
-        """Keep the method's poses that are nearer than what the search found."""
-        self._keep(np.flatnonzero(np.isfinite(self.error) & ~self.reached & (self.error < self.search.error)))
-
-    def _keep(self, those: Indices) -> None:
-        poses = [Pose(self.start.chain, self.start.base, self._poses[number]) for number in those.tolist()]
-        if poses:
-            self.search.keep(those, self.search.tree.states(poses))
-
-    def solved(self, begin: States) -> Solved:
-        """Everything that was found."""
-        search, own = self.search, self.reached
-        turns, total_angle, travel = cost_from(search.tree, begin, search.states)
-        return Solved(
-            self.iterations + np.where(own, 0, search.steps),
-            np.where(own, self.error, search.error),
-            own | (search.error <= self.tolerance),
-            np.where(own, self.turns, turns),
-            np.where(own, self.total_angle, total_angle),
-            np.where(own, self.travel, travel),
-        )
+def _least(start: Pose, targets: Numbers) -> Numbers:
+    """Distances (F) below which no pose comes, by the lengths of the links alone, and their rounding."""
+    nearest, farthest = start.chain.reaches[0]
+    away = lengths(targets - np.array(start.head(0))[:, None])
+    least: Numbers = np.maximum(away - farthest, nearest - away) + LENGTH_ROUNDING * start.chain.reach
+    return least
 
 
 def cost_from(tree: Tree, start: States, ends: States) -> tuple[Indices, Numbers, Numbers]:

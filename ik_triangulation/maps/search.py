@@ -8,12 +8,12 @@ the neighbours until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..cooperative import Work
+from ..cooperative import Work, relay
 from ..goals.batch import BatchTarget, PlaceTask
 from ..goals.batch.task import Missing
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
@@ -152,14 +152,14 @@ class Search:
         for begin in range(0, count, size):
             yield slice(begin, begin + size)
 
-
-    def finish(self, grid: Grid, seed: int) -> Work[None]:
-        """Bring all targets of a grid as near as possible, from the states kept so far."""
+    def finish(self, grid: Grid, seed: int) -> Generator[float, None, None]:
+        """Bring all targets of a grid as near as possible, from the states kept so far; yields the share done."""
         neighbours, every = grid.neighbours(), np.arange(len(self.error))
-        begun = every[~self.done & np.isfinite(self.error)]
-        yield from self.descend(begun, begun, self.bounds)
-        yield from self.spread(neighbours, every[np.isfinite(self.error)])
-        for count, distance in _ROUNDS:
+        begun = np.isfinite(self.error)
+        stage = 1.0 / (2.0 + len(_ROUNDS))
+        yield from relay(self.descend(every[begun & ~self.done], every[begun & ~self.done], self.bounds), 0.0)
+        yield from relay(self.spread(neighbours, every[begun]), stage)
+        for number, (count, distance) in enumerate(_ROUNDS, 2):
             missed = np.flatnonzero(~self.done & grid.coarse(distance))
-            nearer = yield from self.restart(missed, count, seed)
-            yield from self.spread(neighbours, nearer)
+            nearer = yield from relay(self.restart(missed, count, seed), number * stage)
+            yield from relay(self.spread(neighbours, nearer), number * stage)
