@@ -79,7 +79,7 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
         channels_of(armature, limb.bones),
         {bone.name: freedom_of(bone) for bone in _varying(limb, armature)},
     )
-    return Sample(frame, rig, limb.at(armature), *_goals(limb, depsgraph, frame))
+    return Sample(frame, rig, limb.at(armature), *goals_at(limb, depsgraph, frame))
 
 
 def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
@@ -88,7 +88,7 @@ def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
     return [bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits]
 
 
-def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+def goals_at(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
     """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
 
     Raises TargetError if one of them has no valid position.
@@ -210,7 +210,7 @@ def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = Fa
                 _valid(target, f"Target '{limb.target_name}'", frame)
             yield Sample(frame, first.rig, first.limb, target, first.looks)
         elif still:
-            yield Sample(frame, first.rig, first.limb, *_goals(limb, go_to(staged, frame), frame))
+            yield Sample(frame, first.rig, first.limb, *goals_at(limb, go_to(staged, frame), frame))
         else:
             yield sample(limb, go_to(staged, frame), frame)
 
