@@ -106,7 +106,7 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
         try:
             _follow(live, armature, scene, depsgraph, touched, new_frame)
         except IKError as error:
-            live.problem, live.still = str(error), None
+            live.problem, live.still, live.solved = str(error), None, None
 
 
 def _follow(

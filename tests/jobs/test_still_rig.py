@@ -197,6 +197,15 @@ def test_a_target_that_is_deleted_is_said_and_does_no_harm():
     assert apart(rig, other) < 1e-4
 
 
+def test_a_target_that_is_deleted_before_the_pose_is_told_of_does_no_harm():
+    rig, target = still()
+    move(target)
+    bpy.data.objects.remove(target)
+    live._measure()
+    live.stop(rig, TIP)
+    assert not live.is_live(rig, TIP)
+
+
 def test_a_hidden_target_is_said():
     rig, target = still()
     target.hide_viewport = True
