@@ -25,7 +25,7 @@ from ..rig.freedom import keyed
 from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
-from ..rig.rotation import channel, set_rotation, values_for
+from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
 from .written import ShotArrays, SolvedArrays, arrays_of
 
@@ -53,17 +53,6 @@ def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_la
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
     return keys
-
-
-def preview_pose(limb: Limb, solved: SolvedFrame) -> None:
-    """Pose the bones that a solution turns as write_pose() does, but without keys and without evaluation."""
-    sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
-    for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
-        if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
-            continue
-        bone = limb.armature.pose.bones[joint.name]
-        values = values_for(rotation, bone.rotation_mode, joint.freedom, getattr(bone, channel(bone)[0]))
-        set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
 def key_present_pose(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
