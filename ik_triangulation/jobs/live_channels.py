@@ -16,7 +16,7 @@ from bpy.types import Object, PoseBone
 from mathutils import Quaternion
 
 from ..kinematics import Freedom, Locked, Pose
-from ..motion.arrays import Array
+from ..kinematics.arrays import Array
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
 from ..rig.rotation import channel, values_for

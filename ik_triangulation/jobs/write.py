@@ -15,7 +15,7 @@ from bpy.types import FCurve, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work, finished
-from ..kinematics import Freedom, Locked
+from ..kinematics import Freedom
 from ..motion.bezier import Curves, flowing, straight
 from ..motion.reduction import FullBake, JointChannels, Reduction, reduce
 from ..rig.channel_runs import run_of

@@ -131,7 +131,7 @@ def map_pose(
     places, inside = pixels(size)
     if settings.finish and start.chain.plain:
         disc = places[inside] * reach
-        targets = np.outer(along, disc.real) + np.outer(across, disc.imag) + np.array(origin)[:, None]
+        targets = np.outer(along[:], disc.real) + np.outer(across[:], disc.imag) + np.array(origin)[:, None]
         work = solve_targets(start, targets, Grid(inside, 2.0 / size), settings, tolerance * reach)
         return laid_out((yield from metrics_from(work, reach, size)), inside, settings.iterations)
     rows = []

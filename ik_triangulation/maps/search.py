@@ -104,7 +104,9 @@ class Search:
             met = np.zeros(len(here), bool)
             self.steps[here] -= count
             draw = [seed, count, number]
-            restart(self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=self.short)
+            restart(
+                self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=self.short
+            )
             nearer.append(self.keep(here, states))
             yield
         return np.concatenate(nearer) if nearer else those[:0]
