@@ -49,8 +49,7 @@ def bounded_change(
     `rows` (r, k, F) and `errors` (r, F) are those of all tasks, `levels` (r) their priorities, `compliance` (k, 1),
     `damping` (F) that of the last level, as a share of its trace, `wished` (k, F) the change d0.
     """
-    columns, count = rows.shape[1:]
-    result = np.zeros((columns, count)) if wished is None else wished.copy()
+    count = rows.shape[2]
     solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
     several = int(levels.min()) < int(levels.max())
     shares = [(levels == level, damping if level or not several else _URGENT) for level in np.unique(levels)]
@@ -67,7 +66,10 @@ def bounded_change(
         inside = np.clip(step, low, high)
         excess = np.abs(step - inside)
         most = excess.max(0)
-        result[:, left] = inside
+        if number:
+            result[:, left] = inside
+        else:
+            result = inside
         bad = np.flatnonzero(most > _BEYOND)
         if not len(bad) or number == PASSES - 1:
             break
