@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Speed and quality beside a peer, on the same work in one run: read the ratios, not the seconds.
 
-python scripts/benchmark.py bake [--rounds N] [--solvers ...]   whole bakes beside bpy.ops.nla.bake
-                                 [--vertices N ...]             and beside a mesh that the chain deforms
+python scripts/benchmark.py bake [--rows ...] [--solvers ...]   whole bakes beside bpy.ops.nla.bake: limits, moving
+                                 [--rounds N] [--sizes ...]     roots, meshes, many bones, out of reach, scale
+python scripts/benchmark.py paths [--paths ...] [--chains ...]  turns and jumps of joints along eight paths
+                                 [--json FILE] [--beside FILE]  and beside the figures of another version
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
+python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the ends of joint ranges, all checked
+python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
@@ -19,11 +23,11 @@ from environment import enter
 
 def main():
     enter("test")
-    from benchmarks import bake, live, map, mocap, overlay, panel, reach
+    from benchmarks import arms, bake, live, map, mocap, overlay, panel, paths, ranges, reach
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, reach, map, live, overlay, panel, mocap):
+    for benchmark in (bake, paths, reach, ranges, arms, map, live, overlay, panel, mocap):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

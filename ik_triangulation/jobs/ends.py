@@ -9,12 +9,14 @@ from statistics import median
 
 from bpy.types import PoseBone, Scene
 
+from ..goals import Goal
 from ..kinematics import Locked
 from ..kinematics.rotation import rotation_angle
 from ..motion.jumps import AROUND, FEW, ROUND, SEAM, TIMES, JointStep, Jump, turns
 from ..rig.armature import Bones
 from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
+from ..rig.frames.sampling import Sample
 from ..rig.keyframes import SAME_FRAME, keys_beside, made_by_hand
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
@@ -24,23 +26,21 @@ _DETOUR = radians(90.0)  # a way longer than the direct one by more than this is
 _MOST_STEPS = 50  # in which a way is followed; fewer frames are followed one by one
 
 
-def keep_last(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame], reader: FrameReader) -> list[SolvedFrame]:
-    """Return the solved frames with the animated pose at the last one, if that reaches already and is to be kept.
+def kept_last(limb: Limb, bones: Bones, now: Sample, goal: Goal, reader: FrameReader) -> SolvedFrame | None:
+    """Return the last frame with its animated pose as the solution, if that reaches already and is to be kept.
 
     It is kept if the limb is animated towards it: by keys after it, or by one there that was made by hand. No Jumps
     then leads the path into it; without No Jumps it is left as solved.
     """
-    result, last = list(solved), solved[-1]
-    if not (limb.smooth and limb.finish and limb.start_from != "REST" and len(solved) > 1):
-        return result
-    if not _is_animated_to(limb, last.now.frame, reader.scene):
-        return result
+    if not (limb.smooth and limb.finish and limb.start_from != "REST"):
+        return None
+    if not _is_animated_to(limb, now.frame, reader.scene):
+        return None
     # The samples of a bake have the rotations of the first frame unless something else moves the rig.
-    now = reader.as_animated(last.now)
-    solution = already_right(limb, at_frame(now, bones), last.goal)
-    if solution and len(solution.pose) == len(last.solution.pose):
-        result[-1] = SolvedFrame(now, last.goal, solution, solution.pose)
-    return result
+    animated = reader.as_animated(now)
+    pose = at_frame(animated, bones)
+    solution = already_right(limb, pose, goal)
+    return SolvedFrame(animated, goal, solution, solution.pose) if solution else None
 
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
@@ -60,11 +60,12 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     """
     if limb.destination == "NLA_TRACK":
         return []
-    ends = (0, False, solved[: AROUND + 1]), (len(solved) - 1, True, solved[-AROUND - 1 :])
+    count = len(solved)
+    ends = (0, False, range(min(AROUND + 1, count))), (count - 1, True, range(max(0, count - AROUND - 1), count))
     found = []
-    for at, after, near in ends:
-        around = [*_speeds(near)]
-        jumps = [*_turned(limb, solved, at, after, scene)]
+    for at, after, indices in ends:
+        jumps = [*_turned(limb, solved[at], at, after, scene)]
+        around = [*_speeds([solved[i] for i in indices])] if jumps else []
         farthest = [jump for jump in jumps if jump.reason == ROUND] or jumps
         jump = max(farthest, key=lambda each: each.turned.angle, default=None)
         if jump and (jump.reason == ROUND or jump.turned.angle > max(FEW, TIMES * median(around or [0.0]))):
@@ -79,9 +80,9 @@ def _speeds(solved: Sequence[SolvedFrame]) -> Iterator[float]:
         yield angle / (now.now.frame - before.now.frame)
 
 
-def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, scene: Scene) -> Iterator[Jump]:
-    """Speed of each joint [rad per frame] between the key at an end and those beyond it."""
-    clock, end = Clock(scene, limb.armature), solved[at]
+def _turned(limb: Limb, end: SolvedFrame, at: int, after: bool, scene: Scene) -> Iterator[Jump]:
+    """Speed of each joint [rad per frame] between the key at an end, the frame of index `at`, and those beyond it."""
+    clock = Clock(scene, limb.armature)
     time = clock.time(end.now.frame)
     just_inside = time - 2.0 * SAME_FRAME if after else time + 2.0 * SAME_FRAME
     bones = {bone.name: bone for bone in limb.pose_bones}

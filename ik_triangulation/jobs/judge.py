@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from ..goals.orientation import missing_angle
 from ..rig.limb import Limb
 from .frame_solver import Jumps, SolvedFrame
 from .measure import NOT_MEASURED, Measured
-from .report import FrameResult, Report, Shown
+from .report import FrameResult, JudgedFrames, Report, Shown
+from .shot import SolvedShot, frames_of
 from .write import WrittenKeys
 
 _ROWS = 5  # of missed frames that a warning names
@@ -31,22 +32,46 @@ def report_of(
     A frame is judged by the tip that was `measured` as Blender evaluates it; where that agrees with the pose that was
     written, or was not measured, by that pose.
     """
-    results = [_result(each, measured.shown.get(each.now.frame)) for each in solved]
+    results = _judged(solved, measured.shown)
     warnings = list(dict.fromkeys([*warnings, *measured.warnings, *none_due(results)]))
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "tip_deviation": written.tip_deviation}
     tolerances = limb.tolerance, limb.angle_tolerance
     notes = measured.not_following
-    alone = [_result(each, measured.alone.get(each.now.frame)) for each in solved] if notes else ()
+    alone = _judged(solved, measured.alone) if notes else ()
     following = {"not_following": notes, "alone": alone}
     return Report(
         *names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts, **following
     )
 
 
-def none_due(results: Iterable[FrameResult]) -> list[str]:
+def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> JudgedFrames:
+    """Judge solved frames; those of a shot by its arrays, a row of the report is made where it is asked for."""
+
+    def row(k: int) -> FrameResult:
+        return _result(solved[k], shown.get(solved[k].now.frame))
+
+    if not (isinstance(solved, SolvedShot) and solved.is_written):
+        return JudgedFrames.of([row(k) for k in range(len(solved))])
+    limb, angles, errors = solved.samples.first.limb, solved.angles, solved.distances.copy()
+    if shown:
+        places = {frame: k for k, frame in enumerate(frames_of(solved))}
+        angles = None if angles is None else angles.copy()
+        for frame in shown:
+            k = places[frame]
+            result = row(k)
+            errors[k] = result.error
+            if angles is not None:
+                angles[k] = result.angle
+    reached = errors <= limb.tolerance
+    if angles is not None:
+        reached &= angles <= limb.angle_tolerance
+    return JudgedFrames(row, solved.samples.frames, errors, reached, np.ones(len(solved), bool), angles)
+
+
+def none_due(results: JudgedFrames) -> list[str]:
     """Return a warning if no frame is due at its target."""
-    if any(result.due for result in results):
+    if results.due.any():
         return []
     return ["Influence is below 1 at every frame at the target: none can be said to be reached or missed."]
 
@@ -62,15 +87,17 @@ def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
     return FrameResult(now.frame, error, reached, solution.iterations, pose, solution.pose, angle, due)
 
 
-def missed_frames(results: Sequence[FrameResult]) -> list[str]:
+def missed_frames(results: JudgedFrames) -> list[str]:
     """Return a warning that names the first frames of a bake that miss the target, consecutive ones as a range."""
-    missed = [result.due and not result.reached for result in results]
-    if len(results) == 1 or not any(missed):
+    missed = results.due & ~results.reached
+    if len(results) == 1 or not missed.any():
         return []
-    pairs = zip(missed, results, strict=True)
-    rows = [[result for _, result in row] for is_missed, row in groupby(pairs, key=itemgetter(0)) if is_missed]
-    first = [f"{r[0].frame:g}" if len(r) == 1 else f"{r[0].frame:g} to {r[-1].frame:g}" for r in rows[:_ROWS]]
-    more = " and others" if len(rows) > _ROWS else ""
+    begins = np.flatnonzero(missed & ~np.concatenate(([False], missed[:-1])))
+    ends = np.flatnonzero(missed & ~np.concatenate((missed[1:], [False])))
+    frames = results.frames
+    rows = zip(begins[:_ROWS].tolist(), ends[:_ROWS].tolist(), strict=True)
+    first = [f"{frames[a]:g}" if a == b else f"{frames[a]:g} to {frames[b]:g}" for a, b in rows]
+    more = " and others" if len(begins) > _ROWS else ""
     return [f"The target is missed at frames {', '.join(first)}{more}."]
 
 

@@ -29,7 +29,7 @@ from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
 from .reach_motion import ReachMotion, ReachStyle, TargetVisit
-from .report import Report
+from .report import JudgedFrames, Report
 from .write import write_bake
 
 PATHS = ("LINE", "ARC")
@@ -151,7 +151,7 @@ def reach_through(
         writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer)
         written = yield from relay(writing, (whole, whole))
         checked = {*ends, *(stop.frame for stop in stops)}
-        some = [solved[i] for i in written.at if solved[i].now.frame in checked]
+        some = [i for i in written.at if solved[i].now.frame in checked]
         reader = next((each for each in readers if each.stepped), readers[0])
         measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()
@@ -214,7 +214,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
         [result._replace(due=result.due and result.frame in due) for result in results]
         for results in (report.frames, report.alone)
     )
-    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(JudgedFrames.of(frames))]))
     own = report.alone or report.frames
     deviating = [result for result in own if result.due and result.frame not in due and not result.reached]
     if style.straight and deviating:

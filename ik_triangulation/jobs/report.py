@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
+import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Cost, Pose
+from ..kinematics.arrays import Mask, Numbers
 from ..motion.jumps import JointStep, Jump, largest_turn
 
 
@@ -50,6 +51,63 @@ class FrameResult(NamedTuple):
     def cost(self) -> Cost:
         """Turns, total angle and travel of the solution; those of a bake add up over its frames."""
         return self.solution.cost
+
+
+class JudgedFrames(Sequence[FrameResult]):
+    """The results of all frames: arrays of what is counted, and a row for each, which is made when it is asked for.
+
+    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F).
+    """
+
+    def __init__(
+        self,
+        row: Callable[[int], FrameResult],
+        frames: Sequence[float],
+        errors: Numbers,
+        reached: Mask,
+        due: Mask,
+        angles: Numbers | None = None,
+    ) -> None:
+        self._row, self.frames, self.errors, self.reached, self.due, self.angles = (
+            row,
+            frames,
+            errors,
+            reached,
+            due,
+            angles,
+        )
+
+    @classmethod
+    def of(cls, rows: Sequence[FrameResult]) -> JudgedFrames:
+        """The results in these rows."""
+        if isinstance(rows, JudgedFrames):
+            return rows
+        angles = [np.nan if row.angle is None else row.angle for row in rows]
+        asked = any(row.angle is not None for row in rows)
+        return cls(
+            rows.__getitem__,
+            [row.frame for row in rows],
+            np.array([row.error for row in rows], float),
+            np.array([row.reached for row in rows], bool),
+            np.array([row.due for row in rows], bool),
+            np.array(angles, float) if asked else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    @overload
+    def __getitem__(self, index: int) -> FrameResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[FrameResult]: ...
+    def __getitem__(self, index: int | slice) -> FrameResult | list[FrameResult]:
+        indices = range(len(self))[index]
+        return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
+
+    @property
+    def counted(self) -> Mask:
+        """The due frames; all if none is due."""
+        return self.due if self.due.any() else np.ones(len(self), bool)
 
 
 class Remedy(NamedTuple):
@@ -121,37 +179,52 @@ class Report:
         return self.find_jumps()
 
     @cached_property
+    def judged(self) -> JudgedFrames:
+        """The frames with the arrays of what is counted."""
+        return JudgedFrames.of(self.frames)
+
+    @cached_property
     def due(self) -> Sequence[FrameResult]:
         """Frames at which the tip should be at the target.
 
         Not due are the frames between the stops of a reach, and those with an influence below 1.
         """
-        return [result for result in self.frames if result.due]
+        return [self.frames[k] for k in np.flatnonzero(self.judged.due).tolist()]
+
+    @property
+    def due_count(self) -> int:
+        """Number of due frames."""
+        return int(self.judged.due.sum())
 
     @property
     def reached(self) -> int:
         """Number of due frames within tolerance, in place and orientation."""
-        return sum(result.reached for result in self.due)
+        return int((self.judged.reached & self.judged.due).sum())
 
     @property
     def all_reached(self) -> bool:
         """True if every due frame is within tolerance."""
-        return self.reached == len(self.due)
+        return self.reached == self.due_count
 
     @property
     def missed(self) -> list[float]:
         """Due frames that are not within tolerance."""
-        return [result.frame for result in self.due if not result.reached]
+        judged = self.judged
+        return [judged.frames[k] for k in np.flatnonzero(judged.due & ~judged.reached).tolist()]
 
     @property
     def worst(self) -> FrameResult:
         """Due frame with the largest error; if none is due, of all frames."""
-        return max(self._counted, key=lambda result: result.error)
+        judged = self.judged
+        return self.frames[int(np.where(judged.counted, judged.errors, -1.0).argmax())]
 
     @property
     def largest_angle(self) -> float | None:
         """Largest deviation from the orientation at a due frame [rad], at any if none is due; None if none is asked."""
-        return max((result.angle for result in self._counted if result.angle is not None), default=None)
+        judged = self.judged
+        asked = np.zeros(0) if judged.angles is None else judged.angles[judged.counted]
+        asked = asked[~np.isnan(asked)]
+        return float(asked.max()) if len(asked) else None
 
     def following(self) -> Report:
         """Return the report as it is once all bones follow the limb."""
@@ -178,11 +251,7 @@ class Report:
     @property
     def median_error(self) -> float:
         """Median distance from tip to target at the due frames, at all if none is due [Blender units, world space]."""
-        return median(result.error for result in self._counted)
-
-    @property
-    def _counted(self) -> Sequence[FrameResult]:
-        return self.due or self.frames
+        return float(np.median(self.judged.errors[self.judged.counted]))
 
     @property
     def largest_turn(self) -> JointStep | None:
@@ -200,7 +269,7 @@ class Report:
             "tolerance": self.tolerance,
             "angle_tolerance": self.angle_tolerance,
             "frames": len(self.frames),
-            "due": len(self.due),
+            "due": self.due_count,
             "reached": self.reached,
             "largest_distance": self.worst.error,
             "largest_distance_frame": self.worst.frame,

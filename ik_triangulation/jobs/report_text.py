@@ -32,15 +32,15 @@ def _reached(report: Report) -> str:
     """Count the due frames that are reached."""
     if not report.due:
         return "On the way (influence below 1)"
-    if len(report.due) == 1:
+    if report.due_count == 1:
         return "Reached" if report.all_reached else "Not reached"
-    return f"Reached {report.reached} of {len(report.due)} frames"
+    return f"Reached {report.reached} of {report.due_count} frames"
 
 
 def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
     """Return one line about several limbs together."""
     worst = max(reports, key=lambda report: report.worst.error)
-    reached, frames = sum(report.reached for report in reports), sum(len(report.due) for report in reports)
+    reached, frames = sum(report.reached for report in reports), sum(report.due_count for report in reports)
     return (
         f"{len(reports)} {'limb' if len(reports) == 1 else 'limbs'} reached {reached} of {frames} frames, "
         f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"

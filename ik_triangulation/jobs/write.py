@@ -8,24 +8,26 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from math import inf
-from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
 from bpy.types import FCurve, Object, Scene, ViewLayer
+from mathutils import Matrix
 
 from ..cooperative import Work, finished
-from ..kinematics import Locked
+from ..kinematics import Freedom, Locked
 from ..motion.bezier import Curves, flowing, straight
 from ..motion.reduction import FullBake, JointChannels, Reduction, reduce
+from ..rig.channel_runs import run_of
 from ..rig.clock import Clock
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
 from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
-from ..rig.rotation import channel, run_of, set_rotation, values_for
-from .frame_solver import SolvedFrame, chains_of, same_joints
+from ..rig.rotation import channel, set_rotation
+from .frame_solver import SolvedFrame
+from .written import ShotArrays, SolvedArrays, arrays_of
 
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
@@ -45,23 +47,12 @@ class WrittenKeys(NamedTuple):
 def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Pose the bones as solved at one frame, and with `key` key them there; return the number of keys."""
     time = Clock(scene, limb.armature).time(solved.now.frame)
-    runs = finished(_runs(limb, [solved], [time], {}, {}))
+    runs = finished(_runs(limb, SolvedArrays([solved]), [time], {}, {}))
     keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
     return keys
-
-
-def preview_pose(limb: Limb, solved: SolvedFrame) -> None:
-    """Pose the bones that a solution turns as write_pose() does, but without keys and without evaluation."""
-    sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
-    for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
-        if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
-            continue
-        bone = limb.armature.pose.bones[joint.name]
-        values = values_for(rotation, bone.rotation_mode, joint.freedom, getattr(bone, channel(bone)[0]))
-        set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
 def key_present_pose(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
@@ -95,19 +86,19 @@ def write_bake(
     Closing `undo` restores everything, also if the work is closed before its end.
     """
     (first, last), kept = ends, kept or {}
-    clock, frames = Clock(scene, limb.armature), [each.now.frame for each in solved]
-    linear = is_linear(frames, first, last, limb.interpolation)
+    clock, arrays = Clock(scene, limb.armature), arrays_of(solved)
+    linear = is_linear(arrays.frames, first, last, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
     first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
-    times = [clock.time(frame) for frame in frames]
+    times = [clock.time(frame) for frame in arrays.frames]
     before = {}
     for name in limb.in_order:
         before[name] = _before(limb.armature, name, first)
         yield
-    runs = yield from _runs(limb, solved, times, before, kept)
+    runs = yield from _runs(limb, arrays, times, before, kept)
     full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
-    if limb.reduce and runs and len(times) > 2 and not kept and same_joints(solved):
-        at, curves, deviation = yield from _reduced(limb, solved, times, runs, linear)
+    if limb.reduce and runs and len(times) > 2 and not kept and arrays.alike:
+        at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
         runs = _thinned(runs, at, curves)
     keys = yield from write_keys(
         limb.armature,
@@ -121,6 +112,7 @@ def write_bake(
         kind=GENERATED,
         bag_of=partial(destination.bag, limb.destination),
         keep=bool(kept),
+        show=True,
     )
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation)
@@ -128,49 +120,40 @@ def write_bake(
 
 def _runs(
     limb: Limb,
-    solved: Sequence[SolvedFrame],
+    solved: SolvedArrays | ShotArrays,
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
 ) -> Work[list[Channel]]:
     """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
-    # At frames where a bone is scaled, bones that cannot turn are joints as well.
-    chains = chains_of(solved)
-    places = {key: {joint.name: i for i, joint in enumerate(chain.joints)} for key, chain in chains.items()}
-    poses, keys = [result.pose.rotations for result in solved], [id(result.pose.chain) for result in solved]
-    for joint in solved[0].pose.chain.joints:
-        if isinstance(joint.freedom, Locked) or not all(joint.name in place for place in places.values()):
-            continue
-        bone = limb.armature.pose.bones[joint.name]
+    for name in solved.joints:
+        bone = limb.armature.pose.bones[name]
         prop, _ = channel(bone)
-        at = {key: place[joint.name] for key, place in places.items()}
-        rotations = list(map(getitem, poses, map(at.__getitem__, keys)))
-        allowed = {key: chain.joints[at[key]].freedom for key, chain in chains.items()}
-        freedoms = list(map(allowed.__getitem__, keys))
-        previous = before.get(joint.name) or tuple(getattr(bone, prop))
+        rotations, freedoms = solved.rotations(name), solved.freedoms(name)
+        previous = before.get(name) or tuple(getattr(bone, prop))
         parts, begin = [], 0
-        for time, stays in (*kept.get(joint.name, {}).items(), (inf, {})):
+        for time, stays in (*kept.get(name, {}).items(), (inf, {})):
             end = bisect_left(times, time)
             if end > begin:
-                part = run_of(rotations[begin:end], bone.rotation_mode, freedoms[begin:end], previous)
+                some = freedoms if isinstance(freedoms, Freedom) else freedoms[begin:end]
+                part = run_of(rotations[begin:end], bone.rotation_mode, some, previous)
                 parts.append(part)
                 previous = tuple(part[-1].tolist())
             previous = tuple(stays.get(index, value) for index, value in enumerate(previous))
             begin = end
-        values = np.vstack(parts)
-        values = within_limits(joint.name, values, bone.rotation_mode, freedoms)
+        values = within_limits(name, np.vstack(parts), bone.rotation_mode, freedoms)
         yield
-        runs.append(Channel(joint.name, bone.path_from_id(prop), values, keyed(bone)))
+        runs.append(Channel(name, bone.path_from_id(prop), values, keyed(bone)))
     return runs
 
 
 def _reduced(
-    limb: Limb, solved: Sequence[SolvedFrame], times: Sequence[float], runs: Sequence[Channel], linear: bool
+    limb: Limb, solved: SolvedArrays | ShotArrays, times: Sequence[float], runs: Sequence[Channel], linear: bool
 ) -> Work[Reduction]:
     """Find the keys needed of a full bake, interpolated linearly or in curves."""
-    poses, worlds = [each.pose for each in solved], [each.now.rig.world for each in solved]
-    names = [joint.name for joint in poses[0].chain.joints]
+    first, worlds = solved.first, solved.worlds
+    names = [joint.name for joint in first.chain.joints]
     tracks, begin = [], 0
     for run in runs:
         columns = slice(begin, begin + run.values.shape[1])
@@ -178,9 +161,11 @@ def _reduced(
         tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
         begin = columns.stop
     values = np.hstack([run.values for run in runs]).astype(np.float64)
-    full = FullBake((straight if linear else flowing)(np.array(times, np.float64), values), tracks, poses, worlds)
-    world = worlds[0].to_3x3()
-    reach = sum((world @ poses[0].link(i)).length for i in range(len(names)))
+    full = FullBake(
+        (straight if linear else flowing)(np.array(times, np.float64), values), tracks, solved.kinematics(), worlds
+    )
+    world = Matrix(worlds[0]).to_3x3()
+    reach = sum((world @ first.link(i)).length for i in range(len(names)))
     return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
 
 
@@ -223,7 +208,9 @@ def _show(
 
 
 def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
-    """Set the rotation channels of a bone; closing `undo` restores them."""
+    """Set the rotation channels of a bone if they differ; closing `undo` restores them."""
     bone = armature.pose.bones[run.bone]
-    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
-    set_rotation(bone, values)
+    before = tuple(getattr(bone, channel(bone)[0]))
+    if before != tuple(values):  # Blender evaluates the rig again for what is set, changed or not
+        undo.callback(set_rotation, bone, before)
+        set_rotation(bone, values)

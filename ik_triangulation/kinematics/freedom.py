@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .euler_limits import EulerLimits
 
 _AXES = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
-_ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is at that limit
+ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is at that limit
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
 
@@ -60,8 +60,8 @@ class Freedom:
         ends = []
         for name, coordinate in zip(self.names, self.coordinates(rotation), strict=True):
             _, value, lower, upper = coordinate
-            ends += [f"{name} minimum"] if value - lower < _ON_LIMIT else []
-            ends += [f"{name} maximum"] if upper - value < _ON_LIMIT else []
+            ends += [f"{name} minimum"] if value - lower < ON_LIMIT else []
+            ends += [f"{name} maximum"] if upper - value < ON_LIMIT else []
         return ends
 
     def nearest(self, rotation: Quaternion) -> Quaternion:

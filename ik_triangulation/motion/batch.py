@@ -1,80 +1,135 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forward kinematics of a chain for many frames at once."""
+"""Forward kinematics of a chain for many frames at once. The last axis of an array runs over the frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion
 
-from ..kinematics import Pose
+from ..kinematics import Chain, Pose
 from ..kinematics.arrays import Array
 from ..kinematics.euler import AXES, PARITY
 
 
 class BatchKinematics:
-    """Forward kinematics for one pose for each frame, with other rotations of some joints."""
+    """Forward kinematics of a pose at each frame, with other rotations of the joints.
 
-    def __init__(self, poses: Sequence[Pose]) -> None:
-        self._poses = poses
-        self._plain = all(pose.chain.plain for pose in poses)
-        self._bases = np.array([pose.base for pose in poses])
-        chains = {id(pose.chain): pose.chain for pose in poses}  # many poses share a few chains
-        places = {key: i for i, key in enumerate(chains)}
-        self._chains = np.array([places[id(pose.chain)] for pose in poses])
-        self._tips = np.array([chain.tip for chain in chains.values()])
-        self._rests = np.array([[joint.rest for joint in chain.joints] for chain in chains.values()])
-        self._offsets = np.array([[joint.offset for joint in chain.joints] for chain in chains.values()])
+    `chains` are the few that the frames share and `which` (F) the index of that of each frame; they have joints of the
+    same names. `bases` (F x 4 x 4) are the frames of the chain's parent in armature space.
+    """
 
-    def tips(self, turned: Mapping[int, Array], which: Array) -> Array:
-        """Positions of the end effector (n x 3, armature space) at the frames `which` (n indices).
+    def __init__(self, chains: Sequence[Chain], which: Array, bases: Array, rotations: Array) -> None:
+        """Take the `rotations` (F x joints x 4) of all joints, unit quaternions."""
+        self.chains, self.which, self.rotations = chains, which, rotations
+        self._bases = bases
+        self._plain = all(chain.plain for chain in chains)
+        self._tips = _columns([chain.tip for chain in chains])
+        self._rests = _columns([[joint.rest for joint in chain.joints] for chain in chains])
+        self._offsets = _columns([[joint.offset for joint in chain.joints] for chain in chains])
 
-        `turned` maps indices of joints to unit quaternions (n x 4) that replace their rotations.
+    @classmethod
+    def of_poses(cls, poses: Sequence[Pose]) -> BatchKinematics:
+        """Take a pose for each frame."""
+        chains = {id(pose.chain): pose.chain for pose in poses}
+        places = {key: place for place, key in enumerate(chains)}
+        which = np.array([places[id(pose.chain)] for pose in poses])
+        bases = np.array([pose.base for pose in poses])
+        return cls([*chains.values()], which, bases, np.array([pose.rotations for pose in poses]))
+
+    def tips(self, rotations: Array, frames: Array) -> Array:
+        """Positions of the end effector (n x 3, armature space) at `frames` (n indices) with these rotations.
+
+        `rotations` (joints x 4 x n) are unit quaternions.
         """
-        count = self._rests.shape[1]
-        joints = [turned[i] if i in turned else self._rotations(i, which) for i in range(count)]
-        if not self._plain:  # only a pose knows the rules for scaled bones
-            rows = zip((self._poses[i] for i in which), *joints, strict=True)
-            return np.array([Pose(pose.chain, pose.base, [*map(Quaternion, row)]).tip for pose, *row in rows])
-        chains = self._chains[which]
-        there = self._tips[chains]  # from the tip to the root: everything beyond a joint rotates with it
-        for i in range(len(joints) - 1, -1, -1):
-            there = self._offsets[chains, i] + _rotated(self._rests[chains, i], _rotated(joints[i], there))
-        bases = self._bases[which]
-        return np.asarray(np.einsum("nij,nj->ni", bases[:, :3, :3], there) + bases[:, :3, 3])
+        bases = self._bases[frames]
+        if self._plain:
+            there = self._plain_tips(rotations, frames)
+            return np.asarray(np.einsum("nij,jn->ni", bases[:, :3, :3], there) + bases[:, :3, 3])
+        # Only a pose knows the rules for scaled bones.
+        which, rows = self.which[frames].tolist(), np.moveaxis(rotations, 2, 0)
+        poses = (
+            Pose(self.chains[chain], Matrix(base), [*map(Quaternion, row)])
+            for chain, base, row in zip(which, bases, rows, strict=True)
+        )
+        return np.array([pose.tip for pose in poses])
 
-    def _rotations(self, joint: int, which: Array) -> Array:
-        return np.array([self._poses[i].rotations[joint] for i in which])
+    def _plain_tips(self, rotations: Array, frames: Array) -> Array:
+        """Positions of the end effector (3 x n) in the frame of the chain's parent."""
+        chains = self.which[frames] if len(self.chains) > 1 else slice(0, 1)
+        turned, offsets = _matrices(_product(self._rests[..., chains], rotations)), self._offsets[..., chains]
+        there = self._tips[:, chains]  # from the tip to the root: everything beyond a joint rotates with it
+        for i in range(len(turned) - 1, -1, -1):
+            there = offsets[i] + _rotated(turned[i], there)
+        return there
 
 
-def rotations(values: Array, mode: str) -> Array:
-    """Convert channel values (n x channels) of Blender's rotation `mode` to unit quaternions (n x 4).
+def quaternions_of(values: Array, mode: str) -> Array:
+    """Convert channel values (... x channels x n) of Blender's rotation `mode` to unit quaternions (... x 4 x n).
 
     As in Blender, a quaternion or an axis without length is the identity.
     """
     if mode == "QUATERNION":
-        lengths = np.linalg.norm(values, axis=1, keepdims=True)
-        return np.where(lengths > 0.0, values / np.where(lengths > 0.0, lengths, 1.0), (1.0, 0.0, 0.0, 0.0))
+        lengths = np.sqrt(np.einsum("...in,...in->...n", values, values))[..., None, :]
+        if lengths.all():
+            return np.asarray(values / lengths)
+        identity = np.array((1.0, 0.0, 0.0, 0.0))[:, None]
+        return np.where(lengths > 0.0, values / np.where(lengths > 0.0, lengths, 1.0), identity)
+    result: Array = np.empty((*values.shape[:-2], 4, values.shape[-1]))
     if mode == "AXIS_ANGLE":
-        lengths = np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
-        half = np.where(lengths > 0.0, values[:, :1] / 2.0, 0.0)
-        return np.hstack((np.cos(half), np.sin(half) * values[:, 1:] / np.where(lengths > 0.0, lengths, 1.0)))
+        axes = values[..., 1:, :]
+        lengths = np.sqrt(np.einsum("...in,...in->...n", axes, axes))
+        half = np.where(lengths > 0.0, values[..., 0, :] / 2.0, 0.0)
+        result[..., 0, :] = np.cos(half)
+        result[..., 1:, :] = axes * (np.sin(half) / np.where(lengths > 0.0, lengths, 1.0))[..., None, :]
+        return result
     # As in kinematics.euler: an odd order is the mirror image of an even one.
     i, j, k = AXES[mode]
     sign = PARITY[mode]
-    cosines, sines = np.cos(sign * values / 2.0).T, np.sin(sign * values / 2.0).T
-    (ci, cj, ck), (si, sj, sk) = cosines[[i, j, k]], sines[[i, j, k]]
-    result = np.empty((len(values), 4))
-    result[:, 0] = ck * cj * ci + sk * sj * si
-    result[:, 1 + i] = sign * (ck * cj * si - sk * sj * ci)
-    result[:, 1 + j] = sign * (ck * sj * ci + sk * cj * si)
-    result[:, 1 + k] = sign * (sk * cj * ci - ck * sj * si)
+    half = sign * values / 2.0
+    cosines, sines = np.cos(half), np.sin(half)
+    ci, cj, ck = (cosines[..., axis, :] for axis in (i, j, k))
+    si, sj, sk = (sines[..., axis, :] for axis in (i, j, k))
+    result[..., 0, :] = ck * cj * ci + sk * sj * si
+    result[..., 1 + i, :] = sign * (ck * cj * si - sk * sj * ci)
+    result[..., 1 + j, :] = sign * (ck * sj * ci + sk * cj * si)
+    result[..., 1 + k, :] = sign * (sk * cj * ci - ck * sj * si)
     return result
 
 
-def _rotated(quaternions: Array, vectors: Array) -> Array:
-    """Rotate each vector (n x 3) by its unit quaternion (n x 4)."""
-    axes = quaternions[:, 1:]
-    across = 2.0 * np.cross(axes, vectors)
-    return vectors + quaternions[:, :1] * across + np.cross(axes, across)
+def _product(after: Array, before: Array) -> Array:
+    """Product of quaternions (... x 4 x n): `before` first."""
+    (a, b, c, d), (w, x, y, z) = np.moveaxis(after, -2, 0), np.moveaxis(before, -2, 0)
+    return np.stack(
+        (
+            a * w - b * x - c * y - d * z,
+            a * x + b * w + c * z - d * y,
+            a * y - b * z + c * w + d * x,
+            a * z + b * y - c * x + d * w,
+        ),
+        -2,
+    )
+
+
+def _matrices(rotations: Array) -> Array:
+    """Rotation matrices (... x 3 x 3 x n) of unit quaternions (... x 4 x n)."""
+    w, x, y, z = (rotations[..., i, :] for i in range(4))
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
+    found: Array = np.empty((*rotations.shape[:-2], 3, 3, rotations.shape[-1]))
+    found[..., 0, 0, :], found[..., 0, 1, :], found[..., 0, 2, :] = 1.0 - (yy + zz), xy - wz, xz + wy
+    found[..., 1, 0, :], found[..., 1, 1, :], found[..., 1, 2, :] = xy + wz, 1.0 - (xx + zz), yz - wx
+    found[..., 2, 0, :], found[..., 2, 1, :], found[..., 2, 2, :] = xz - wy, yz + wx, 1.0 - (xx + yy)
+    return found
+
+
+def _columns(rows: Sequence[object]) -> Array:
+    """Return an array whose last axis runs over the rows."""
+    return np.ascontiguousarray(np.moveaxis(np.array(rows, np.float64), 0, -1))
+
+
+def _rotated(turned: Array, vectors: Array) -> Array:
+    """Rotate vectors (3 x n) by matrices (3 x 3 x n)."""
+    rotated: Array = turned[:, 0] * vectors[0] + turned[:, 1] * vectors[1] + turned[:, 2] * vectors[2]
+    return rotated

@@ -20,9 +20,9 @@ FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
 AROUND = 6  # frames on either side for that median
-_NEIGHBOURS = 3  # minimum number of them
+NEIGHBOURS = 3  # minimum number of them
 NEAR = 3  # frames within which a change of being in reach explains a jump
-_LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
+LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
 
 TARGET = "the target jumps"
 REACH = "the target comes into reach or leaves it"
@@ -94,7 +94,7 @@ def fast(along: Sequence[float]) -> list[int]:
 
 def _stands_out(along: Sequence[float], k: int) -> bool:
     around = [*along[max(1, k - AROUND) : k], *along[k + 1 : k + 1 + AROUND]]
-    return len(around) >= _NEIGHBOURS and along[k] > TIMES * median(around)
+    return len(around) >= NEIGHBOURS and along[k] > TIMES * median(around)
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:
@@ -105,7 +105,7 @@ def leap(frames: Sequence[PathFrame], k: int) -> float:
     first = max(1, k - AROUND)
     moves = [_motion(*frames[i - 1 : i + 1]) for i in range(first, min(k + AROUND + 1, len(frames)))]
     move = moves.pop(k - first)
-    return move if move > _LEAP and move > TIMES * median(moves or [0.0]) else 0.0
+    return move if move > LEAP and move > TIMES * median(moves or [0.0]) else 0.0
 
 
 def _motion(before: PathFrame, now: PathFrame) -> float:

@@ -12,19 +12,17 @@ the spans, so that each span is judged by itself. All channels have their keys a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
-from ..kinematics import Free, Freedom, Pose
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Array
-from ..kinematics.rotation import rotation_angle
-from .batch import BatchKinematics, rotations
+from .batch import BatchKinematics, quaternions_of
 from .bezier import Curves, flowing, straight
+from .limit_arrays import LimitArrays
 
 _BLOCK = 250  # samples in one vectorised step
 _ROUNDING = 4e-6  # [rad] violation of a limit between two keys that is rounding of single precision
@@ -56,16 +54,16 @@ class Reduction(NamedTuple):
 class FullBake:
     """The bake of every frame, sampled at its frames and at half frames (or less) between them.
 
-    `curves` have a key for each of `poses`, and `worlds` (4x4) are the world matrices of the armature there. Between
-    two frames the rig and the joints without keyed channels count as unchanged since the frame before.
+    `curves` have a key for each frame of `kinematics`, and `worlds` (F x 4 x 4) are the world matrices of the armature
+    there. Between two frames the rig and the joints without keyed channels count as unchanged since the frame before.
     """
 
     def __init__(
-        self, curves: Curves, tracks: Sequence[JointChannels], poses: Sequence[Pose], worlds: Sequence[Matrix]
+        self, curves: Curves, tracks: Sequence[JointChannels], kinematics: BatchKinematics, worlds: Array
     ) -> None:
         self.curves, self.tracks = curves, tracks
-        self._poses = poses
-        self._worlds = np.array(worlds)[:, :3, :3]
+        self._kinematics = kinematics
+        self._worlds = np.asarray(worlds)[:, :3, :3]
         steps = np.diff(curves.times)[:, None]
         self._parts = max(2, ceil(2.0 * steps.max()))  # samples from one frame to the next
         self._times = np.append(
@@ -75,22 +73,22 @@ class FullBake:
         self._free = np.zeros(curves.values.shape[1], bool)  # columns that are keyed
         for track in tracks:
             self._free[np.arange(len(self._free))[track.columns][list(track.keyed)]] = True
-        self._values = np.empty((len(self._times), curves.values.shape[1]))
         self._tips = np.empty((len(self._times), 3))
-        chains = {id(pose.chain): pose.chain for pose in poses}.values()
-        limited = [track for track in tracks if any(c.joints[track.joint].freedom != Free() for c in chains)]
-        self._limits = [(track, np.empty(len(self._times))) for track in limited]
+        modes = {track.mode for track in tracks}
+        self._by_mode = [(mode, [track for track in tracks if track.mode == mode]) for mode in sorted(modes)]
+        self._limited = [track.joint for track in tracks if not LimitArrays(self._freedoms(track)).free]
+        limited = [track for track in tracks if track.joint in self._limited]
+        self._limits = LimitArrays([freedom for track in limited for freedom in self._freedoms(track)] or Free())
+        self._allowed = np.empty((len(limited), len(self._times)))  # violations of the full bake
 
     def measure(self) -> Work[None]:
         """Compute the position of the tip and the violations of limits at every sample; to be called first."""
-        self._moments = BatchKinematics(self._poses)
-        yield
         for block in _blocks(np.arange(len(self._times))):
-            values = self._values[block] = self.curves.at(self._times[block])
-            self._tips[block] = self._tips_of(values, block)
+            turned = self._turned(self.curves.at(self._times[block]), block)
+            self._tips[block] = self._kinematics.tips(turned, self._before[block])
             yield
-            for track, allowed in self._limits:
-                allowed[block] = np.maximum(self._beyond(track, values, block), _ROUNDING)
+            if self._limited:
+                self._allowed[:, block] = np.maximum(self._beyond(turned, block, _ROUNDING), _ROUNDING)
                 yield
 
     def samples(self, first: int, last: int) -> list[Array]:
@@ -99,40 +97,57 @@ class FullBake:
 
     def deviation(self, curves: Curves, samples: Array) -> Array:
         """Distance of the tip from the full bake with other curves, at each of these samples [Blender units, world]."""
-        apart = self._tips_of(self._with(curves, samples), samples) - self._tips[samples]
-        apart = np.einsum("nij,nj->ni", self._worlds[self._before[samples]], apart)
-        return np.asarray(np.linalg.norm(apart, axis=1))
+        return self._apart(self._turned(self._with(curves, samples), samples), samples)
 
-    def outside(self, curves: Curves, samples: Array) -> Array:
-        """Largest violation of limits with other curves, in excess of that of the full bake [rad]; at each sample."""
-        values = self._with(curves, samples)
-        beyond = [self._beyond(track, values, samples) - allowed[samples] for track, allowed in self._limits]
-        return np.array(beyond).max(axis=0) if beyond else np.zeros(len(samples))
+    def keeps(self, curves: Curves, samples: Array, tolerance: float) -> bool:
+        """Whether other curves keep the tip within the tolerance, and limits as well as the full bake, at samples."""
+        turned = self._turned(self._with(curves, samples), samples)
+        if (self._apart(turned, samples) > tolerance).any():
+            return False
+        allowed = self._allowed[:, samples]
+        return not self._limited or not (self._beyond(turned, samples, allowed) > allowed).any()
 
     def bends(self, track: JointChannels) -> Array:
         """Whether a joint meets a limit or leaves it, for each frame (booleans)."""
-        i = track.joint
-        ends = [self._freedom(i, frame).on_limits(pose.rotations[i]) for frame, pose in enumerate(self._poses)]
-        changes = [before != after for before, after in pairwise(ends)]
-        return np.logical_or([False, *changes], [*changes, False])
+        turned = np.array(self._kinematics.rotations[:, track.joint].T, np.float64)
+        freedoms = self._freedoms(track)
+        limits = LimitArrays([freedoms[chain] for chain in self._kinematics.which.tolist()])
+        changes = np.diff(limits.ends(turned)) != 0
+        return np.asarray(np.logical_or(np.append(False, changes), np.append(changes, False)))
 
     def _with(self, curves: Curves, samples: Array) -> Array:
         """Values of other curves at these samples; channels without keys are as in the full bake."""
-        return np.asarray(np.where(self._free, curves.at(self._times[samples]), self._values[samples]))
+        values: Array = curves.at(self._times[samples])
+        if not self._free.all():
+            values[:, ~self._free] = self.curves.at(self._times[samples])[:, ~self._free]
+        return values
 
-    def _tips_of(self, values: Array, samples: Array) -> Array:
+    def _turned(self, values: Array, samples: Array) -> Array:
+        """Unit quaternions of all joints (joints x 4 x n) with these values (n x channels)."""
+        turned = np.array(np.moveaxis(self._kinematics.rotations[self._before[samples]], 0, 2), np.float64)
+        columns = np.ascontiguousarray(values.T)
+        for mode, tracks in self._by_mode:
+            stacked = np.stack([columns[track.columns] for track in tracks])
+            turned[[track.joint for track in tracks]] = quaternions_of(stacked, mode)
+        return turned
+
+    def _apart(self, turned: Array, samples: Array) -> Array:
         frames = self._before[samples]
-        turned = {track.joint: rotations(values[:, track.columns], track.mode) for track in self.tracks}
-        return self._moments.tips(turned, frames)
+        apart = self._kinematics.tips(turned, frames) - self._tips[samples]
+        return np.asarray(np.linalg.norm(np.einsum("nij,nj->ni", self._worlds[frames], apart), axis=1))
 
-    def _beyond(self, track: JointChannels, values: Array, samples: Array) -> Array:
-        """Violation of the joint's limits [rad]."""
-        turned = map(Quaternion, rotations(values[:, track.columns], track.mode))
-        freedoms = (self._freedom(track.joint, frame) for frame in self._before[samples])
-        return np.array([rotation_angle(f.nearest(q), q) for f, q in zip(freedoms, turned, strict=True)])
+    def _beyond(self, turned: Array, samples: Array, least: Array | float) -> Array:
+        """Violations of limits [rad], a row for each joint that has any; exact where they are more than `least`."""
+        chains = self._kinematics.which[self._before[samples]]
+        joints = np.arange(len(self._limited))[:, None] * len(self._kinematics.chains)
+        rotations = np.ascontiguousarray(np.moveaxis(turned[self._limited], 1, 0)).reshape(4, -1)
+        least = np.broadcast_to(least, (len(self._limited), len(samples))).ravel()
+        found = self._limits.exact_excess(rotations, (joints + chains).ravel(), least)
+        return found.reshape(len(self._limited), -1)
 
-    def _freedom(self, joint: int, frame: int) -> Freedom:
-        return self._poses[frame].chain.joints[joint].freedom
+    def _freedoms(self, track: JointChannels) -> list[Freedom]:
+        """The freedom of a joint in each chain."""
+        return [chain.joints[track.joint].freedom for chain in self._kinematics.chains]
 
 
 def _blocks(samples: Array) -> list[Array]:
@@ -188,7 +203,7 @@ def _is_good(full: FullBake, slopes: Curves, tolerance: float, first: int, last:
     span = _joined(full, slopes, [first, last])
     for samples in full.samples(first, last):
         yield
-        if (full.deviation(span, samples) > tolerance).any() or (full.outside(span, samples) > 0.0).any():
+        if not full.keeps(span, samples, tolerance):
             return False
     return True
 

@@ -97,7 +97,7 @@ class Bones:
                 raise RigError(f"Bone '{name}' has an invalid rest pose. Re-create it in Edit Mode.")
             parent_rest = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
             self._rests.append(parent_rest.inverted() @ rest)
-            self._locating.append(_locating(bone, self._rests[-1]))
+            self._locating.append(locating(bone, self._rests[-1]))
             self._inheritance.append(Inheritance(bone.inherit_scale, bone.use_inherit_rotation, parent_rest.to_3x3()))
             self._stiffness.append(stiffness_of(pose_bone))
             self.freedoms.append(freedom_of(pose_bone) if name in solved else Locked())
@@ -196,7 +196,7 @@ class Bones:
         return Chain(tuple(joints), place + turn @ tip, turn)
 
 
-def _locating(bone: Bone, rest: Matrix) -> Matrix:
+def locating(bone: Bone, rest: Matrix) -> Matrix:
     """Return the matrix (3x3) from location channels to the parent's frame, in which the bone rests at `rest`."""
     if bone.use_connect:
         # Blender keeps the head on the parent's tail, whatever the channels say.

@@ -8,7 +8,7 @@ from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
 from .clock import evaluated_time
-from .dependencies import Node, follows
+from .dependencies import Dependencies, Node
 from .limb import Limb
 from .rotation import PROPERTIES
 
@@ -17,13 +17,17 @@ SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
 _TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 
 
-def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
-    """Raise the IKError that explains why this limb cannot be solved; change nothing."""
+def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer, known: Dependencies | None = None) -> None:
+    """Raise the IKError that explains why this limb cannot be solved; change nothing.
+
+    Several limbs that are checked one after the other share what is `known` of dependencies.
+    """
+    known = known or Dependencies([limb])
     check_readable(limb, scene, view_layer)
     for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
-        _check_apart_from_chain(what, limb, target, bone)
+        _check_apart_from_chain(what, limb, target, bone, known)
     for ob in limb.obstacle_objects:
-        _check_obstacle(limb, ob, scene, view_layer)
+        _check_obstacle(limb, ob, scene, view_layer, known)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
         raise SettingError(f"Influence {limb.influence:g} is out of range. Give it a number from 0 to 1.")
@@ -101,8 +105,8 @@ def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene
         raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
 
 
-def _check_apart_from_chain(what: str, limb: Limb, target: Object, bone: str) -> None:
-    followed = follows(Node(target, bone), limb.armature, limb.solved)
+def _check_apart_from_chain(what: str, limb: Limb, target: Object, bone: str, known: Dependencies) -> None:
+    followed = known.follows(Node(target, bone), limb)
     if followed:
         name = f"{target.name}: {bone}" if bone else target.name
         raise TargetError(
@@ -112,13 +116,13 @@ def _check_apart_from_chain(what: str, limb: Limb, target: Object, bone: str) ->
         )
 
 
-def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer) -> None:
+def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer, known: Dependencies) -> None:
     if scene not in ob.users_scene or not is_evaluated(ob, view_layer):
         raise TargetError(
             f"Obstacle '{ob.name}' is disabled in this view layer, its place cannot be read. "
             "Enable it in viewports or take it out of the collection."
         )
-    followed = follows(Node(ob), limb.armature, limb.solved)
+    followed = known.follows(Node(ob), limb)
     if followed:
         raise TargetError(f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection.")
     if any(modifier.type == "ARMATURE" and modifier.object == limb.armature for modifier in ob.modifiers):

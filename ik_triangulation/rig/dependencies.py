@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Dependencies of objects and bones, followed over parents, constraints, drivers and armature deformation."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-from bpy.types import Constraint, DriverVariable, FCurve, Modifier, Object, PoseBone, Scene
+from bpy.types import Constraint, Driver, DriverVariable, FCurve, Modifier, Object, Scene
 
 from ..errors import ChainError
 from .limb import Limb
@@ -31,17 +34,126 @@ class Node(NamedTuple):
     path: str = ""
 
 
-def follows(target: Node, armature: Object, chain: Collection[str]) -> str | None:
-    """Return the name of a bone of `chain` that the target depends on, directly or not; None if there is none."""
-    nodes = movers(target, armature, chain)
-    return next((node.bone for node in nodes if node.object == armature and node.bone in chain), None)
+_Key = tuple[int, str, str]
+IKConstraints = dict[str, list[Constraint]]
 
 
-def in_order(limbs: Sequence[Limb]) -> list[Limb]:
+class Dependencies:
+    """The direct dependencies of objects and bones, each read once: for as long as nothing of them changes.
+
+    Meshes that an armature deforms depend on the solved bones that the `limbs` have there, whatever their weights are.
+    """
+
+    def __init__(self, limbs: Iterable[Limb] = ()) -> None:
+        self._deforming: defaultdict[int, set[str]] = defaultdict(set)
+        for limb in limbs:
+            self._deforming[limb.armature.session_uid] |= limb.solved
+        self._causes: dict[_Key, list[Node]] = {}
+        self._ik: dict[int, IKConstraints] = {}
+        self._drivers: dict[int, dict[str, list[FCurve]]] = {}
+
+    def movers(self, start: Node) -> Iterator[Node]:
+        """Yield `start` and everything it depends on, directly or not."""
+        seen: set[_Key] = set()
+        waiting = [start]
+        while waiting:
+            node = waiting.pop()
+            key = _key(node)
+            if key not in seen:
+                seen.add(key)
+                yield node
+                if key not in self._causes:
+                    self._causes[key] = list(self._direct(node))
+                waiting += self._causes[key]
+
+    def follows(self, target: Node, limb: Limb) -> str | None:
+        """Return the name of a solved bone of the limb that a target depends on, directly or not; None without one."""
+        uid, solved = limb.armature.session_uid, limb.solved
+        nodes = self.movers(target)
+        return next((node.bone for node in nodes if node.bone in solved and node.object.session_uid == uid), None)
+
+    def needs_scene(self, start: Node) -> Bound | None:
+        """Return why `start` moves only in the user's scene; None if it can be evaluated in another scene."""
+        drivers_seen: set[int] = set()
+        for node in self.movers(start):
+            ob = node.object
+            if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
+                return Bound(f"'{ob.name}' is moved by rigid body physics", True)
+            for mesh in _bearing(node):
+                if any(map(_simulates, mesh.modifiers)):
+                    return Bound(f"'{mesh.name}' is deformed by a simulation", True)
+            for constraint in _constraints_on(node):
+                if constraint.type in _OF_THE_CAMERA and not constraint.mute:
+                    return Bound(f"constraint '{constraint.name}' on '{ob.name}' reads the scene", False)
+            if ob.session_uid not in drivers_seen and ob.animation_data:
+                drivers_seen.add(ob.session_uid)
+                if any(_is_of_the_scene(curve.driver) for curve in ob.animation_data.drivers):
+                    return Bound(f"a driver on '{ob.name}' reads the scene", False)
+        return None
+
+    def drivers_on(self, node: Node) -> Sequence[FCurve]:
+        """Return the drivers on the properties of an object or bone, or on the one property of the node."""
+        animation = node.object.animation_data
+        if animation is None or not len(animation.drivers):
+            return ()
+        if node.path:
+            return [curve for curve in animation.drivers if curve.data_path == node.path]
+        found = self._drivers.get(node.object.session_uid)
+        if found is None:
+            found = self._drivers[node.object.session_uid] = defaultdict(list)
+            for curve in animation.drivers:
+                bone = _BONE_IN_PATH.match(curve.data_path)
+                found[_unescaped(bone[1]) if bone else ""].append(curve)
+        return found.get(node.bone, ())
+
+    def _direct(self, node: Node) -> Iterator[Node]:
+        """Yield the direct dependencies of `node`."""
+        ob, bone, path = node
+        if path:
+            pass  # it does not move with its owner
+        elif bone:
+            pose_bone = ob.pose.bones.get(bone) if ob.pose else None
+            if pose_bone is None:
+                return
+            if pose_bone.parent:
+                yield Node(ob, pose_bone.parent.name)
+            yield Node(ob)
+            yield from _constrained(pose_bone.constraints)
+            if ob.session_uid not in self._ik:
+                self._ik[ob.session_uid] = ik_constraints(ob)
+            yield from _constrained(self._ik[ob.session_uid].get(bone, ()))
+        else:
+            if ob.parent:
+                yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
+                if ob.parent_type in {"VERTEX", "VERTEX_3"}:
+                    yield from self._deformed(ob.parent)
+            yield from _constrained(ob.constraints)
+            for constraint in ob.constraints:
+                if getattr(constraint, "target", None) and constraint.target.type == "MESH":
+                    yield from self._deformed(constraint.target)
+        yield from self._driving(node)
+
+    def _deformed(self, mesh: Object) -> Iterator[Node]:
+        """Yield the solved bones of the armatures that deform a mesh."""
+        for modifier in mesh.modifiers:
+            if modifier.type == "ARMATURE" and modifier.object:
+                names = self._deforming.get(modifier.object.session_uid, ())
+                yield from (Node(modifier.object, name) for name in sorted(names))
+
+    def _driving(self, node: Node) -> Iterator[Node]:
+        """Yield the objects, bones and properties that the drivers on a node read."""
+        for curve in self.drivers_on(node):
+            for variable in curve.driver.variables:
+                for source in variable.targets:
+                    if isinstance(source.id, Object):
+                        yield _source(source.id, source.bone_target, source.data_path)
+
+
+def in_order(limbs: Sequence[Limb], known: Dependencies | None = None) -> list[Limb]:
     """Return the limbs, each after those that its root or its targets depend on. Raises ChainError for a cycle."""
-    before = {
-        n: {m for m, other in enumerate(limbs) if m != n and _depends_on(limb, other)} for n, limb in enumerate(limbs)
-    }
+    known = known or Dependencies(limbs)
+    owners = {(limb.armature.session_uid, name): n for n, limb in enumerate(limbs) for name in limb.solved}
+    before = {n: set(_owners(limb, known, owners)) - {n} for n, limb in enumerate(limbs)}
     try:
         return [limbs[n] for n in TopologicalSorter(before).static_order()]
     except CycleError as error:
@@ -49,30 +161,34 @@ def in_order(limbs: Sequence[Limb]) -> list[Limb]:
         raise ChainError(f"The limbs of '{first}' and '{second}' move each other. Bake one of them first.") from error
 
 
-def _depends_on(limb: Limb, other: Limb) -> bool:
-    """Tell whether this limb's root, targets or obstacles depend on another limb."""
+def _owners(limb: Limb, known: Dependencies, owners: Mapping[tuple[int, str], int]) -> Iterator[int]:
+    """Yield the owners of the bones that this limb's root, targets or obstacles depend on, and its own."""
     nodes = [Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)]
-    nodes += [Node(ob) for ob in limb.obstacle_objects]
-    return any(follows(node, other.armature, other.solved) for node in nodes)
+    for start in (*nodes, *(Node(ob) for ob in limb.obstacle_objects)):
+        keys = ((node.object.session_uid, node.bone) for node in known.movers(start) if node.bone)
+        yield from (owners[key] for key in keys if key in owners)
 
 
-def needs_scene(start: Node) -> Bound | None:
-    """Return why `start` moves only in the user's scene; None if it can be evaluated in another scene."""
-    for node in movers(start):
-        ob = node.object
-        if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
-            return Bound(f"'{ob.name}' is moved by rigid body physics", True)
-        for mesh in _bearing(node):
-            if any(map(_simulates, mesh.modifiers)):
-                return Bound(f"'{mesh.name}' is deformed by a simulation", True)
-        for constraint in _constraints_on(node):
-            if constraint.type in _OF_THE_CAMERA and not constraint.mute:
-                return Bound(f"constraint '{constraint.name}' on '{ob.name}' reads the scene", False)
-        for curve in ob.animation_data.drivers if ob.animation_data else ():
-            driver = curve.driver
-            if (driver.type == "SCRIPTED" and "bpy" in driver.expression) or any(map(_reads_scene, driver.variables)):
-                return Bound(f"a driver on '{ob.name}' reads the scene", False)
-    return None
+def ik_constraints(armature: Object) -> IKConstraints:
+    """Return the IK constraints that rotate bones above the one they are on, by the names of those bones."""
+    found: IKConstraints = defaultdict(list)
+    for bone in armature.pose.bones if armature.pose else ():
+        if len(bone.constraints):
+            for constraint in bone.constraints:
+                if constraint.type in {"IK", "SPLINE_IK"}:
+                    for above in bone.parent_recursive[: constraint.chain_count or None]:
+                        found[above.name].append(constraint)
+    return found
+
+
+def _key(node: Node) -> _Key:
+    return node.object.session_uid, node.bone, node.path
+
+
+def _is_of_the_scene(driver: Driver) -> bool:
+    """Tell whether a driver reads the scene."""
+    scripted = driver.type == "SCRIPTED" and "bpy" in driver.expression
+    return scripted or any(map(_reads_scene, driver.variables))
 
 
 def _simulates(modifier: Modifier) -> bool:
@@ -112,55 +228,6 @@ def _constraints_on(node: Node) -> Sequence[Constraint]:
     return holder.constraints if holder else ()
 
 
-def movers(start: Node, armature: Object | None = None, chain: Collection[str] = ()) -> Iterator[Node]:
-    """Yield `start` and everything it depends on, directly or not; meshes that `armature` deforms depend on `chain`."""
-    seen: set[tuple[int, str, str]] = set()
-    waiting = [start]
-    while waiting:
-        node = waiting.pop()
-        key = (node.object.session_uid, node.bone, node.path)
-        if key not in seen:
-            seen.add(key)
-            yield node
-            waiting.extend(_causes(node, armature, chain))
-
-
-def _causes(node: Node, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
-    """Yield the direct dependencies of `node`."""
-    ob, bone, path = node
-    if path:
-        pass  # it does not move with its owner
-    elif bone:
-        pose_bone = ob.pose.bones.get(bone) if ob.pose else None
-        if pose_bone is None:
-            return
-        if pose_bone.parent:
-            yield Node(ob, pose_bone.parent.name)
-        yield Node(ob)
-        yield from _constrained(pose_bone.constraints)
-        yield from _constrained(solving(pose_bone))
-    else:
-        if ob.parent:
-            yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
-            if ob.parent_type in {"VERTEX", "VERTEX_3"}:
-                yield from _deforming(ob.parent, armature, chain)
-        yield from _constrained(ob.constraints)
-        for constraint in ob.constraints:
-            if getattr(constraint, "target", None) and constraint.target.type == "MESH":
-                yield from _deforming(constraint.target, armature, chain)
-    yield from _driving(node)
-
-
-def solving(bone: PoseBone) -> Iterator[Constraint]:
-    """Yield the IK constraints on descendants that rotate this bone."""
-    for below in bone.children_recursive:
-        for constraint in below.constraints:
-            if constraint.type in {"IK", "SPLINE_IK"}:
-                depth = len(below.parent_recursive) - len(bone.parent_recursive)
-                if constraint.chain_count == 0 or depth <= constraint.chain_count:
-                    yield constraint
-
-
 def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
     for constraint in constraints:
         if constraint.mute or not constraint.enabled:
@@ -171,31 +238,6 @@ def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
                 yield Node(slot.target, getattr(slot, "subtarget", "") if slot.target.type == "ARMATURE" else "")
         if getattr(constraint, "pole_target", None):
             yield Node(constraint.pole_target, constraint.pole_subtarget)
-
-
-def _deforming(mesh: Object, armature: Object | None, chain: Collection[str]) -> Iterator[Node]:
-    """Yield the bones of `chain` if `armature` deforms the mesh, whatever its weights are."""
-    for modifier in mesh.modifiers:
-        if modifier.type == "ARMATURE" and modifier.object == armature:
-            yield from (Node(armature, name) for name in chain)
-
-
-def drivers_on(node: Node) -> Iterator[FCurve]:
-    """Yield the drivers on the properties of an object or bone, or on the one property of the node."""
-    animation = node.object.animation_data
-    for curve in animation.drivers if animation else ():
-        bone = _BONE_IN_PATH.match(curve.data_path)
-        if (curve.data_path == node.path) if node.path else (_unescaped(bone[1]) if bone else "") == node.bone:
-            yield curve
-
-
-def _driving(node: Node) -> Iterator[Node]:
-    """Yield the objects, bones and properties that the drivers on a node read."""
-    for curve in drivers_on(node):
-        for variable in curve.driver.variables:
-            for source in variable.targets:
-                if isinstance(source.id, Object):
-                    yield _source(source.id, source.bone_target, source.data_path)
 
 
 def _source(ob: Object, bone: str, path: str) -> Node:

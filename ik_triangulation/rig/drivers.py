@@ -6,13 +6,15 @@ of a file that it does not trust, the expression may be wrong, or a variable may
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import bpy
 from bpy.types import Depsgraph, Driver, DriverTarget, DriverVariable, FCurve, Object
 
-from .dependencies import Node, drivers_on, movers
+from .dependencies import Dependencies, Node
 from .limb import Limb
+
+Validity = dict[tuple[str, int], bool]  # of drivers, by path and array index
 
 # Properties that move an object, a bone, or a limb that ends in it; a custom property does so only if it is read.
 _MOVING = re.compile(
@@ -27,28 +29,34 @@ def broken_drivers(limb: Limb, depsgraph: Depsgraph) -> list[str]:
     Each names the property and its owner, the reason if it is known, and the remedy.
     """
     found: dict[str, None] = {}
+    known = Dependencies()
+    valid: dict[int, Validity] = {}
     nodes = [Node(limb.armature, limb.tip), *(Node(*target) for target in limb.targets)]
     for start in (*nodes, *(Node(ob) for ob in limb.obstacle_objects)):
-        for node in movers(start):
-            found |= {_warning(node, curve): None for curve in _broken(node, depsgraph)}
+        for node in known.movers(start):
+            drivers = known.drivers_on(node)
+            if drivers:
+                uid = node.object.session_uid
+                if uid not in valid:
+                    valid[uid] = _valid(node.object, depsgraph)
+                found |= {_warning(node, curve): None for curve in _broken(node, drivers, valid[uid])}
     return list(found)
 
 
-def _broken(node: Node, depsgraph: Depsgraph) -> Iterator[FCurve]:
-    """Yield the drivers that move this node and do not run."""
-    valid = _valid(node.object, depsgraph)
-    for curve in drivers_on(node):
+def _broken(node: Node, drivers: Sequence[FCurve], valid: Validity) -> Iterator[FCurve]:
+    """Yield those drivers on a node that move it and do not run."""
+    for curve in drivers:
         relevant = node.path or _MOVING.match(curve.data_path)
         if relevant and not curve.mute and not valid.get((curve.data_path, curve.array_index), True):
             yield curve
 
 
-def _valid(ob: Object, depsgraph: Depsgraph) -> dict[tuple[str, int], bool]:
+def _valid(ob: Object, depsgraph: Depsgraph) -> Validity:
     """Return whether each driver of an object is valid, by path and array index.
 
     In a scene that is not shown, only the evaluated copy knows.
     """
-    valid: dict[tuple[str, int], bool] = {}
+    valid: Validity = {}
     for owner in (ob, ob.evaluated_get(depsgraph)):
         for curve in owner.animation_data.drivers if owner.animation_data else ():
             key = curve.data_path, curve.array_index

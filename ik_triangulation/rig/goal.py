@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from mathutils import Vector
 
 from ..goals import Goal, Point, Target, Transformed
 from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
+from .frames.samples import Samples
 from .frames.sampling import Sample
 from .limb import Limb
 from .looks import Looks
@@ -40,3 +43,20 @@ class GoalReader:
         frame = into @ frame
         target = Transformed(self._target, frame) if self._target else Point(frame.to_translation())
         return Goal(target, tuple(soft_goals(now, frame, start)), tolerance, angle)
+
+    def places(self, samples: Samples) -> tuple[Numbers, Numbers] | None:
+        """Return places (3, F or 1; armature space) and tolerances (F or 1) of goals that are points and nothing else.
+
+        None where samples differ in more than their matrices, or the goals ask for more.
+        """
+        first = samples.first
+        if not samples.steady or build_target(first.limb, first.looks) or has_soft_goals(first):
+            return None
+        point = np.array((*(first.limb.offset_location if first.limb.use_offset else (0.0, 0.0, 0.0)), 1.0))
+        world_places = np.einsum("ijf,j->if", samples.targets, point)
+        into = np.moveaxis(np.linalg.inv(np.moveaxis(samples.worlds, -1, 0)), 0, -1)
+        count = max(into.shape[-1], world_places.shape[-1])
+        into, world_places = (np.broadcast_to(each, (*each.shape[:-1], count)) for each in (into, world_places))
+        places = np.einsum("ijf,jf->if", into[:3], world_places)
+        stretch = np.sqrt((samples.worlds[:3, :3] ** 2).sum(0)).max(0)
+        return places, first.limb.tolerance / stretch

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bpy.types import AnimData, Constraint
 
 from .animated import moving_curves
-from .dependencies import solving
+from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .limb import Limb
 from .nla import strips_of
@@ -32,7 +32,8 @@ def live_constraints(limb: Limb) -> Iterator[Constraint]:
     bones = limb.armature.pose.bones
     for name in limb.bones:
         yield from (constraint for constraint in bones[name].constraints if _is_active(limb, constraint))
-    yield from (constraint for constraint in solving(bones[limb.bones[0]]) if _is_active(limb, constraint))
+    above = ik_constraints(limb.armature).get(limb.bones[0], ())
+    yield from (constraint for constraint in above if _is_active(limb, constraint))
 
 
 def _blends(animation: AnimData) -> bool:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotation of a bone in its rotation mode: reading, writing, and the channels to key."""
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from math import atan2, dist, hypot, inf, tau
-from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
@@ -73,45 +71,9 @@ def turn_between(values: Sequence[float], others: Sequence[float], mode: str, st
     return sum(map(rotation_angle, way, way[1:]))
 
 
-def run_of(
-    rotations: Sequence[Quaternion], mode: str, freedoms: Iterable[Freedom], previous: Sequence[float]
-) -> np.ndarray[Any, Any]:
-    """Return continuous channel values of successive rotations in rotation `mode`: a row for each.
-
-    Of all equivalent values, those are taken that continue the row before, and first `previous`, without a jump: the
-    sign of a quaternion, the sign and whole turns of an axis and angle, the Euler triple and its whole turns. Euler
-    angles with limits in the order of the mode stay inside them.
-    """
-    if mode == "QUATERNION":
-        return _quaternion_run(rotations, previous)
-    rows = []
-    for rotation, freedom in zip(rotations, freedoms, strict=True):
-        previous = values_for(rotation, mode, freedom, previous)
-        rows.append(previous)
-    return np.array(rows)
-
-
 def set_rotation(bone: PoseBone, values: Sequence[float]) -> None:
     """Write channel values of the bone's own mode."""
     setattr(bone, channel(bone)[0], values)
-
-
-def _quaternion_run(rotations: Sequence[Quaternion], previous: Sequence[float]) -> np.ndarray[Any, Any]:
-    rows = _numbers(rotations)
-    first = np.dot(rows[0], previous)
-    agreement = np.concatenate(((first,), np.einsum("ij,ij->i", rows[1:], rows[:-1])))
-    if agreement.min() >= 0.0:
-        return rows
-    return rows * np.cumprod(np.where(agreement < 0.0, -1.0, 1.0))[:, None]
-
-
-def _numbers(rotations: Sequence[Quaternion]) -> np.ndarray[Any, Any]:
-    """Return an array with a row of four numbers for each rotation."""
-    try:
-        numbers = np.frombuffer(b"".join(rotations), np.float32)
-    except TypeError:  # mathutils has no buffers before Blender 5
-        numbers = np.fromiter(chain.from_iterable(rotation[:] for rotation in rotations), np.float32)
-    return numbers.reshape(-1, 4)
 
 
 def _euler(rotation: Quaternion, order: str, freedom: Freedom, previous: Sequence[float]) -> tuple[float, ...]:

@@ -11,6 +11,8 @@ from .registry import SOLVERS
 class SolverSettings:
     """The method and its bounds: a key of SOLVERS, its maximum number of iterations, Finish, and the seed of restarts.
 
+    Without `restarts` Finish goes down from the start only.
+
     Raises SettingError for an unknown solver or a negative number of iterations.
     """
 
@@ -18,6 +20,7 @@ class SolverSettings:
     iterations: int = 100
     finish: bool = True
     seed: int = 0
+    restarts: bool = True
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:

@@ -1,93 +1,71 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole bakes beside bpy.ops.nla.bake with the IK constraint: alone, or beside a mesh that the chain deforms."""
+"""Whole bakes beside bpy.ops.nla.bake with the IK constraint: limits, moving roots, heavy scenes, many bones, scale."""
 
-from itertools import product
-from math import cos, degrees, sin
+import json
+from collections.abc import Callable
+from math import degrees
+from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
-REACH = 40.0  # of every benchmark chain [Blender units]
-AROUND = 40  # vertices in a ring of the mesh
-PAPER = (9.0, 9.0, 9.0, 9.0, 4.0)  # the chain of the 2007 paper
+from . import bounds, scenes
+from .scenes import REACH, Scene, empty_file, make_chain, make_skin, make_target, outside_in_blender
 
+__all__ = ["REACH", "make_chain", "make_skin", "make_target"]  # used by other benchmarks
 
-def lengths_of(count):
-    """The paper's chain for five bones, else equal ones of the same reach."""
-    return PAPER if count == len(PAPER) else (REACH / count,) * count
-
-
-def make_chain(count, bend=2.0):
-    """An armature of `count` connected bones along +Y, each bent by `bend` degrees, so that Blender's IK can start."""
-    from math import radians
-
-    import bpy
-    from mathutils import Vector
-
-    armature = bpy.data.armatures.new("Chain")
-    ob = bpy.data.objects.new("Chain", armature)
-    bpy.context.scene.collection.objects.link(ob)
-    bpy.context.view_layer.objects.active = ob
-    ob.select_set(True)
-    bpy.ops.object.mode_set(mode="EDIT")
-    head, parent = Vector(), None
-    for i, length in enumerate(lengths_of(count)):
-        bone = armature.edit_bones.new(f"bone_{i:02}")
-        angle = radians(bend) * i
-        bone.head, bone.tail = head, head + Vector((0.0, cos(angle), sin(angle))) * length
-        bone.parent, bone.use_connect = parent, parent is not None
-        head, parent = bone.tail.copy(), bone
-    bpy.ops.object.mode_set(mode="POSE")
-    for bone in ob.pose.bones:
-        bone.rotation_mode = "QUATERNION"
-        (bone if hasattr(bone, "select") else bone.bone).select = True
-    return ob
+WITHIN = 1e-3  # of the reach: distance up to which a frame counts as reached, for either method
+TOLERANCE = 1e-4  # of the reach: what ours is asked for
+PEER = "nla.bake"
+SIZES = (5, 250), (5, 2000), (30, 2000)
 
 
-def make_target(frames):
-    """An empty keyed every ten frames along a smooth way at 0.4 to 0.84 of the reach."""
-    import bpy
+class Row(NamedTuple):
+    """A scene to bake: what it is called in the table, what makes it, and the sizes at which it is baked."""
 
-    empty = bpy.data.objects.new("Target", None)
-    bpy.context.scene.collection.objects.link(empty)
-    for frame in range(1, frames + 11, 10):
-        t = frame / 24.0
-        r, a, b = REACH * (0.62 + 0.22 * sin(0.83 * t)), 0.91 * t, 0.55 * sin(0.47 * t)
-        empty.location = r * cos(a) * cos(b), r * sin(a) * cos(b), r * sin(b)
-        empty.keyframe_insert("location", frame=frame)
-    return empty
+    title: str
+    make: Callable[[int, int], Scene]
+    sizes: tuple[tuple[int, int], ...] = SIZES
 
 
-def make_skin(ob, vertices):
-    """A tube of about so many vertices around the chain, deformed by it, each vertex by two bones."""
-    import bpy
-    import numpy as np
-
-    rings = max(2, round(vertices / AROUND))
-    along, around = np.divmod(np.arange(rings * AROUND), AROUND)
-    angles, radius = 2.0 * np.pi * around / AROUND, 0.05 * REACH
-    places = np.column_stack((radius * np.cos(angles), REACH * along / (rings - 1), radius * np.sin(angles)))
-    first, after = along * AROUND + around, along * AROUND + (around + 1) % AROUND
-    faces = np.column_stack((first, after, after + AROUND, first + AROUND))[: (rings - 1) * AROUND]
-    mesh = bpy.data.meshes.new("Skin")
-    mesh.from_pydata(places.tolist(), [], faces.tolist())
-    skin = bpy.data.objects.new("Skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
-    skin.parent = ob
-    skin.modifiers.new("Armature", "ARMATURE").object = ob
-    bones = len(ob.pose.bones)
-    nearest = np.minimum(along * bones // rings, bones - 1)
-    for i, bone in enumerate(ob.pose.bones):
-        group = skin.vertex_groups.new(name=bone.name)
-        group.add(np.flatnonzero(nearest == i).tolist(), 0.7, "REPLACE")
-        group.add(np.flatnonzero(np.maximum(nearest - 1, 0) == i).tolist(), 0.3, "ADD")
-    return skin
+ROWS = {
+    "free": Row("no limits", scenes.free),
+    "limits": Row("limits on all but the root", scenes.limited([scenes.ROUND])),
+    "mixed": Row("shoulder, elbow, wrist, knuckle", scenes.limited(scenes.MIXED), SIZES[:2]),
+    "hinges": Row("hinges below the root", scenes.limited(scenes.HINGES), SIZES[:2]),
+    "root": Row("root bone animated", scenes.moving_root, SIZES[:1]),
+    "others": Row("the same with 300 other bones", scenes.root_and_others, SIZES[:1]),
+    "mesh": Row("beside 10,000 vertices", scenes.skinned(10_000), SIZES[:1]),
+    "heavy": Row("beside 200,000 vertices", scenes.skinned(200_000), SIZES[:1]),
+    "objects": Row("beside 2,000 objects", scenes.among_objects(2000), ((5, 2),)),
+}
+HEAD = (
+    "| Bones x frames | Scene | Method | nla.bake, ms | Ours, ms | Ratio | Reached: Blender | Ours | "
+    "Largest distance: Blender | Ours | Largest turn: Blender | Ours | Jumps: Blender | Ours | "
+    "Outside limits: Blender | Ours |"
+)
 
 
-def bake_blender(ob, target, frames):
+class Quality(NamedTuple):
+    """What Blender shows of a bake: frames within WITHIN, distances of the tip per reach, and angles in degrees.
+
+    `turn` is the largest of a bone in one frame, `jumps` the number of turns that stand out, `outside` the largest
+    angle by which a bone is outside its limits: for Blender's IK as it reads them itself.
+    """
+
+    reached: int
+    distance: float
+    turn: float
+    jumps: int
+    outside: float
+
+
+def bake_blender(scene, frames):
+    """Bake with Blender's own IK constraint; return the seconds it took."""
     import bpy
 
-    constraint = ob.pose.bones[-1].constraints.new("IK")
-    constraint.target = target
+    constraint = scene.bones[-1].constraints.new("IK")
+    constraint.target, constraint.chain_count = scene.target, scene.count
     started = perf_counter()
     bpy.ops.nla.bake(
         frame_start=1,
@@ -103,12 +81,21 @@ def bake_blender(ob, target, frames):
     return perf_counter() - started
 
 
-def bake_ours(solver, smooth):
-    def run(ob, target, frames):
-        from ik_triangulation.jobs.bake import bake
-        from ik_triangulation.rig.limb import Limb
+def limb_of(scene, **settings):
+    """Return the limb of a scene, at the benchmark's tolerance and otherwise with the defaults."""
+    from ik_triangulation.rig.limb import Limb
 
-        limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, tolerance=1e-4 * REACH, solver=solver, smooth=smooth)
+    settings = {"tolerance": TOLERANCE * REACH, **settings}
+    return Limb.from_tip(scene.ob, scene.bones[-1].name, scene.target, scene.count, **settings)
+
+
+def bake_ours(solver, **settings):
+    """Return the method that bakes with a solver and these settings; it returns the seconds it took."""
+
+    def run(scene, frames):
+        from ik_triangulation.jobs.bake import bake
+
+        limb = limb_of(scene, solver=solver, **settings)
         started = perf_counter()
         bake(limb, 1, frames)
         return perf_counter() - started
@@ -116,67 +103,117 @@ def bake_ours(solver, smooth):
     return run
 
 
-def quality(ob, target, frames):
-    """Median and largest distance per reach, and the largest turn of a bone in one frame [degrees], by stepping."""
+def quality(scene, frames, blender=False):
+    """What Blender shows of a bake, by stepping through it; with `blender` limits are those of its own IK."""
     import bpy
 
     from ik_triangulation.kinematics.rotation import rotation_angle
+    from ik_triangulation.motion.jumps import jumps, turns
+    from ik_triangulation.rig.freedom import freedom_of
 
-    distances, jump, before = [], 0.0, None
+    bones = scene.bones
+    freedoms = [freedom_of(bone) for bone in bones]
+    distances, path, outside = [], [], 0.0
     for frame in range(1, frames + 1):
         bpy.context.scene.frame_set(frame)
-        distances.append((ob.pose.bones[-1].tail - target.matrix_world.translation).length)
-        now = [bone.rotation_quaternion.copy() for bone in ob.pose.bones]
-        if before:
-            jump = max(jump, *(rotation_angle(a, b) for a, b in zip(before, now, strict=True)))
-        before = now
-    return median(distances) / REACH, max(distances) / REACH, degrees(jump)
+        tip = scene.ob.matrix_world @ bones[-1].tail
+        distances.append((tip - scene.target.matrix_world.translation).length / REACH)
+        path.append([bone.rotation_quaternion.copy() for bone in bones])
+        for bone, freedom, turn in zip(bones, freedoms, path[-1], strict=True):
+            own = degrees(rotation_angle(freedom.nearest(turn), turn))
+            outside = max(outside, outside_in_blender(bone, turn) if blender else own)
+    along = turns(path)
+    reached = sum(distance <= WITHIN for distance in distances)
+    return Quality(reached, max(distances), degrees(max(along)), len(jumps(along)), outside)
+
+
+def methods_of(arguments):
+    """Each solver with the defaults, and bare if asked for: without No Jumps."""
+    bare = arguments.solvers if arguments.bare else ()
+    return {key: bake_ours(key) for key in arguments.solvers} | {
+        f"{key}, bare": bake_ours(key, smooth=False) for key in bare
+    }
+
+
+def beside(row, size, methods, rounds):
+    """Bake a scene with Blender's IK and each method in turn, `rounds` times over; return times and qualities."""
+    import bpy
+
+    every = {PEER: bake_blender} | methods
+    times, found = {name: [] for name in every}, {}
+    for _ in range(rounds):
+        for name, method in every.items():
+            empty_file()
+            scene = row.make(*size)
+            bpy.context.view_layer.update()
+            times[name].append(method(scene, size[1]))
+            if scene.skin:
+                bpy.data.objects.remove(scene.skin)
+            if name not in found:
+                found[name] = quality(scene, size[1], blender=name == PEER)
+    return {name: median(seconds) for name, seconds in times.items()}, found
+
+
+def line_of(row, size, name, times, found):
+    """A line of the table: one method beside Blender's IK."""
+    peer, own = found[PEER], found[name]
+    cells = [f"{size[0]} x {size[1]}", row.title, name]
+    cells += [f"{times[each] * 1e3:.1f}" for each in (PEER, name)] + [f"{times[PEER] / times[name]:.2f}"]
+    cells += [f"{each.reached}" for each in (peer, own)] + [f"{each.distance:.1e}" for each in (peer, own)]
+    cells += [f"{each.turn:.1f}°" for each in (peer, own)] + [f"{each.jumps}" for each in (peer, own)]
+    cells += [f"{each.outside:.2g}°" for each in (peer, own)]
+    return f"| {' | '.join(cells)} |"
 
 
 def run(arguments):
-    """Bones x frames beside meshes, each method in turn, `rounds` times over; the ratio is of the medians."""
+    """Each row at each of its sizes beside nla.bake, then what Blender has nothing like, in tables for the README."""
     import bpy
 
-    methods = {"nla.bake": bake_blender}
-    for key in arguments.solvers:
-        methods |= {f"{key}, bare": bake_ours(key, smooth=False), f"{key}, No Jumps": bake_ours(key, smooth=True)}
-    print(
-        f"Blender {bpy.app.version_string}, rotation channels, medians of {arguments.rounds} rounds; distances / reach"
-    )
-    print(
-        f"{'bones x frames':>14} {'vertices':>8}  {'method':<26} {'ms':>8} {'ratio':>6}  {'median':>8} {'largest':>8}"
-        f"  {'turn':>6}"
-    )
-    for (bones, frames), vertices in product(arguments.sizes, arguments.vertices):
-        times = {name: [] for name in methods}
-        results = {}
-        for _ in range(arguments.rounds):
-            for name, method in methods.items():
-                bpy.ops.wm.read_factory_settings(use_empty=True)
-                target, ob = make_target(frames), make_chain(bones)
-                skin = make_skin(ob, vertices) if vertices else None
-                bpy.context.view_layer.update()
-                times[name].append(method(ob, target, frames))
-                if skin:
-                    bpy.data.objects.remove(skin)
-                if name not in results:
-                    results[name] = quality(ob, target, frames)
-        peer = median(times["nla.bake"])
-        for name in methods:
-            mid, worst, turn = results[name]
-            own = median(times[name])
-            size = f"{bones} x {frames}"
-            print(
-                f"{size:>14} {vertices:>8}  {name:<26} {own * 1e3:8.1f} {peer / own:6.2f}  {mid:8.1e} {worst:8.1e}"
-                f"  {turn:5.1f}°",
-                flush=True,
-            )
+    beside_blender = [name for name in arguments.rows if name in ROWS]
+    kept = {"blender": bpy.app.version_string, "rows": []}
+    every_bound = bounds.ROWS | bounds.HIDDEN
+    if beside_blender:
+        print(
+            f"Blender {bpy.app.version_string}, rotation channels, medians of {arguments.rounds} interleaved rounds; "
+            f"distances / reach, reached within {WITHIN:g}\n\n{HEAD}\n{'|---' * HEAD.count(' |')}|",
+            flush=True,
+        )
+    for name in beside_blender:
+        for size in arguments.sizes or ROWS[name].sizes:
+            times, found = beside(ROWS[name], size, methods_of(arguments), arguments.rounds)
+            for method in methods_of(arguments):
+                print(line_of(ROWS[name], size, method, times, found), flush=True)
+            kept["rows"] += [
+                {"row": name, "size": size, "method": method, "seconds": times[method], **found[method]._asdict()}
+                for method in times
+            ]
+    for name in arguments.rows:
+        if name in every_bound:
+            kept[name] = every_bound[name](arguments)
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+def sizes(text):
+    """Bones and frames from a text such as 5x250."""
+    bones, frames = map(int, text.split("x"))
+    return bones, frames
 
 
 def add_arguments(parser):
     """Add the benchmark's arguments to the command line."""
+    rows = [*ROWS, *bounds.ROWS]
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION"])
-    sizes = {"nargs": "+", "type": lambda text: tuple(map(int, text.split("x")))}
-    parser.add_argument("--sizes", **sizes, default=[(5, 250), (5, 2000), (30, 2000)], metavar="BONESxFRAMES")
-    parser.add_argument("--vertices", nargs="+", type=int, default=[0], help="of a mesh that the chain deforms")
+    parser.add_argument("--solvers", nargs="+", default=["TRIANGULATION", "GAUSS_NEWTON"])
+    parser.add_argument(
+        "--rows",
+        nargs="+",
+        choices=[*rows, *bounds.HIDDEN],
+        default=rows,
+        metavar="ROW",
+        help=f"default: {' '.join(rows)}",
+    )
+    parser.add_argument("--sizes", nargs="+", type=sizes, metavar="BONESxFRAMES", help="in place of each row's own")
+    parser.add_argument("--bare", action="store_true", help="also with No Jumps off")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there as well, to compare two versions")
+    bounds.add_arguments(parser)

@@ -11,7 +11,7 @@ from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.jobs.frame_solver import follow
 from ik_triangulation.jobs.judge import missed_frames, moved_inside, none_due, report_of
 from ik_triangulation.jobs.measure import NOT_MEASURED
-from ik_triangulation.jobs.report import FrameResult, Shown
+from ik_triangulation.jobs.report import FrameResult, JudgedFrames, Shown
 from ik_triangulation.jobs.write import WrittenKeys
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.sampling import sample
@@ -29,6 +29,10 @@ def solved(**settings):
     limb = Limb.from_tip(chain_rig(3), "Bone 2", empty(), **settings)
     now = sample(limb, bpy.context.evaluated_depsgraph_get(), 1.0)
     return limb, list(follow(limb, Bones(limb.armature, limb.bones, limb.solved), [now]))
+
+
+def judged(*due_and_reached):
+    return JudgedFrames.of(results(*due_and_reached))
 
 
 def results(*due_and_reached):
@@ -57,15 +61,15 @@ def test_with_an_influence_below_one_no_frame_is_due_and_that_is_told_once():
     limb, frames = solved(influence=0.5)
     report = report_of(limb, frames * 2, 0.1, WRITTEN, ["Something.", "Something."])
     assert report.due == []
-    assert report.warnings == ["Something.", *none_due([])]
+    assert report.warnings == ["Something.", *none_due(JudgedFrames.of([]))]
 
 
 def test_missed_frames_in_a_row_are_named_as_a_range():
     hit, miss, on_its_way = (True, True), (True, False), (False, False)
-    (text,) = missed_frames(results(hit, miss, miss, on_its_way, miss, hit))
+    (text,) = missed_frames(judged(hit, miss, miss, on_its_way, miss, hit))
     assert text == "The target is missed at frames 2 to 3, 5."
-    assert missed_frames(results(miss)) == []
-    (text,) = missed_frames(results(*[miss, hit] * 7))
+    assert missed_frames(judged(miss)) == []
+    (text,) = missed_frames(judged(*[miss, hit] * 7))
     assert text == "The target is missed at frames 1, 3, 5, 7, 9 and others."
 
 

@@ -16,8 +16,8 @@ from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.rig import destination
+from ik_triangulation.rig.channel_runs import run_of
 from ik_triangulation.rig.keyframes import writing
-from ik_triangulation.rig.rotation import run_of
 
 from ..rigs import (
     EULER_MODES,
@@ -230,9 +230,9 @@ STEPS = [
     (baking, "check_limb"),
     (baking, "check_keys"),
     (destination, "ensure_channelbag"),
-    (writing, "join_group"),
+    (writing, "new_curve"),
     (writing, "merge_keys"),
-    (writing, "new_keys"),
+    (writing, "NewKeys"),
 ]
 
 
@@ -245,7 +245,7 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
     bpy.context.view_layer.update()
     rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
     monkeypatch.setattr(
-        module, step, broken_after(1 if step in {"solve_goal", "join_group"} else 0, getattr(module, step))
+        module, step, broken_after(1 if step in {"solve_goal", "new_curve"} else 0, getattr(module, step))
     )
     with nothing_lost(), pytest.raises(BrokenError):
         bake(limb(rig, target), 1, 10)

@@ -14,7 +14,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.batch import BatchKinematics, rotations
+from ik_triangulation.motion.batch import BatchKinematics, quaternions_of
 from ik_triangulation.motion.bezier import Curves, flowing, straight
 from ik_triangulation.motion.reduction import FullBake, JointChannels, reduce
 from ik_triangulation.solvers import solve
@@ -83,7 +83,8 @@ def baked(poses, mode, lines=straight, world=None, first=1.0, step=1.0):
     width = columns[0].shape[1]
     tracks = [JointChannels(i, mode, slice(i * width, (i + 1) * width), range(width)) for i in range(len(columns))]
     times = first + step * np.arange(len(poses))
-    return FullBake(lines(times, np.hstack(columns)), tracks, poses, [world or Matrix.Identity(4)] * len(poses))
+    worlds = np.array([world or Matrix.Identity(4)] * len(poses))
+    return FullBake(lines(times, np.hstack(columns)), tracks, BatchKinematics.of_poses(poses), worlds)
 
 
 def shown(full, curves, times):
@@ -147,7 +148,7 @@ def test_straight_curves_are_straight_and_flowing_ones_smooth():
 @pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", *EULER_ORDERS])
 def test_channel_values_mean_the_rotations_that_mathutils_reads(mode):
     values = np.random.default_rng(2).normal(scale=2.0, size=(200, 4 if len(mode) > 3 else 3))
-    for row, found in zip(values, rotations(values, mode), strict=True):
+    for row, found in zip(values, quaternions_of(values.T, mode).T, strict=True):
         if mode == "QUATERNION":
             wanted = Quaternion(row).normalized()
         elif mode == "AXIS_ANGLE":
@@ -160,7 +161,7 @@ def test_channel_values_mean_the_rotations_that_mathutils_reads(mode):
 @pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE"])
 def test_channel_values_without_a_direction_mean_no_rotation(mode):
     values = np.array([[0.0, 0.0, 0.0, 0.0], [0.7, 0.0, 0.0, 0.0]])
-    assert rotations(values, mode) == pytest.approx(np.array([[1.0, 0.0, 0.0, 0.0]] * 2))
+    assert quaternions_of(values.T, mode).T.tolist() == [[1.0, 0.0, 0.0, 0.0]] * 2
 
 
 def scaled(chain, random):
@@ -178,13 +179,10 @@ def test_the_end_effectors_of_many_moments_are_those_of_their_poses(kind):
     chains = [scaled(chain, random) for chain in chains] if kind == "scaled" else chains
     poses = [random_pose(chain, random, random_base(random)) for chain in chains]
     others = [random_pose(pose.chain, random, pose.base) for pose in poses]
-    turned = {i: np.array([other.rotations[i] for other in others]) for i in (0, 2, 3)}
-    for i in (1, 4):  # these stay
-        for pose, other in zip(poses, others, strict=True):
-            other.rotations[i] = pose.rotations[i]
+    turned = np.array([[other.rotations[i] for i in range(5)] for other in others])
     wanted = np.array([Pose(other.chain, other.base, other.rotations).tip for other in others])
     which = np.array([3, 11, 4])
-    found = BatchKinematics(poses).tips({i: values[which] for i, values in turned.items()}, which)
+    found = BatchKinematics.of_poses(poses).tips(np.moveaxis(turned[which], 0, 2), which)
     assert np.abs(found - wanted[which]).max() < 1e-5
 
 
@@ -300,6 +298,7 @@ def test_channels_without_keys_stay_as_they_are():
     values = np.hstack([channels([pose.rotations[i] for pose in poses], "XYZ") for i in range(3)])
     values[:, 4] = 0.5 * np.sin(2.0 * pi * np.arange(60) / 3.0)
     tracks = [JointChannels(i, "XYZ", slice(3 * i, 3 * i + 3), (0, 2) if i == 1 else (0, 1, 2)) for i in range(3)]
-    full = FullBake(straight(np.arange(60.0), values), tracks, poses, [Matrix.Identity(4)] * 60)
+    worlds = np.array([Matrix.Identity(4)] * 60)
+    full = FullBake(straight(np.arange(60.0), values), tracks, BatchKinematics.of_poses(poses), worlds)
     reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20

@@ -8,12 +8,13 @@ import bpy
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report_text import lines, summary, summary_of_all
 from ik_triangulation.rig.animated import PER_FRAME, ignored
-from ik_triangulation.rig.frames.sampling import samples, temporary_scene
+from ik_triangulation.rig.frames.reader import FrameReader
 from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 
@@ -369,8 +370,7 @@ def test_keys_of_what_is_no_longer_there_are_no_obstacle():
 
 def of_limb(limb: Limb, frames):
     """The samples of a limb at these frames."""
-    with temporary_scene(limb, bpy.context.scene) as staged:
-        return list(samples(limb, staged, frames))
+    return list(finished(FrameReader(limb, bpy.context.scene, bpy.context.view_layer, frames).read()))
 
 
 def test_every_setting_that_is_read_at_every_frame_is_one_of_a_limb():

@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.armature import Bones, base_of, bones_from_tip, bones_in_line, channels_of
-from ik_triangulation.rig.frames.static_motion import stands_still
+from ik_triangulation.rig.frames.keyed_reading import stands_still
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -272,6 +272,6 @@ def test_branches_follow_without_being_turned():
 def test_bones_whose_names_begin_alike_are_told_apart():
     rig = chain_rig(3, names=["arm", "arm.001", "arm.0010"])
     turn_bone(rig, "arm.0010")
-    assert stands_still(Limb.from_tip(rig, "arm.001", empty()))
+    assert stands_still(Limb.from_tip(rig, "arm.001", empty()), bpy.context.scene, (1, 20))
     turn_bone(rig, "arm")
-    assert not stands_still(Limb.from_tip(rig, "arm.001", empty(), chain_count=1))
+    assert not stands_still(Limb.from_tip(rig, "arm.001", empty(), chain_count=1), bpy.context.scene, (1, 20))

@@ -6,7 +6,8 @@ from random import Random
 import bpy
 import pytest
 
-from ik_triangulation.rig.dependencies import Node, follows
+from ik_triangulation.rig.dependencies import Dependencies, Node
+from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
     armature,
@@ -48,5 +49,6 @@ def test_what_follows_what_is_known_as_blender_moves_it(seed):
     rig.pose.bones["Bone 1"].rotation_quaternion = (0.7, 0.3, 0.2, 0.1)
     bpy.context.view_layer.update()
     moves = (target.matrix_world.translation - before).length > 1e-6
-    followed = follows(Node(target), rig, ["Bone 0", "Bone 1"])
+    limb = Limb.from_tip(rig, "Bone 1", target)
+    followed = Dependencies([limb]).follows(Node(target), limb)
     assert followed or not moves

@@ -255,8 +255,8 @@ STEPS = [
     (commit, "write_keys"),
     (commit, "_show"),
     (measure, "_judge"),
-    (writing, "new_keys"),
-    (writing, "join_group"),
+    (writing, "NewKeys"),
+    (writing, "new_curve"),
 ]
 CASES = [(where, *step) for where in KINDS for step in STEPS]
 CASES += [("NEW_ACTION", destination, "ensure_channelbag"), ("NEW_ACTION", destination, "_assign")]
@@ -267,7 +267,7 @@ CASES += [("NEW_ACTION", destination, "ensure_channelbag"), ("NEW_ACTION", desti
 def test_a_bake_that_fails_at_any_step_changes_nothing(where, module, step, kind, monkeypatch):
     if step == "_assign" and kind == "nothing":
         pytest.skip("there is nothing to assign")
-    if step == "join_group" and (where, kind) == ("NEW_ACTION", "keys"):
+    if step == "new_curve" and (where, kind) == ("NEW_ACTION", "keys"):
         pytest.skip("all curves are there")
     rig, target = moving(kind)
     bpy.context.view_layer.update()

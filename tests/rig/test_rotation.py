@@ -11,7 +11,8 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import EulerLimits, Free
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
+from ik_triangulation.rig.channel_runs import run_of
+from ik_triangulation.rig.rotation import rotation_of, set_rotation
 
 from ..rigs import (
     EULER_MODES,

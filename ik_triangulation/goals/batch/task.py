@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, Tree
-from ...kinematics.batch.algebra import as_slice, at, compose, cross, dot, lengths, square_to, turn_vectors
+from ...kinematics.batch.algebra import as_slice, at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
 from .targets import BatchTarget
 
 _ALIGNED = 1e-9  # sine below which two directions have no axis between them
@@ -67,14 +67,20 @@ class Task(Protocol):
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the rows of the Jacobian into `out` (r, k, F), which is zero; `axes` (k, 3, F) are the columns'."""
 
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Way of the goal [Blender units] to each pose from the one before (F - 1, or none if it rests).
+
+        It is seen from a root with this orientation (3, 3, F or 1) and `place` (3, F or 1).
+        """
+
     def take(self, columns: Columns) -> Task:
         """The task of those poses."""
 
     def at_level(self, level: int) -> Task:
         """The same task with another priority."""
 
-    def within(self, share: float) -> Task:
-        """The same task with a share of its tolerance."""
+    def within(self, tolerance: Numbers) -> Task:
+        """The same task with another tolerance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +124,10 @@ class PlaceTask:
             off[i, i] += 1.0
         return off
 
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the target's origin."""
+        return _ways(rotate_back(root, self.target.place - place))
+
     def take(self, columns: Columns) -> PlaceTask:
         """The task of those poses."""
         return replace(self, target=self.target.take(columns), tolerance=at(self.tolerance, columns))
@@ -126,9 +136,9 @@ class PlaceTask:
         """The same task with another priority."""
         return replace(self, level=level)
 
-    def within(self, share: float) -> PlaceTask:
-        """The same task with a share of its tolerance."""
-        return replace(self, tolerance=self.tolerance * share)
+    def within(self, tolerance: Numbers) -> PlaceTask:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +157,9 @@ class _AngleTask:
         """The same task with another priority."""
         return replace(self, level=level)
 
-    def within(self, share: float) -> Any:
-        """The same task with a share of its tolerance."""
-        return replace(self, tolerance=self.tolerance * share)
+    def within(self, tolerance: Numbers) -> Any:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +180,11 @@ class OrientTask(_AngleTask):
         columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
         for i in range(3):
             out[i, columns] = axes[columns, i] * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Angles of the rotation from pose to pose."""
+        seen = compose(root.swapaxes(0, 1), self.rotation)
+        return lengths(turn_vectors(compose(seen[..., 1:], seen[..., :-1].swapaxes(0, 1)))) * self.length
 
     def take(self, columns: Columns) -> OrientTask:
         """The task of those poses."""
@@ -202,6 +217,10 @@ class AlongTask(_AngleTask):
         columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
         for i, across in enumerate(measured.more):
             out[i, columns] = dot(axes[columns], across) * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the end of a unit vector along the direction."""
+        return _ways(rotate_back(root, self.direction)) * self.length
 
     def take(self, columns: Columns) -> AlongTask:
         """The task of those poses."""
@@ -252,10 +271,19 @@ class PoleTask(_AngleTask):
         lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * pivots
         out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
 
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the pole."""
+        return _ways(rotate_back(root, self.location - place))
+
     def take(self, columns: Columns) -> PoleTask:
         """The task of those poses."""
         location, angle = at(self.location, columns), at(self.angle, columns)
         return replace(self, location=location, angle=angle, tolerance=at(self.tolerance, columns))
+
+
+def _ways(places: Numbers) -> Numbers:
+    """Distances between places (3, F), each from the one before."""
+    return lengths(np.diff(places, axis=-1))
 
 
 def columns_of(tree: Tree, joint: int) -> tuple[Any, Any]:

@@ -65,8 +65,9 @@ class Hinges:
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
         self.rows = slice(begin, begin + len(joints))
-        self.lower = np.array([[freedom.lower] for freedom in freedoms])
-        self.upper = np.array([[freedom.upper] for freedom in freedoms])
+        self.lower, self.upper = opened(
+            np.array([[freedom.lower] for freedom in freedoms]), np.array([[freedom.upper] for freedom in freedoms])
+        )
         self._axes = np.array([freedom.axis[:] for freedom in freedoms])[:, :, None]
         self._axes /= np.sqrt((self._axes**2).sum(1, keepdims=True))
         x, y, z = self._axes[:, 0], self._axes[:, 1], self._axes[:, 2]
@@ -117,11 +118,8 @@ class EulerAngles:
         self.rows = slice(begin, begin + len(self._moving))
         lower = np.array([freedom.lower for freedom in freedoms]).reshape(-1, 1)
         upper = np.array([freedom.upper for freedom in freedoms]).reshape(-1, 1)
-        self.lower, self.upper, self._fixed = (
-            lower[self._moving],
-            upper[self._moving],
-            np.where(lower == upper, lower, 0.0),
-        )
+        self.lower, self.upper = opened(lower[self._moving], upper[self._moving])
+        self._fixed = np.where(lower == upper, lower, 0.0)
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Euler angles that move, of a joint."""
@@ -205,7 +203,7 @@ class Cones:
         self.lower, self.upper = np.empty((3 * count, 1)), np.empty((3 * count, 1))
         for row in (0, 1):
             self.lower[row::3], self.upper[row::3] = -self._opening, self._opening
-        self.lower[2::3], self.upper[2::3] = twists[:, 0], twists[:, 1]
+        self.lower[2::3], self.upper[2::3] = opened(twists[:, 0], twists[:, 1])
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Swing vector (x, z) and twist of a joint."""
@@ -285,6 +283,15 @@ def _swing_twist(swing: Numbers, along_x: Numbers, along_z: Numbers, twist: Numb
     a, b = sine * along_x, sine * along_z
     x, z = a * twist_cosine - b * twist_sine, b * twist_cosine + a * twist_sine
     return np.stack((cosine * twist_cosine, x, cosine * twist_sine, z), 1)
+
+
+def opened(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
+    """Ranges of which those of a full turn or more have no ends: every rotation is inside them, and so no bound is met.
+
+    An angle at one end of them has the rotation of another angle inside, from which it could go on.
+    """
+    full = upper - lower >= 2.0 * np.pi * (1.0 - 1e-6)
+    return np.where(full, -inf, lower), np.where(full, inf, upper)
 
 
 def finite_range(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:

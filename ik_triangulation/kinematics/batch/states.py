@@ -57,16 +57,16 @@ class States:
 
 
 def joined(parts: Sequence[States]) -> States:
-    """The poses of all parts, one after the other; what holds for all poses of the first part holds for all others."""
+    """The poses of all parts, one after the other."""
 
     def together(arrays: Sequence[Numbers]) -> Numbers:
-        return np.concatenate(arrays, -1)
+        each = zip(arrays, parts, strict=True)
+        return np.concatenate([np.broadcast_to(array, (*array.shape[:-1], len(part))) for array, part in each], -1)
 
-    first = parts[0]
     return States(
         together([part.angles for part in parts]),
         together([part.balls for part in parts]),
-        first.held,
-        first.root,
-        first.place,
+        together([part.held for part in parts]),
+        together([part.root for part in parts]),
+        together([part.place for part in parts]),
     )

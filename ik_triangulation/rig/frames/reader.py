@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from time import perf_counter
 from typing import TypeVar
 
 from bpy.types import Depsgraph, Scene, ViewLayer
 
-from ...cooperative import Work
+from ...cooperative import Work, finished
+from ..dependencies import Dependencies
 from ..drivers import broken_drivers
 from ..limb import Limb
+from .keyed_reading import channels_at, read_keyed, stands_still
+from .samples import Samples, evaluated_samples
 from .sampling import Sample, go_to, read_in_parts, sample, temporary_scene
 from .stepping import frames_to_step, reason_to_step, stepping
 
@@ -23,18 +26,30 @@ class FrameReader:
     """Reader of a limb's rig and targets at `frames`, and of anything else that is evaluated there.
 
     A temporary scene is read where it shows the same motion as the user's, which is stepped otherwise and left as it
-    was. `stepped` is the reason for that, None for a temporary scene.
+    was. `stepped` is the reason for that, None for a temporary scene. Readers that are made one after the other share
+    what is `known` of dependencies.
     """
 
-    def __init__(self, limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> None:
+    def __init__(
+        self,
+        limb: Limb,
+        scene: Scene,
+        view_layer: ViewLayer,
+        frames: Sequence[float],
+        known: Dependencies | None = None,
+    ) -> None:
         self.limb, self.scene, self.view_layer, self.frames = limb, scene, view_layer, frames
-        self._bound = reason_to_step(limb, scene, view_layer, frames)
+        self._bound = reason_to_step(limb, scene, view_layer, frames, known)
         self._broken: list[str] = []
+        self._keyed = False
         self.stepped = self._bound.why if self._bound else None
 
     @property
     def parts(self) -> int:
-        """The number of times that read() gives way: once for each frame of the user's scene that is stepped."""
+        """The number of times that read() gives way: once for each frame of the user's scene that is stepped.
+
+        It also does so between two parts of what is evaluated in a temporary scene, which are not counted.
+        """
         return len(frames_to_step(self.scene, self.frames, self._bound)) if self._bound else 0
 
     @property
@@ -42,17 +57,26 @@ class FrameReader:
         """Warnings of drivers that do not run at the frames read so far, and of the scene if it was stepped."""
         return [*self._broken, *([f"The scene was stepped frame by frame: {self.stepped}."] if self.stepped else [])]
 
-    def read(self, seconds: float = inf, posed: bool = False) -> Work[Iterable[Sample]]:
-        """Read the rig and its target at each frame; in a temporary scene only as the samples are iterated over.
+    def read(self, seconds: float = inf, posed: bool = False) -> Work[Samples]:
+        """Read the rig and its target at each frame.
 
-        At most about `seconds` are spent at once. The rotations of the solved bones are those of the first frame where
-        nothing else moves the rig; with `posed` they are those of each frame. Raises TargetError or RigError for a
-        target or a rig without a valid position.
+        At most about `seconds` are spent at once where frames are evaluated; F-curves are read in one go. The rotations
+        of the solved bones are those of the first frame where nothing else moves the rig; with `posed` they are those
+        of each frame. Raises TargetError or RigError for a target or a rig without a valid position.
         """
-        if not self._bound:
-            return read_in_parts(self.limb, self.scene, self.frames, seconds, posed, self._broken)
-        found = yield from self.evaluate(self.frames, self._sample)
-        return [found[frame] for frame in sorted(found)]
+        self._keyed = False
+        if self._bound:
+            found = yield from self.evaluate(self.frames, self._sample)
+            return evaluated_samples([found[frame] for frame in sorted(found)])
+        limb, frames = self.limb, self.frames
+        starts_as_posed = posed or limb.influence != 1.0 or limb.start_from == "ANIMATED"
+        keyed = None if starts_as_posed else read_keyed(limb, self.scene, self.view_layer, frames)
+        if keyed:
+            self._keyed = True
+            return keyed
+        still = not starts_as_posed and stands_still(limb, self.scene, frames)
+        reading = read_in_parts(limb, self.scene, frames, seconds, still, self._broken)
+        return evaluated_samples((yield from reading))
 
     def evaluate(
         self, frames: Sequence[float], look: Callable[[Depsgraph, float], _T], seconds: float = inf
@@ -85,7 +109,10 @@ class FrameReader:
         """Return the sample with the rotations that the bones have at its own frame: read() may give the first's."""
         if self._bound:
             return now
-        (animated,) = read_in_parts(self.limb, self.scene, [now.frame], inf)
+        if self._keyed:
+            channels = channels_at(self.limb, self.scene, now.frame)
+            return now._replace(rig=now.rig._replace(channels=channels))
+        (animated,) = finished(read_in_parts(self.limb, self.scene, [now.frame], inf, False, []))
         return animated
 
     def _sample(self, depsgraph: Depsgraph, frame: float) -> Sample:

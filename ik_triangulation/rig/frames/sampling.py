@@ -13,19 +13,18 @@ from time import perf_counter
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
+from ...cooperative import Work
 from ...errors import RigError, TargetError
 from ...kinematics import Freedom
 from ...kinematics.rotation import orientation
 from ..armature import Channels, base_of, channels_of, is_flat
-from ..clock import evaluated_time
 from ..drivers import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
 from ..looks import Looks, Volume, looks_of, volume_of
-from .static_motion import plain_locations, stands_still
 
 Handler = Callable[..., None]
 _PACKAGE = __package__.removesuffix(".rig.frames")  # another name once it is installed
@@ -71,24 +70,23 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
         )
     if is_flat(world):
         raise RigError(f"'{armature.name}' (or a parent) has zero scale at frame {frame:g}. Give it a non-zero scale.")
-    rig = Rig(
-        world,
-        world.inverted(),
-        max(abs(scale) for scale in world.to_scale()),
-        base,
-        channels_of(armature, limb.bones),
-        {bone.name: freedom_of(bone) for bone in _varying(limb, armature)},
-    )
-    return Sample(frame, rig, limb.at(armature), *_goals(limb, depsgraph, frame))
+    rig = rig_at(world, base, channels_of(armature, limb.bones), varying_freedoms(limb, armature))
+    return Sample(frame, rig, limb.at(armature), *goals_at(limb, depsgraph, frame))
 
 
-def _varying(limb: Limb, armature: Object) -> list[PoseBone]:
-    """Return the bones whose limits are animated, or whose locked channels keep the values of this frame."""
+def rig_at(world: Matrix, base: Matrix, channels: list[Channels], freedoms: dict[str, Freedom]) -> Rig:
+    """Return the state of a rig at a frame."""
+    return Rig(world, world.inverted(), max(abs(scale) for scale in world.to_scale()), base, channels, freedoms)
+
+
+def varying_freedoms(limb: Limb, armature: Object) -> dict[str, Freedom]:
+    """Return the limits, on an evaluated armature, of bones whose limits are animated or that keep locked channels."""
     bones = (armature.pose.bones[name] for name in limb.in_order)
-    return [bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits]
+    varying = (bone for bone in bones if any(locked_axes(bone)) or bone.name in limb.with_moving_limits)
+    return {bone.name: freedom_of(bone) for bone in varying}
 
 
-def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+def goals_at(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
     """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
 
     Raises TargetError if one of them has no valid position.
@@ -190,59 +188,33 @@ def _frame_handlers() -> tuple[list[Handler], ...]:
     return bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post
 
 
-def samples(limb: Limb, staged: Scene, frames: Sequence[float], posed: bool = False) -> Iterator[Sample]:
-    """Sample the rig and its target at each of the frames; anything that does not move is read only once.
-
-    The rotations of the solved bones are those of the first frame wherever nothing else moves the rig; with `posed`
-    they are those of each.
-    """
-    first = sample(limb, go_to(staged, frames[0]), frames[0])
-    yield first
-    still = not posed and limb.influence == 1.0 and limb.start_from != "ANIMATED" and stands_still(limb)
-    locations = None
-    if still and not limb.subtarget and limb.pole_target is None and not limb.obstacle_objects:
-        locations = plain_locations(limb.target, [evaluated_time(staged, frame) for frame in frames])
-    for number, frame in enumerate(frames[1:], 1):
-        if locations:
-            target = first.target.copy()
-            target.translation = x, y, z = locations[number][:]
-            if not isfinite(x + y + z):
-                _valid(target, f"Target '{limb.target_name}'", frame)
-            yield Sample(frame, first.rig, first.limb, target, first.looks)
-        elif still:
-            yield Sample(frame, first.rig, first.limb, *_goals(limb, go_to(staged, frame), frame))
-        else:
-            yield sample(limb, go_to(staged, frame), frame)
-
-
 def read_in_parts(
-    limb: Limb,
-    scene: Scene,
-    frames: Sequence[float],
-    seconds: float,
-    posed: bool = False,
-    broken: list[str] | None = None,
-) -> Iterator[Sample]:
-    """Yield the samples, read for `seconds` at a time in a temporary scene that is removed before they are yielded.
+    limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, still: bool, broken: list[str]
+) -> Work[list[Sample]]:
+    """Read the samples for `seconds` at a time, each time in a temporary scene; it gives way without that.
 
-    If creating that scene and reading its first frame take longer, reading goes on for as long again. Drivers that do
-    not run at one of the frames are added to `broken`, in the words of broken_drivers().
+    If creating that scene and reading its first frame take longer, reading goes on for as long again. In a rig that
+    stands `still` only the targets are read at all frames. Drivers that do not run at one of the frames are added to
+    `broken`, in the words of broken_drivers().
     """
-    done = 0
-    while done < len(frames):
-        part: list[Sample] = []
+    read: list[Sample] = []
+    while len(read) < len(frames):
         began, until = perf_counter(), inf
         with temporary_scene(limb, scene) as staged:
-            for now in samples(limb, staged, frames[done:], posed):
-                read = perf_counter()
-                until = read + max(seconds, read - began) if not part else until
-                part.append(now)
-                if read > until:
+            for frame in frames[len(read) :]:
+                depsgraph = go_to(staged, frame)
+                if still and read:
+                    read.append(Sample(frame, read[0].rig, read[0].limb, *goals_at(limb, depsgraph, frame)))
+                else:
+                    read.append(sample(limb, depsgraph, frame))
+                done = perf_counter()
+                if until == inf:
+                    until = done + max(seconds, done - began)
+                if done > until:
                     break
-            if broken is not None:
-                broken += broken_drivers(limb, staged.view_layers[0].depsgraph)
-        yield from part
-        done += len(part)
+            broken += broken_drivers(limb, staged.view_layers[0].depsgraph)
+        yield
+    return read
 
 
 def go_to(staged: Scene, frame: float, view_layer: ViewLayer | None = None) -> Depsgraph:

@@ -12,7 +12,7 @@ from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..armature import base_of
-from ..dependencies import Bound, Node, needs_scene
+from ..dependencies import Bound, Dependencies, Node
 from ..limb import Limb
 from .restore import scene_shown
 from .sampling import frame_of, go_to, is_own, others_follow_frame, silenced, temporary_scene
@@ -21,11 +21,14 @@ Evaluate = Callable[[float], Depsgraph]  # at a frame
 _APART = 1e-5  # of the largest element: difference of two matrices that count as equal
 
 
-def reason_to_step(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Bound | None:
+def reason_to_step(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], known: Dependencies | None = None
+) -> Bound | None:
     """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
+    known = known or Dependencies([limb])
     moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
     for each in moving:
-        bound = needs_scene(Node(*each))
+        bound = known.needs_scene(Node(*each))
         if bound:
             return bound
     if not others_follow_frame():

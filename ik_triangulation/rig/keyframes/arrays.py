@@ -6,7 +6,7 @@ Reading and writing arrays is hundreds of times faster than keyframe by keyframe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,17 +32,19 @@ _ATTRIBUTES = {
     "handle_left": (2, np.float32),
     "handle_right": (2, np.float32),
 }
-# Attributes that a keyframe has right when it is added to a curve: it is selected and eased automatically.
-SET_WHEN_ADDED = {"easing", "select_control_point", "select_left_handle", "select_right_handle"}
-# Attributes that differ from channel to channel.
-PER_CHANNEL = {"co", "handle_left", "handle_right", "handle_left_type", "handle_right_type"}
+# What a keyframe has when it is added to a curve, where that is the same in every file.
+_AS_ADDED = {"interpolation": "BEZIER", "easing": "AUTO", "type": "KEYFRAME", "handle_left_type": "AUTO_CLAMPED"}
+_AS_ADDED["handle_right_type"] = _AS_ADDED["handle_left_type"]
+# Added keyframes are selected.
+SELECTED = ("select_control_point", "select_left_handle", "select_right_handle")
 SAME_FRAME = 1e-3  # frames; Blender takes keyframes closer than that for one
 
 
-def get_keys(curve: FCurve) -> KeyArrays:
-    """Return all keyframes of an F-curve."""
+def get_keys(curve: FCurve, names: Collection[str] = tuple(_ATTRIBUTES)) -> KeyArrays:
+    """Return all keyframes of an F-curve: these attributes of them."""
     keys: KeyArrays = {}
-    for name, (width, dtype) in _ATTRIBUTES.items():
+    for name in names:
+        width, dtype = _ATTRIBUTES[name]
         flat: np.ndarray[Any, Any] = np.empty(len(curve.keyframe_points) * width, dtype)
         curve.keyframe_points.foreach_get(name, flat)
         keys[name] = flat.reshape(-1, 2) if width == 2 else flat
@@ -62,44 +64,68 @@ def put_keys(curve: FCurve, keys: KeyArrays, left_as_added: Collection[str] = ()
             points.foreach_set(name, keys[name].ravel())
 
 
-def new_keys(
-    frames: Sequence[float],
-    values: np.ndarray[Any, Any],
-    interpolation: str,
-    kind: str,
-    left: np.ndarray[Any, Any],
-    right: np.ndarray[Any, Any],
-) -> KeyArrays:
-    """Return keyframes at `frames`, with handles a third of the way to their neighbours along the slopes on each side.
+class NewKeys:
+    """New keyframes at `frames` on any number of curves; arrays that these have in common are made once.
 
-    `values` and the slopes `left` and `right` have a row for each frame and a column for each channel. Attributes in
-    PER_CHANNEL have one more dimension in front, for the channels.
+    `as_added` are the attributes that keyframes have right when they are added to a curve.
     """
-    columns, count = values.shape[1], len(frames)
-    times = np.asarray(frames, np.float64)
-    steps = np.diff(times, prepend=times[0] - 1.0, append=times[-1] + 1.0)[:, None] / 3.0
-    alike = _defaults(interpolation, kind)
-    keys: KeyArrays = {
-        name: np.full((columns, count) if name in PER_CHANNEL else count, number, _ATTRIBUTES[name][1])
-        for name, number in alike.items()
-    }
-    for name, offset, slopes in (
-        ("co", 0.0, left),
-        ("handle_left", -steps[:-1], left),
-        ("handle_right", steps[1:], right),
-    ):
-        points = np.empty((columns, count, 2), np.float32)
-        points[:, :, 0] = (times[:, None] + offset).T
-        points[:, :, 1] = (values + slopes * offset).T
-        keys[name] = points
-    return keys
+
+    def __init__(self, frames: Sequence[float], interpolation: str, kind: str) -> None:
+        count = len(frames)
+        wanted = {**_AS_ADDED, "interpolation": interpolation, "type": kind}
+        numbers: dict[str, float] = {name: enum_number(name, item) for name, item in wanted.items()}
+        numbers |= {"amplitude": 0.8, "period": 4.1, "back": 1.70158, **dict.fromkeys(SELECTED, True)}
+        self._keys: KeyArrays = {name: np.full(count, numbers[name], _ATTRIBUTES[name][1]) for name in numbers}
+        self.as_added = {name for name in _AS_ADDED if wanted[name] == _AS_ADDED[name]} | {*SELECTED}
+        times = np.asarray(frames, np.float64)
+        self._steps = np.diff(times)
+        self._even = bool(count > 1 and (self._steps == self._steps[0]).all())
+        around = np.concatenate(([1.0], self._steps, [1.0])) / 3.0
+        self._back, self._ahead = around[:-1], around[1:]
+        for name, offset in (("co", 0.0), ("handle_left", -self._back), ("handle_right", self._ahead)):
+            self._keys[name] = np.empty((count, 2), np.float32)
+            self._keys[name][:, 0] = times + offset
+
+    def on_curves(
+        self,
+        values: np.ndarray[Any, Any],
+        columns: Sequence[int],
+        slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None,
+    ) -> Iterator[KeyArrays]:
+        """Yield the keyframes of each of the `columns` of `values` (F x channels); they hold until the next.
+
+        Handles lead a third of the way to their neighbours along the `slopes` on each side (shaped like the values), by
+        default the mean slope around each keyframe. Handles with given slopes stay as they are in Blender.
+        """
+        heights = np.array(values.T, np.float64)
+        left, right = (each.T for each in slopes) if slopes else (self._mean_slopes(heights),) * 2
+        before, after = heights - left * self._back, heights + right * self._ahead
+        keys = dict(self._keys)
+        for column in columns:
+            keys["co"][:, 1] = heights[column]
+            keys["handle_left"][:, 1], keys["handle_right"][:, 1] = before[column], after[column]
+            if slopes:
+                keys["handle_left_type"] = keys["handle_right_type"] = _fitted_handles(left[column], right[column])
+            yield keys
+
+    def _mean_slopes(self, heights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return slopes (channels x F) to second order, as numpy.gradient() does."""
+        slopes = np.zeros_like(heights)
+        if len(self._steps):
+            steps, rises = self._steps, np.diff(heights) / self._steps
+            slopes[:, 0], slopes[:, -1] = rises[:, 0], rises[:, -1]
+            if self._even:
+                slopes[:, 1:-1] = (rises[:, 1:] + rises[:, :-1]) / 2.0
+            else:
+                one, other = steps[:-1], steps[1:]
+                slopes[:, 1:-1] = (one * rises[:, 1:] + other * rises[:, :-1]) / (one + other)
+        return slopes
 
 
-def fitted_handles(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> KeyArrays:
+def _fitted_handles(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return handle types that Blender leaves as they are; handles in one line stay so when they are edited."""
     aligned, free = enum_number("handle_left_type", "ALIGNED"), enum_number("handle_left_type", "FREE")
-    types = np.where(left == right, aligned, free).T.astype(np.uint8)
-    return {"handle_left_type": types, "handle_right_type": types}
+    return np.where(left == right, aligned, free).astype(np.uint8)
 
 
 def merge_keys(old: KeyArrays, new: KeyArrays, first: float, last: float, only: int | None = None) -> KeyArrays:
@@ -135,22 +161,3 @@ def _apart(times: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> np.ndar
     after = np.searchsorted(others, times)
     apart: np.ndarray[Any, Any] = np.minimum(others[after] - times, times - others[after - 1]) > SAME_FRAME
     return apart
-
-
-def _defaults(interpolation: str, kind: str) -> dict[str, float]:
-    """Return the attributes of a keyframe made by hand: selected, and ready for elastic and back easing."""
-    handle = enum_number("handle_left_type", "AUTO_CLAMPED")
-    plain = {name: 0 for name, (width, _) in _ATTRIBUTES.items() if width == 1}
-    return {
-        **plain,
-        "interpolation": enum_number("interpolation", interpolation),
-        "type": enum_number("type", kind),
-        "handle_left_type": handle,
-        "handle_right_type": handle,
-        "amplitude": 0.8,
-        "period": 4.1,
-        "back": 1.70158,
-        "select_control_point": True,
-        "select_left_handle": True,
-        "select_right_handle": True,
-    }

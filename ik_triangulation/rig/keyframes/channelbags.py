@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import ActionChannelbag, FCurve, Object
+from bpy.types import ActionChannelbag, ActionChannelbagFCurves, FCurve, Object
+
+# From Blender 5 on a new F-curve is put into its group at once.
+_NAMES_GROUP = "group_name" in ActionChannelbagFCurves.bl_rna.functions["new"].parameters
 
 
 def curves_of(armature: Object) -> Sequence[FCurve]:
@@ -55,10 +58,23 @@ def ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
     return strip.channelbag(slot)
 
 
-def join_group(bag: ActionChannelbag, curve: FCurve, name: str, undo: ExitStack) -> None:
-    """Put an F-curve into the channelbag's group of this name, which is created if it does not exist."""
-    group = bag.groups.get(name)
-    if group is None:
-        group = bag.groups.new(name)
-        undo.callback(bag.groups.remove, group)
-    curve.group = group
+def find_curves(bag: ActionChannelbag | None, path: str, count: int = 4) -> dict[int, FCurve]:
+    """Return the F-curves that a channelbag has of a property with up to `count` array indices, by index."""
+    found = {index: bag.fcurves.find(path, index=index) for index in range(count)} if bag else {}
+    return {index: curve for index, curve in found.items() if curve is not None}
+
+
+def new_curve(bag: ActionChannelbag, path: str, index: int, group: str, undo: ExitStack) -> FCurve:
+    """Return a new F-curve in the channelbag's group of this name, which is created if it does not exist.
+
+    Closing `undo` removes what was created.
+    """
+    found = bag.groups.get(group)
+    curve = bag.fcurves.new(path, index=index, **({"group_name": group} if _NAMES_GROUP else {}))
+    undo.callback(bag.fcurves.remove, curve)
+    if found is None:
+        found = curve.group if _NAMES_GROUP else bag.groups.new(group)
+        undo.callback(bag.groups.remove, found)  # first, as Blender removes a group with its last F-curve
+    if not _NAMES_GROUP:
+        curve.group = found
+    return curve

@@ -9,7 +9,7 @@ from bpy.types import AnimData, FCurve, Object, PoseBone
 
 from ...errors import AnimationError
 from ..rotation import PROPERTIES, channel
-from .channelbags import curves_of
+from .channelbags import channelbag_of, find_curves
 
 
 def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
@@ -35,7 +35,7 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
         raise AnimationError(
             f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
         )
-    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone], curves_of(armature))]
+    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone])]
 
 
 def check_curves(curves: Sequence[FCurve], name: str) -> None:
@@ -51,15 +51,15 @@ def is_stuck(curve: FCurve) -> bool:
 
 
 def _hiding(bone: PoseBone, animation: AnimData) -> Iterator[str]:
-    used = bone.path_from_id(channel(bone)[0])
-    if any(curve.data_path == used and not curve.mute for curve in curves_of(bone.id_data)):
+    curves = find_curves(channelbag_of(bone.id_data), bone.path_from_id(channel(bone)[0]))
+    if any(not curve.mute for curve in curves.values()):
         yield f"Action '{animation.action.name}' keys '{bone.name}' as well and hides the NLA track. Mute that."
 
 
-def _check_bone(bone: PoseBone, curves: Sequence[FCurve]) -> Iterator[str]:
+def _check_bone(bone: PoseBone) -> Iterator[str]:
     used, _ = channel(bone)
-    paths = {bone.path_from_id(prop): prop for prop in PROPERTIES}
-    keyed = {prop: [c for c in curves if paths.get(c.data_path) == prop] for prop in PROPERTIES}
+    bag = channelbag_of(bone.id_data)
+    keyed = {prop: find_curves(bag, bone.path_from_id(prop)).values() for prop in PROPERTIES}
     stuck = sum(is_stuck(curve) for curve in keyed.pop(used))
     if stuck:
         raise AnimationError(f"{stuck} F-Curves of '{bone.name}' are locked, muted or sampled. Unlock them.")

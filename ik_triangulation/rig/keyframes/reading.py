@@ -11,7 +11,7 @@ from bpy.types import Keyframe, Object
 
 from ..rotation import channel
 from .arrays import SAME_FRAME, enum_number, get_keys, in_range
-from .channelbags import curves_of
+from .channelbags import channelbag_of, curves_of, find_curves
 
 GENERATED = "GENERATED"  # Blender's type of keyframes that were not made by hand
 
@@ -26,15 +26,14 @@ def values_before(armature: Object, path: str, frame: float) -> dict[int, float]
 def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[int, tuple[float, float]]:
     """Return time and value of the first keyframes `after` a frame, or the last before it, by array index."""
     found = {}
-    for curve in curves_of(armature):
-        if curve.data_path == path:
-            points = curve.keyframe_points  # in order of time
-            if after:
-                at = bisect_right(points, frame + SAME_FRAME, key=_time)
-            else:
-                at = bisect_left(points, frame - SAME_FRAME, key=_time) - 1
-            if 0 <= at < len(points):
-                found[curve.array_index] = points[at].co.x, points[at].co.y
+    for index, curve in find_curves(channelbag_of(armature), path).items():
+        points = curve.keyframe_points  # in order of time
+        if after:
+            at = bisect_right(points, frame + SAME_FRAME, key=_time)
+        else:
+            at = bisect_left(points, frame - SAME_FRAME, key=_time) - 1
+        if 0 <= at < len(points):
+            found[index] = points[at].co.x, points[at].co.y
     return found
 
 
@@ -46,7 +45,7 @@ def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
     """Return the times of all keyframes of an object, or of its `bone`, from `first` to `last`, each time once."""
     path = ob.pose.bones[bone].path_from_id() if bone else ""
     curves = [curve for curve in curves_of(ob) if curve.data_path.startswith(path or "pose.bones") == bool(path)]
-    times = [get_keys(curve)["co"][:, 0] for curve in curves]
+    times = [get_keys(curve, ["co"])["co"][:, 0] for curve in curves]
     found = np.unique(np.concatenate(times)) if times else np.empty(0)
     found = found[(found >= first) & (found <= last)]
     return [float(time) for time in found[np.diff(found, prepend=-np.inf) > SAME_FRAME]]
@@ -54,12 +53,13 @@ def key_frames(ob: Object, bone: str, first: float, last: float) -> list[float]:
 
 def made_by_hand(armature: Object, bones: Collection[str], first: float, last: float) -> dict[str, ByHand]:
     """Return the rotation keyframes of the bones from `first` to `last` that were not generated, in order of time."""
-    paths = {armature.pose.bones[n].path_from_id(channel(armature.pose.bones[n])[0]): n for n in bones}
     found: dict[str, ByHand] = {}
-    for curve in curves_of(armature):
-        if curve.data_path in paths:
-            keys = get_keys(curve)
+    bag = channelbag_of(armature)
+    for name in bones:
+        bone = armature.pose.bones[name]
+        for index, curve in find_curves(bag, bone.path_from_id(channel(bone)[0])).items():
+            keys = get_keys(curve, ["type", "co"])
             ours = in_range(keys, first, last) & (keys["type"] != enum_number("type", GENERATED))
             for time, value in keys["co"][ours].tolist():
-                found.setdefault(paths[curve.data_path], {}).setdefault(time, {})[curve.array_index] = value
+                found.setdefault(name, {}).setdefault(time, {})[index] = value
     return {name: dict(sorted(keys.items())) for name, keys in found.items()}

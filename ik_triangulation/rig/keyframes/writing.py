@@ -11,23 +11,12 @@ import numpy as np
 from bpy.types import ActionChannelbag, Object, ViewLayer
 
 from ...cooperative import Work
-from ..frames.restore import Show, values_shown
 from ..rotation import PROPERTIES
-from .arrays import (
-    PER_CHANNEL,
-    SET_WHEN_ADDED,
-    KeyArrays,
-    enum_number,
-    fitted_handles,
-    get_keys,
-    in_range,
-    merge_keys,
-    new_keys,
-    put_keys,
-)
-from .channelbags import channelbag_of, curves_of, ensure_channelbag, join_group
+from .arrays import SELECTED, NewKeys, enum_number, get_keys, in_range, merge_keys, put_keys
+from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, new_curve
 from .checks import is_stuck
 from .reading import GENERATED
+from .unkeyed import AnimatedValues
 
 BagOf = Callable[[Object, ExitStack], ActionChannelbag]
 
@@ -59,43 +48,45 @@ def write_keys(
     kind: str = "KEYFRAME",
     bag_of: BagOf | None = None,
     keep: bool = False,
+    show: bool = False,
 ) -> Work[int]:
     """Key the channels at `frames`; keyframes they had from `first` to `last` are replaced. Returns their number.
 
     `interpolation` is one of Blender's, or AUTO: linear if the keyframes are on every frame, otherwise Bézier. `kind`
     is one of Blender's keyframe types; with `keep` only keyframes of this type are replaced. `bag_of` returns the
     channelbag to write to, by default that of the active action and slot; this and F-curves are created where they are
-    missing. Values that were posed without a keyframe stay as `view_layer` shows them. Closing `undo` restores
-    everything, also if the work is abandoned.
+    missing. Values that were posed without a keyframe stay as `view_layer` shows them; with `show` the keyed channels
+    show their keyframes. Closing `undo` restores everything, also if the work is abandoned.
     """
-    keys = _keys(channels, frames, first, last, interpolation, kind)
-    places = [(channel.bone, channel.path, index) for channel in channels for index in range(channel.values.shape[1])]
-    wanted = {(channel.path, index) for channel in channels for index in channel.indices}
-    saved = _save_values(armature, [channel.path for channel in channels])
-    undo.callback(_update_and_restore, view_layer, saved)
+    fitted = any(channel.slopes for channel in channels)
+    if interpolation == "AUTO" or fitted:
+        interpolation = "LINEAR" if not fitted and is_linear(frames, first, last, interpolation) else "BEZIER"
+    new_keys = NewKeys(frames, interpolation, kind)
+    saved = AnimatedValues(armature, [channel.path for channel in channels])
+    undo.callback(saved.update_and_restore, view_layer)
     bag = (bag_of or ensure_channelbag)(armature, undo)
-    curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    only = enum_number("type", kind) if keep else None
     count = 0
-    for column, (bone, path, index) in enumerate(places):
-        if (path, index) not in wanted:
-            continue
-        new = {name: points[column] if name in PER_CHANNEL else points for name, points in keys.items()}
-        curve = curves.get((path, index))
-        if curve is None:
-            curve = bag.fcurves.new(path, index=index)
-            undo.callback(bag.fcurves.remove, curve)
-            join_group(bag, curve, bone, undo)
-        if len(curve.keyframe_points):
-            old = get_keys(curve)
-            undo.callback(put_keys, curve, old)
-            merged = merge_keys(old, new, first, last, enum_number("type", kind) if keep else None)
-            put_keys(curve, merged)
-            count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
-        else:
-            put_keys(curve, new, left_as_added=SET_WHEN_ADDED)
-            count += len(frames)
-        yield
-    _update_and_restore(view_layer, saved)
+    for channel in channels:
+        curves = find_curves(bag, channel.path, channel.values.shape[1])
+        indices = [index for index in range(channel.values.shape[1]) if index in channel.indices]
+        keys = new_keys.on_curves(channel.values, indices, channel.slopes)
+        for index, new in zip(indices, keys, strict=True):
+            curve = curves.get(index) or new_curve(bag, channel.path, index, channel.bone, undo)
+            old = get_keys(curve) if index in curves else None
+            if old:
+                undo.callback(put_keys, curve, old)
+            if old is None or (only is None and in_range(old, first, last).all()):
+                put_keys(curve, new, left_as_added=new_keys.as_added if channel.slopes is None else SELECTED)
+                count += len(frames)
+            else:
+                merged = merge_keys(old, new, first, last, only)
+                put_keys(curve, merged)
+                count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
+            yield
+    saved.update_and_restore(
+        view_layer, [(run.path, index) for run in channels for index in run.indices] if show else ()
+    )
     yield
     return count
 
@@ -109,10 +100,10 @@ def remove_keys(
     """
     paths = {armature.pose.bones[name].path_from_id(prop) for name in bones for prop in PROPERTIES}
     curves = [curve for curve in curves_of(armature) if curve.data_path in paths and not is_stuck(curve)]
-    saved = _save_values(armature, sorted(paths))
+    saved = AnimatedValues(armature, sorted(paths))
     removed = 0
     with ExitStack() as undo:
-        undo.callback(_update_and_restore, view_layer, saved)
+        undo.callback(saved.update_and_restore, view_layer)
         for curve in curves:
             keys = get_keys(curve)
             going = (keys["type"] == enum_number("type", kind)) & in_range(keys, first, last)
@@ -125,37 +116,10 @@ def remove_keys(
     for curve in curves:
         if curve.is_empty:
             bag.fcurves.remove(curve)
-    _update_and_restore(view_layer, saved)
+    saved.update_and_restore(view_layer)
     return removed
 
 
 def is_linear(frames: Sequence[float], first: float, last: float, interpolation: str) -> bool:
     """Tell whether a full bake of these frames interpolates linearly: with AUTO if it has every frame of the range."""
     return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
-
-
-def _keys(
-    channels: Sequence[Channel], frames: Sequence[float], first: float, last: float, interpolation: str, kind: str
-) -> KeyArrays:
-    """Return the keyframes of all channels, their columns side by side, with the handles that they ask for."""
-    values = np.hstack([channel.values for channel in channels])
-    fitted = [channel.slopes for channel in channels if channel.slopes]
-    if fitted:
-        left, right = (np.hstack(slopes) for slopes in zip(*fitted, strict=True))
-        return new_keys(frames, values, "BEZIER", kind, left, right) | fitted_handles(left, right)
-    slopes = np.gradient(values, frames, axis=0) if len(frames) > 1 else np.zeros_like(values)
-    if interpolation == "AUTO":
-        interpolation = "LINEAR" if is_linear(frames, first, last, interpolation) else "BEZIER"
-    return new_keys(frames, values, interpolation, kind, slopes, slopes)
-
-
-def _save_values(armature: Object, paths: Sequence[str]) -> list[Show]:
-    """Return calls that restore these and all animated properties, which may differ from their keyframes."""
-    return values_shown(armature, (*paths, *(curve.data_path for curve in curves_of(armature))))
-
-
-def _update_and_restore(view_layer: ViewLayer, saved: Sequence[Show]) -> None:
-    """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the saved values."""
-    view_layer.update()
-    for restore in saved:
-        restore()

@@ -73,7 +73,7 @@ def hold(tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent = PL
     level exact, within `share` of its tolerances. States move as little as it takes.
     """
     urgent = min(task.level for task in tasks)
-    held = [task.within(share) for task in tasks if task.level == urgent]
+    held = [task.within(share * task.tolerance) for task in tasks if task.level == urgent]
     return descend(tree, states, held, bounds)[0]
 
 

@@ -228,7 +228,7 @@ def test_priorities_are_changed_without_anything_else():
 
 def test_tolerances_are_shared_without_anything_else():
     for task in tasks_of(Tree.of(mixed(4, 7)), 6).values():
-        nearer = task.within(0.1)
+        nearer = task.within(0.1 * task.tolerance)
         assert nearer.tolerance == pytest.approx(0.1 * task.tolerance)
         assert vars(nearer) == {**vars(task), "tolerance": nearer.tolerance}
 

@@ -8,11 +8,13 @@ import bpy
 import pytest
 from mathutils import Matrix
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.armature import base_of, channels_of
 from ik_triangulation.rig.frames import sampling
-from ik_triangulation.rig.frames.sampling import frame_of, samples, temporary_scene
-from ik_triangulation.rig.frames.static_motion import plain_locations, stands_still
+from ik_triangulation.rig.frames.keyed_reading import read_keyed, stands_still
+from ik_triangulation.rig.frames.reader import FrameReader
+from ik_triangulation.rig.frames.sampling import frame_of, temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import (
@@ -44,7 +46,7 @@ def test_reading_in_parts_that_are_shorter_than_making_a_scene_makes_few_of_them
             yield staged
 
     monkeypatch.setattr(sampling, "temporary_scene", slow)
-    read = list(sampling.read_in_parts(limb, bpy.context.scene, range(1, 101), 0.0))
+    read = finished(sampling.read_in_parts(limb, bpy.context.scene, range(1, 101), 0.0, False, []))
     assert [now.frame for now in read] == list(range(1, 101))
     assert len(made) < 20
 
@@ -308,8 +310,8 @@ def sampled_equals_stepped(limb, frames):
     """Compare what is sampled with what Blender shows when the user's scene is stepped frame by frame."""
     scene, view_layer = bpy.context.scene, bpy.context.view_layer
     scene.frame_set(3, subframe=0.5)
-    with nothing_lost(), temporary_scene(limb, scene) as staged:
-        sampled = list(samples(limb, staged, frames))
+    with nothing_lost():
+        sampled = list(finished(FrameReader(limb, scene, view_layer, frames).read()))
     assert len(sampled) == len(frames)
     for frame, now in zip(frames, sampled, strict=True):
         scene.frame_set(int(frame), subframe=frame % 1.0)
@@ -363,15 +365,17 @@ def test_a_still_rig_is_not_read_at_every_frame():
     rig, target = chain_rig(3), key_location(empty(), range(1, 21, 4))
     limb = Limb.from_tip(rig, "Bone 2", target)
     bake(limb, 1, 20)
-    assert stands_still(limb)
-    assert plain_locations(target, [7.5]) is not None
+    samples = read_keyed(limb, bpy.context.scene, bpy.context.view_layer, range(1, 21))
+    assert len({id(now.rig) for now in samples}) == 1
+    assert (samples.worlds.shape, samples.targets.shape) == ((4, 4, 1), (4, 4, 20))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in RIGS if kind != "still"])
 def test_a_rig_in_motion_is_known_as_such(kind):
     rig = chain_rig(4)
     RIGS[kind](rig)
-    assert not stands_still(Limb.from_bones(rig, ["Bone 1", "Bone 3"], empty()))
+    limb = Limb.from_bones(rig, ["Bone 1", "Bone 3"], empty())
+    assert not stands_still(limb, bpy.context.scene, range(1, 21))
 
 
 def test_the_staged_scene_has_the_time_of_the_users_scene():

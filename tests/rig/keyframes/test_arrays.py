@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from ik_triangulation.rig.keyframes.arrays import (
+    NewKeys,
     enum_number,
-    fitted_handles,
     get_keys,
     in_range,
     merge_keys,
-    new_keys,
     put_keys,
 )
 
@@ -35,9 +34,8 @@ def curve(frames=(1, 2, 5, 9)):
 def keys_at(*frames, kind="GENERATED"):
     """New keys of one channel, that of the X axis."""
     flat = np.zeros((len(frames), 1))
-    keys = new_keys(frames, flat + 7.0, "BEZIER", kind, flat, flat)
-    keys |= fitted_handles(flat, flat)
-    return {name: values[0] if values.ndim > 1 and len(values) == 1 else values for name, values in keys.items()}
+    (keys,) = NewKeys(frames, "BEZIER", kind).on_curves(flat + 7.0, [0], (flat, flat))
+    return keys
 
 
 def test_keys_that_are_put_back_are_the_same_bit_by_bit():
@@ -74,12 +72,40 @@ def test_a_new_key_at_nearly_the_frame_of_one_that_stays_is_dropped():
 
 def test_handles_are_a_third_of_the_way_along_the_slopes():
     slopes = np.array([[0.0], [3.0], [1.0]])
-    keys = new_keys([0, 3, 9], np.array([[0.0], [1.0], [2.0]]), "BEZIER", "GENERATED", slopes, slopes)
-    assert keys["handle_left"][0, 1].tolist() == pytest.approx([2.0, -2.0])
-    assert keys["handle_right"][0, 1].tolist() == pytest.approx([5.0, 7.0])
+    new = NewKeys([0, 3, 9], "BEZIER", "GENERATED")
+    (keys,) = new.on_curves(np.array([[0.0], [1.0], [2.0]]), [0], (slopes, slopes))
+    assert keys["handle_left"][1].tolist() == pytest.approx([2.0, -2.0])
+    assert keys["handle_right"][1].tolist() == pytest.approx([5.0, 7.0])
+
+
+@pytest.mark.parametrize("frames", [[1], [1, 2], [1, 2, 3, 4, 5], [1, 2.5, 9, 10, 30]])
+def test_without_slopes_handles_have_the_mean_slope_around_their_key(frames):
+    values = np.random.default_rng(0).normal(size=(len(frames), 3))
+    slopes = np.gradient(values, frames, axis=0) if len(frames) > 1 else 0.0 * values
+    new = NewKeys(frames, "BEZIER", "GENERATED")
+    given = [
+        {name: keys[name].copy() for name in ("co", "handle_left", "handle_right")}
+        for keys in new.on_curves(values, [0, 2], (slopes, slopes))
+    ]
+    for keys, expected in zip(new.on_curves(values, [0, 2]), given, strict=True):
+        for name, points in expected.items():
+            assert keys[name] == pytest.approx(points, abs=1e-6)
 
 
 def test_handles_with_one_slope_are_aligned_and_others_free():
-    types = fitted_handles(np.array([[1.0], [1.0]]), np.array([[1.0], [2.0]]))["handle_left_type"]
+    new = NewKeys([1, 2], "BEZIER", "GENERATED")
+    (keys,) = new.on_curves(np.zeros((2, 1)), [0], (np.array([[1.0], [1.0]]), np.array([[1.0], [2.0]])))
     items = bpy.types.Keyframe.bl_rna.properties["handle_left_type"].enum_items
-    assert types.ravel().tolist() == [items["ALIGNED"].value, items["FREE"].value]
+    assert keys["handle_left_type"].tolist() == [items["ALIGNED"].value, items["FREE"].value]
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "ELASTIC"])
+@pytest.mark.parametrize("kind", ["KEYFRAME", "GENERATED"])
+def test_keys_that_are_left_as_they_are_added_are_the_same_bit_by_bit(interpolation, kind):
+    new = NewKeys([1, 2, 5], interpolation, kind)
+    (keys,) = new.on_curves(np.array([[0.0], [1.0], [2.0]]), [0])
+    made = curve()
+    put_keys(made, keys)
+    whole = keys_of(made)
+    put_keys(made, keys, left_as_added=new.as_added)
+    assert keys_of(made) == whole

@@ -6,7 +6,13 @@ from contextlib import ExitStack
 import bpy
 import pytest
 
-from ik_triangulation.rig.keyframes.channelbags import channelbag_of, curves_of, ensure_channelbag, join_group
+from ik_triangulation.rig.keyframes.channelbags import (
+    channelbag_of,
+    curves_of,
+    ensure_channelbag,
+    find_curves,
+    new_curve,
+)
 
 from ...rigs import chain_rig, nothing_lost
 
@@ -67,12 +73,33 @@ def test_nothing_is_made_twice():
     assert (len(bpy.data.actions), len(rig.animation_data.action.slots)) == (1, 1)
 
 
-def test_a_group_is_made_once_and_taken_back():
+def test_a_group_is_made_once_and_taken_back_with_its_curves():
     rig = chain_rig(1)
     bag, undo = ensure_channelbag(rig, ExitStack()), ExitStack()
     for index in range(2):
-        join_group(bag, bag.fcurves.new("location", index=index), "Bone 0", undo)
+        new_curve(bag, "location", index, "Bone 0", undo)
     assert [group.name for group in bag.groups] == ["Bone 0"]
     assert {curve.group.name for curve in bag.fcurves} == {"Bone 0"}
     undo.close()
-    assert len(bag.groups) == 0
+    assert len(bag.groups) == len(bag.fcurves) == 0
+
+
+def test_a_group_that_was_there_is_joined_and_stays():
+    rig = chain_rig(1)
+    keys(rig)
+    bag, undo = channelbag_of(rig), ExitStack()
+    groups = [group.name for group in bag.groups]
+    new_curve(bag, 'pose.bones["Bone 0"].location', 0, groups[0], undo)
+    assert [group.name for group in bag.groups] == groups
+    undo.close()
+    assert [group.name for group in bag.groups] == groups
+
+
+def test_curves_are_found_by_their_property():
+    rig = chain_rig(1)
+    assert find_curves(channelbag_of(rig), "location") == {}
+    bag = ensure_channelbag(rig, ExitStack())
+    made = {index: bag.fcurves.new("location", index=index) for index in (0, 2)}
+    bag.fcurves.new("scale", index=1)
+    assert find_curves(bag, "location") == made
+    assert find_curves(bag, "location", 2) == {0: made[0]}

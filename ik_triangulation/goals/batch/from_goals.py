@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of many poses, given one by one, as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch.algebra import IDENTITY, lengths
+from ..goal import Goal
+from ..orientation import Direction, Orientation
+from ..pole import Pole
+from ..shapes import Point
+from ..target import Target
+from ..transformed import Transformed
+from .targets import BatchTarget, shape_is_batched
+from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
+
+RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
+_UNIFORM = 1e-4  # relative difference of two scales that is no rounding
+
+
+def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | None:
+    """Tasks for a chain of this `reach`, a column for each goal; None if there is no batched form of them.
+
+    The goals have to be of one kind: the same shape of target, in whatever space, and the same kinds of soft goals.
+    """
+    target = _target([goal.target for goal in goals])
+    kinds = {tuple(map(type, goal.soft)) for goal in goals}
+    if target is None or len(kinds) > 1:
+        return None
+    tasks: list[Task] = [PlaceTask(target=target, tolerance=_column([goal.tolerance for goal in goals]))]
+    angle = _column([goal.angle_tolerance for goal in goals])
+    for number, kind in enumerate(kinds.pop()):
+        each: Any = [goal.soft[number] for goal in goals]
+        weights = {goal.weight for goal in each}
+        if kind not in _BUILD or len(weights) > 1 or not each[0].weight > 0.0:
+            return None
+        built = _BUILD[kind](each, RADIAN * reach * each[0].weight, angle)
+        if built is None:
+            return None
+        tasks.append(built)
+    return tasks
+
+
+def point_task(places: Numbers, tolerance: Numbers) -> PlaceTask:
+    """The task of reaching the points (3, F or 1) within `tolerance` (F or 1) [Blender units]."""
+    return PlaceTask(target=BatchTarget(None, IDENTITY, places, np.ones(1)), tolerance=tolerance)
+
+
+def _column(values: Sequence[float]) -> Numbers:
+    column = np.array(values, float)
+    return column[:1] if (column == column[0]).all() else column
+
+
+def _rows(vectors: Sequence[Any]) -> Numbers:
+    """Vectors as columns (3, F), or (3, 1) if they are all the same."""
+    rows = np.array([vector[:] for vector in vectors], float).T
+    return rows[:, :1] if (rows == rows[:, :1]).all() else rows
+
+
+def _target(targets: Sequence[Target]) -> BatchTarget | None:
+    first = targets[0]
+    if all(type(target) is Point for target in targets):
+        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
+    if all(type(target) is Transformed and target.target is first.target for target in targets):
+        return _moved(first.target, np.array([target.into for target in targets], float))
+    if all(target is first for target in targets) and shape_is_batched(first):
+        return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
+    return None
+
+
+def _moved(shape: Target, frames: Numbers) -> BatchTarget | None:
+    """The shape in spaces (F, 4, 4); None where one of them is sheared or scaled differently along its axes."""
+    axes = np.moveaxis(frames[:, :3, :3], 0, -1)
+    scales = lengths(axes.swapaxes(0, 1))  # of each axis (3, F)
+    scale = scales.mean(0)
+    if not shape_is_batched(shape) or not (scale > 0.0).all():
+        return None
+    turn = axes / scale
+    square = np.einsum("ijf,ikf->jkf", turn, turn)
+    if np.abs(square - IDENTITY).max() > _UNIFORM:
+        return None
+    return BatchTarget(shape, turn, np.ascontiguousarray(frames[:, :3, 3].T), scale)
+
+
+def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> OrientTask:
+    matrices = np.array([goal.rotation.normalized().to_matrix() for goal in goals], float)
+    return OrientTask(length=length, tolerance=tolerance, rotation=np.ascontiguousarray(np.moveaxis(matrices, 0, -1)))
+
+
+def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> AlongTask | None:
+    if any(goal.axis != goals[0].axis for goal in goals):
+        return None
+    axis, direction = _rows([goals[0].axis]), _rows([goal.direction for goal in goals])
+    return AlongTask(
+        length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
+    )
+
+
+def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
+    angle = _column([goal.angle for goal in goals])
+    return PoleTask(length=length, tolerance=tolerance, location=_rows([goal.location for goal in goals]), angle=angle)
+
+
+_BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, Pole: _pole}
+BATCHED = Orientation, Direction, Pole  # the soft goals with a batched form

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All frames of a limb solved together, as arrays; a solved frame is made of them only where it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ..cooperative import Work
+from ..goals import Goal
+from ..goals.batch import AlongTask, OrientTask, Task
+from ..goals.batch.from_goals import point_task, tasks_of
+from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths
+from ..motion.jumps import FEW, Jump, reason, turned
+from ..motion.knots import KnotMethod
+from ..motion.mending import track_without_jumps
+from ..motion.tracking import Shot
+from ..motion.turns import leaps_of, standing_out, turns_along, ways_of
+from ..rig.armature import Bones
+from ..rig.frames.samples import Samples
+from ..rig.goal import GoalReader
+from ..rig.limb import Limb
+from ..solvers import Solution
+from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings
+
+_SHORTEST = 3  # frames that make a shot
+
+KeepLast = Callable[[Goal], "SolvedFrame | None"]
+
+
+class SolvedShot(Sequence[SolvedFrame]):
+    """Solved frames of one chain.
+
+    `rotations` (n, 4, F) are those of its joints as solved. The first frame, and the last one if it was kept, are those
+    given.
+    """
+
+    def __init__(self, problem: ShotProblem, states: States, fixed: dict[int, SolvedFrame]) -> None:
+        self.problem, self.states, self._fixed = problem, states, fixed
+        self.samples, self.chain = problem.samples, problem.start.chain
+        self.rotations: Numbers = problem.tree.rotations(states)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @overload
+    def __getitem__(self, index: int) -> SolvedFrame: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[SolvedFrame]: ...
+    def __getitem__(self, index: int | slice) -> SolvedFrame | list[SolvedFrame]:
+        indices = range(len(self))[index]
+        return [self._frame(k) for k in indices] if isinstance(indices, range) else self._frame(indices)
+
+    def _frame(self, k: int) -> SolvedFrame:
+        """Make a solved frame; its cost counts from the frame before."""
+        if k in self._fixed:
+            return self._fixed[k]
+        now, goal = self.samples[k], self.problem.goal_at(k)
+        pose = Pose(self.chain, self.problem.base_at(k), self._rotations_at(max(k - 1, 0)))
+        for i, rotation in enumerate(self._rotations_at(k)):
+            if rotation != pose.rotations[i]:
+                pose.put(i, rotation)
+        error = (goal.target.closest(pose.tip) - pose.tip).length
+        start = pose if now.limb.influence == 1.0 else at_frame(now, self.problem.bones)
+        return SolvedFrame(now, goal, Solution(pose, error, 0, error <= goal.tolerance), shown_pose(now, start, pose))
+
+    def _rotations_at(self, k: int) -> list[Quaternion]:
+        return [Quaternion(rotation) for rotation in self.rotations[:, :, k]]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether every frame is written as it was solved, without a blend to the animated pose."""
+        return self.samples.steady and self.samples.first.limb.influence == 1.0
+
+    @cached_property
+    def distances(self) -> Numbers:
+        """Distances from tip to target (F) [Blender units, world space]."""
+        worlds = self.samples.worlds
+        task = self.problem.tasks[0]
+        errors = task.measure(self._geometry).errors
+        return lengths(np.einsum("ijf,jf->if", np.broadcast_to(worlds[:3, :3], (3, 3, len(self))), errors))
+
+    @cached_property
+    def angles(self) -> Numbers | None:
+        """Deviations from the orientation asked for (F) [rad]; None if none is."""
+        turned = [task for task in self.problem.tasks if isinstance(task, OrientTask | AlongTask)]
+        found = [task.measure(self._geometry).off for task in turned]
+        return np.max(found, axis=0) if found else None
+
+    @cached_property
+    def _geometry(self) -> Geometry:
+        return Geometry(self.problem.tree, self.states)
+
+    def jumps(self) -> list[Jump]:
+        """Rotations that stand out from those of the frames around them, each with its reason."""
+        found = standing_out(turns_along(self.rotations), FEW).tolist()
+        return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
+
+
+def frames_of(solved: Sequence[SolvedFrame]) -> Sequence[float]:
+    """Return the numbers of solved frames."""
+    return solved.samples.frames if isinstance(solved, SolvedShot) else [each.now.frame for each in solved]
+
+
+class _Rotations(Sequence[list[Quaternion]]):
+    """The rotations of each frame of a shot."""
+
+    def __init__(self, shot: SolvedShot) -> None:
+        self._shot = shot
+
+    def __len__(self) -> int:
+        return len(self._shot)
+
+    def __getitem__(self, k: int) -> list[Quaternion]:
+        return self._shot._rotations_at(k)
+
+
+class ShotProblem:
+    """The frames of a limb whose joints are the same in all of them, as the batch engine takes them."""
+
+    def __init__(self, limb: Limb, bones: Bones, samples: Samples) -> None:
+        self.limb, self.bones, self.samples = limb, bones, samples
+        self.start = at_frame(samples.first, bones)
+        self._reader, self._goals = GoalReader(), dict[int, Goal]()
+        self.bases = self._read_bases()
+
+    @property
+    def fits(self) -> bool:
+        """Whether one chain that moves rigidly serves all frames, and its goals have a batched form."""
+        return self.bases is not None and bool(self.tasks)
+
+    def _read_bases(self) -> Numbers | None:
+        """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
+        if not self.start.chain.plain:
+            return None
+        if self.samples.steady:
+            bases = np.array(self.samples.bases, float)
+            bases[:3, :3] /= lengths(bases[:3, 1])
+            return bases
+        poses = [at_frame(now, self.bones) for now in self.samples]
+        if any(pose.chain is not self.start.chain for pose in poses):
+            return None
+        return np.ascontiguousarray(np.moveaxis(np.array([pose.base for pose in poses], float), 0, -1))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The chain as a tree."""
+        return Tree.of(self.start.chain)
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """The goals of all frames; none if there is no batched form of them."""
+        places = self._reader.places(self.samples)
+        if places is not None:
+            return [point_task(*places)]
+        goals = [self.goal_at(k) for k in range(len(self.samples))]
+        return tasks_of(goals, self.start.chain.reach) or []
+
+    def goal_at(self, k: int) -> Goal:
+        """Return the goal of a frame."""
+        if k not in self._goals:
+            self._goals[k] = self._reader.at(self.samples[k], self.start)
+        return self._goals[k]
+
+    def base_at(self, k: int) -> Matrix:
+        """Return the frame of the root's parent at a frame (4x4, armature space)."""
+        bases = self.bases
+        return Matrix(bases[:, :, k if bases.shape[2] > 1 else 0].tolist())
+
+    def frames(self) -> States:
+        """Return states of all frames, the joints as at the first one."""
+        count, bases = len(self.samples), self.bases
+        one = self.tree.states([self.start])
+        every = one.take(np.zeros(count, np.intp))
+        return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
+
+
+def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLast) -> Work[SolvedShot | None]:
+    """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
+
+    `keep_last` returns the last frame, given its goal, if it is to stay as it is animated. Raises as follow() does.
+    """
+    if not (limb.smooth and limb.finish and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST):
+        return None
+    problem = ShotProblem(limb, bones, samples)
+    if not problem.fits:
+        return None
+    tree, end = problem.tree, len(samples) - 1
+    (first,) = follow(limb, bones, [samples.first])
+    last = keep_last(problem.goal_at(end))
+    fixed = {0: first, **({end: last} if last else {})}
+    settings = solver_settings(limb)
+    frames, tasks = problem.frames(), problem.tasks
+    ways = ways_of(tree, frames, tasks)
+    ends = [tree.states([each.solution.pose]) for each in fixed.values()]
+    shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways))
+    method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
+    tracked = yield from track_without_jumps(shot, method, limb.seed)
+    return SolvedShot(problem, tracked.states, fixed)

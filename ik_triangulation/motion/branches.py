@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Other branches of a path: several poses at each knot, of which the calmest sequence is taken.
+
+Source: Viterbi 1967, "Error bounds for convolutional codes and an asymptotically optimum decoding algorithm". Poses
+drawn inside the limits are brought to the goals of all knots at once, and each is followed to the knots beside it, so
+that every branch has its continuation among the candidates. The cost of a step is the square of the sum over the joints
+of 1 - cos(angle / 2), since one large rotation is worse than many small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..kinematics.arrays import Indices
+from ..kinematics.batch import States
+from ..kinematics.batch.states import joined
+from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.restarts import strayed
+from ..solvers.batch.system import System
+from .tracking import Shot, Tracked, interpolated, knots_of
+
+_POSES = 8  # drawn at each knot
+_NEVER = 1e6  # cost of a pose that misses
+_WAYS = (0.4, 0.15)  # of the reach between knots
+
+
+def other_branches(shot: Shot, path: Tracked, seed: int = 0) -> Iterator[States]:
+    """Yield other paths through the knots, as states of all frames that are not brought to their goals yet."""
+    random = np.random.default_rng(seed)
+    for way in _WAYS:
+        knots = knots_of(shot.ways, shot.cuts, way)
+        if len(knots) < 3:
+            continue
+        candidates = _candidates(shot, path, knots, random)
+        chosen = _calmest(shot, path, knots, candidates)
+        yield interpolated(shot.tree, knots, candidates.take(chosen), shot.frames)
+
+
+def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
+    """Poses at the knots, knot after knot: the one of the path, those drawn, and these followed to both neighbours."""
+    count = len(knots)
+    here = np.repeat(knots, _POSES)
+    drawn = strayed(shot.tree, path.states.take(here), np.tile(np.linspace(0.25, 1.0, _POSES), count), random)
+    drawn = _brought(shot, drawn, here)
+    groups = [path.states.take(knots), drawn]
+    at = [np.arange(count), np.repeat(np.arange(count), _POSES)]
+    for step in (-1, 1):
+        place = (at[1] + step) % count
+        followed = drawn.like(shot.frames.take(knots[place]))
+        groups.append(_brought(shot, followed, knots[place]))
+        at.append(place)
+    order = np.argsort(np.concatenate(at), kind="stable")
+    return joined(groups).take(order)
+
+
+def _brought(shot: Shot, states: States, frames: Indices) -> States:
+    descend(shot.tree, states, at_one_level([task.take(frames) for task in shot.tasks]))
+    return states
+
+
+def _calmest(shot: Shot, path: Tracked, knots: Indices, candidates: States) -> list[int]:
+    """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay."""
+    count, each = len(knots), len(candidates) // len(knots)
+    at = np.repeat(knots, each)
+    missed = ~System(shot.tree, candidates, [task.take(at) for task in shot.tasks]).met.reshape(count, each)
+    missed[:, 0] &= path.met[knots]  # the pose of the path itself is allowed where it misses
+    missed[0, 1:] = True
+    if shot.last is not None:
+        missed[-1, 1:] = True
+    rotations = shot.tree.rotations(candidates).reshape(-1, 4, count, each)
+    costs, came = np.where(missed[0], _NEVER, 0.0), []
+    for k in range(1, count):
+        alike = np.abs(np.einsum("nip,niq->npq", rotations[:, :, k - 1], rotations[:, :, k])).sum(0)
+        sums = costs[:, None] + (len(rotations) - alike) ** 2
+        came.append(sums.argmin(0))
+        costs = sums.min(0) + np.where(missed[k], _NEVER, 0.0)
+    chosen = [int(costs.argmin())]
+    for sources in reversed(came):
+        chosen.append(int(sources[chosen[-1]]))
+    return [k * each + i for k, i in enumerate(reversed(chosen))]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Knots of a path: frames solved one from the other by the method that a limb has, as guides for those between them.
+
+A guide need not be precise. One that misses is tried from poses that stray a little from the one before, bent where
+that is straight, and the one that turns least of those that reach is taken: another branch within a path is a pop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ..cooperative import Work
+from ..goals import Goal
+from ..goals.batch import PlaceTask, Task
+from ..kinematics import Pose
+from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States, Tree
+from ..solvers import SolverSettings, solve_goal
+from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.restarts import strayed
+
+_GUIDE = 0.02  # of the reach: precision of a knot, and in radians that of its orientation
+_STRAYS = 24  # poses tried where a knot misses
+_FARTHEST = 0.4  # share of the way to random poses that they stray at most
+_UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
+_PAUSE = 4  # knots until the next try while all miss
+_PARTS = 16  # knots between two looks at what the user does
+
+
+class KnotMethod:
+    """The method of a limb on one chain.
+
+    `base_at` gives the frame of the root's parent at a frame of the path (4x4, armature space), `goal_at` the goal.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        tasks: Sequence[Task],
+        first: Pose,
+        base_at: Callable[[int], Matrix],
+        goal_at: Callable[[int], Goal],
+        settings: SolverSettings,
+    ) -> None:
+        self._tree, self._tasks, self._first = tree, tasks, first
+        self._base_at, self._goal_at, self._settings = base_at, goal_at, settings
+        self._random = np.random.default_rng(settings.seed)
+
+    def follow(self, frames: Indices) -> Work[States]:
+        """Solve frames from the pose of the first frame on, each from the one before."""
+        pose, poses, wait = self._first, [], 0
+        for number, k in enumerate(frames.tolist()):
+            begin = Pose(pose.chain, self._base_at(k), pose.rotations)
+            pose, met = self._solved(begin, k)
+            if not met and not wait:
+                pose, met = self._strayed(begin, pose, k)
+                wait = 0 if met else _PAUSE
+            wait = 0 if met else max(0, wait - 1)
+            poses.append(pose)
+            if number % _PARTS == _PARTS - 1:
+                yield
+        return self._tree.states(poses or [self._first]).take(slice(len(poses)))
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        """Solve frames, each from its own state."""
+        rotations = self._tree.rotations(states)
+        poses = []
+        for column, k in enumerate(frames.tolist()):
+            start = Pose(self._first.chain, self._base_at(k), list(map(Quaternion, rotations[:, :, column])))
+            poses.append(solve_goal(start, self._goal_at(k), self._settings, follow=True).pose)
+            if column % _PARTS == _PARTS - 1:
+                yield
+        return self._tree.states(poses)
+
+    def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
+        goal = self._goal_at(k)
+        if not goal.soft:
+            guide = goal._replace(tolerance=max(goal.tolerance, _GUIDE * begin.chain.reach))
+            solution = solve_goal(begin, guide, self._settings, follow=True)
+            return solution.pose, solution.reached
+        state = self._tree.states([begin])
+        met, _ = descend(self._tree, state, self._guides(np.array([k])))
+        return self._pose(begin, state), bool(met[0])
+
+    def _strayed(self, begin: Pose, otherwise: Pose, k: int) -> tuple[Pose, bool]:
+        """The pose that turns least of those that reach; `otherwise` if none does."""
+        tree, before = self._tree, self._tree.states([begin])
+        many = before.take(np.zeros(_STRAYS, np.intp))
+        middle = 0.5 * (tree.lower + tree.upper)
+        inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
+        many.angles = tree.inside(np.clip(many.angles, *inner))
+        many = strayed(tree, many, np.linspace(0.0, _FARTHEST, _STRAYS), self._random, 0.0)
+        met, _ = descend(tree, many, self._guides(np.full(_STRAYS, k)))
+        if not met.any():
+            return otherwise, False
+        turned = np.where(met, _turned(tree.rotations(before), tree.rotations(many)), np.inf)
+        return self._pose(begin, many.take([int(turned.argmin())])), True
+
+    def _guides(self, frames: Indices) -> list[Task]:
+        tasks = at_one_level([task.take(frames) for task in self._tasks])
+        size = self._tree.size
+        sizes = [size if isinstance(task, PlaceTask) else 1.0 for task in tasks]
+        return [t.within(np.maximum(t.tolerance, _GUIDE * unit)) for t, unit in zip(tasks, sizes, strict=True)]
+
+    def _pose(self, begin: Pose, state: States) -> Pose:
+        rotations = self._tree.rotations(state)[:, :, 0]
+        return Pose(begin.chain, begin.base, list(map(Quaternion, rotations)))
+
+
+def _turned(before: Numbers, after: Numbers) -> Numbers:
+    """Sum over the joints of 1 - cos(angle / 2), from quaternions (n, 4, 1) to others (n, 4, F)."""
+    alike: Numbers = np.abs(np.einsum("nif,nif->nf", np.broadcast_to(before, after.shape), after))
+    return (1.0 - alike).sum(0)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All frames of a path together: some are solved one from the other, and those between them at once.
+
+Source: none. Frames at which the goal has moved by a share of the reach, the knots, are solved first. Coordinates are
+interpolated between them inside their bounds, averaged over about the distance of two knots, and all frames are brought
+to their goals by bounded Gauss-Newton as one batch. Frames that are still missed are tried from frames that are not,
+then by restarts. Frames are the last axis of every array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..cooperative import Work
+from ..goals.batch import Task
+from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.batch import States, Tree
+from ..kinematics.batch.algebra import normalized
+from ..kinematics.batch.states import joined
+from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.restarts import restart
+from ..solvers.batch.system import System
+
+KNOT_WAY = 0.4  # share of the reach that the goal moves from one knot to the next
+_FARTHEST = 32  # frames between two knots
+_PRECISE = 0.02  # share of its tolerance to which every frame is solved
+_ROUNDING = 1e-6  # of the reach: the most that single precision allows
+_SEARCHED = 8  # of missed frames in a row one is searched by all restarts
+_NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
+_AT_ONCE = 2048  # frames between two looks at what the user does
+_SEARCHED_AT_ONCE = 16  # and frames that are searched
+_NEIGHBOURS = 4  # times that missed frames are tried from those beside them
+
+
+class Method(Protocol):
+    """The method by which the knots are solved, one from the other."""
+
+    def follow(self, frames: Indices) -> Work[States]:
+        """Solve frames from the pose of the first frame on, each from the one before."""
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        """Solve frames, each from its own state."""
+
+
+class Tracked(NamedTuple):
+    """A path: `states` of all frames, those within tolerance (`met`, F), and the value of each (F)."""
+
+    states: States
+    met: Mask
+    value: Numbers
+
+
+class Shot(NamedTuple):
+    """A path to solve.
+
+    `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
+    frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
+    `cuts` the frames at which another motion begins.
+    """
+
+    tree: Tree
+    frames: States
+    tasks: Sequence[Task]
+    first: States
+    last: States | None
+    ways: Numbers
+    cuts: Indices
+
+
+def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> Work[Tracked]:
+    """Solve all frames, with knots every `way` of the reach."""
+    tree, count = shot.tree, len(shot.frames)
+    knots = knots_of(shot.ways, shot.cuts, way)
+    held = shot.last is not None and count > 1
+    found = [shot.first, (yield from method.follow(knots[1 : len(knots) - held]))]
+    found += [shot.last] if shot.last is not None and held else []
+    states = interpolated(tree, knots, joined(found), shot.frames)
+    width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
+    _average(states, width // 2, _spans(shot.cuts, count))
+    yield
+    return (yield from corrected(shot, states, method, seed))
+
+
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: Indices | None = None) -> Work[Tracked]:
+    """Bring all frames, or the `inner` ones, to their goals from these states, which are changed."""
+    tree, count = shot.tree, len(states)
+    states.put([0], shot.first)
+    if shot.last is not None:
+        states.put([count - 1], shot.last)
+    if inner is None:
+        inner = np.arange(1, count - (shot.last is not None))
+    for begin in range(0, len(inner), _AT_ONCE):
+        part = inner[begin : begin + _AT_ONCE]
+        some = states.take(part)
+        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
+        states.put(part, some)
+        yield
+    system = System(tree, states, shot.tasks)
+    result = Tracked(states, system.met, system.value)
+    missed = inner[~result.met[inner]]
+    if len(missed):
+        yield from _meet(shot, result, missed, method, seed)
+    return result
+
+
+def knots_of(ways: Numbers, cuts: Indices, way: float) -> Indices:
+    """Frames whose goal is about `way` of the reach apart, both ends, and the frames on both sides of each cut."""
+    count = len(ways)
+    if count == 1:
+        return np.zeros(1, np.intp)
+    steps = np.maximum(ways[1:] / way, 1.0 / _FARTHEST)
+    steps[cuts - 1] = 0.0
+    total = np.concatenate(([0.0], np.cumsum(steps)))
+    passed = np.searchsorted(total, np.arange(0.0, total[-1]))
+    return np.unique(np.concatenate((passed, cuts - 1, cuts, [0, count - 1]))).astype(np.intp)
+
+
+def _spans(cuts: Indices, count: int) -> tuple[Indices, Indices]:
+    """First and last frame of the motion that each frame belongs to."""
+    begins = np.concatenate(([0], cuts))
+    ends = np.concatenate((cuts - 1, [count - 1]))
+    motion = np.searchsorted(cuts, np.arange(count), side="right")
+    return begins[motion], ends[motion]
+
+
+def interpolated(tree: Tree, knots: Indices, found: States, frames: States) -> States:
+    """Interpolate between the knots: angles linearly, so that they stay inside their bounds, ball joints by nlerp."""
+    every = np.arange(len(frames))
+    if len(knots) == 1:
+        return found.take(np.zeros(len(frames), np.intp)).like(frames)
+    before = np.clip(np.searchsorted(knots, every, side="right") - 1, 0, len(knots) - 2)
+    share = (every - knots[before]) / (knots[before + 1] - knots[before])
+
+    def mixed(values: Numbers) -> Numbers:
+        between: Numbers = values[..., before] * (1.0 - share) + values[..., before + 1] * share
+        return between
+
+    balls = found.balls
+    if tree.balls:
+        against = np.einsum("bif,bif->bf", balls[..., 1:], balls[..., :-1]) < 0.0
+        signs = np.concatenate((np.ones((len(balls), 1)), np.cumprod(np.where(against, -1.0, 1.0), -1)), -1)
+        balls = normalized(mixed(balls * signs[:, None]))
+    else:
+        balls = balls[..., before]
+    return States(mixed(found.angles), balls, frames.held, frames.root, frames.place)
+
+
+def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
+    """Average over time, in place, over `half` frames on either side, fewer near the ends of each motion."""
+    every = np.arange(len(states))
+    radius = np.minimum(half, np.minimum(every - spans[0], spans[1] - every))
+
+    def averaged(values: Numbers) -> Numbers:
+        sums = np.concatenate((np.zeros((*values.shape[:-1], 1)), np.cumsum(values, -1)), -1)
+        mean: Numbers = (sums[..., every + radius + 1] - sums[..., every - radius]) / (2 * radius + 1)
+        return mean
+
+    if half > 0:
+        states.angles, states.balls = averaged(states.angles), normalized(averaged(states.balls))
+
+
+def _tight(tree: Tree, task: Task) -> Task:
+    """The task with a share of its tolerance, so that the tip does not trail."""
+    return task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size))
+
+
+def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+    """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
+    tree = shot.tree
+    if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
+        some = yield from method.refine(missed, result.states.take(missed))
+        _keep(shot, result, missed, some)
+        return
+    missed = yield from _from_neighbours(shot, result, missed)
+    chosen = missed[_every(missed, _SEARCHED)]
+    for begin in range(0, len(chosen), _SEARCHED_AT_ONCE):
+        part = chosen[begin : begin + _SEARCHED_AT_ONCE]
+        some, tasks = result.states.take(part), at_one_level([task.take(part) for task in shot.tasks])
+        restart(tree, some, tasks, result.met[part], result.value[part], seed=seed)
+        _keep(shot, result, part, some)
+        yield
+    missed = yield from _from_neighbours(shot, result, missed)
+    if len(missed) and len({task.level for task in shot.tasks}) > 1:
+        _prioritised(shot, result, missed)
+        yield
+
+
+def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
+    """Meet level 0 alone where not all can be met, and come as near to the others as that leaves."""
+    some, tasks = result.states.take(missed), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
+    descend(shot.tree, some, tasks)
+    descend(shot.tree, some, [task for task in tasks if task.level == 0])
+    result.states.put(missed, some)
+    system = System(shot.tree, some, [task.take(missed) for task in shot.tasks])
+    result.met[missed], result.value[missed] = system.met, system.value
+
+
+def _every(missed: Indices, distance: int) -> Mask:
+    """Every so many of frames in a row, with both ends of each row."""
+    if not len(missed):
+        return np.zeros(0, bool)
+    row = np.concatenate(([0], np.cumsum(np.diff(missed) > 1)))
+    first = np.searchsorted(row, row)
+    last = np.searchsorted(row, row, side="right") - 1
+    place = np.arange(len(missed))
+    chosen: Mask = ((place - first) % distance == 0) | (place == last)
+    return chosen
+
+
+def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indices]:
+    """Solve frames that are missed from the pose of the nearest frame that is met; returns those still missed."""
+    for _ in range(_NEIGHBOURS):
+        missed, good = missed[~result.met[missed]], np.flatnonzero(result.met)
+        if not len(missed) or not len(good):
+            break
+        after = np.clip(np.searchsorted(good, missed), 0, len(good) - 1)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
+        some = result.states.take(nearest).like(result.states.take(missed))
+        descend(shot.tree, some, at_one_level([_tight(shot.tree, task.take(missed)) for task in shot.tasks]))
+        yield
+        if not _keep(shot, result, missed, some):
+            break
+    return missed[~result.met[missed]]
+
+
+def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
+    """Keep other poses of frames where they are met, or clearly nearer; return whether any is met now."""
+    system = System(shot.tree, some, [task.take(frames) for task in shot.tasks])
+    before = np.sqrt(result.value[frames])
+    better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
+    found = frames[better]
+    result.states.put(found, some.take(better))
+    result.met[found], result.value[found] = system.met[better], system.value[better]
+    return bool(system.met.any())

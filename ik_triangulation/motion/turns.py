@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns of the joints along a path of all frames, and those of them that are jumps; arrays whose last axis is frames.
+
+The rules are those of motion.jumps: a jump stands out from the turns of the frames around it, and a jump of the goal
+explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..goals.batch import Task
+from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States, Tree
+from .jumps import AROUND, FEW, LEAP, NEIGHBOURS, TIMES
+
+_AROUND = np.concatenate((np.arange(-AROUND, 0), np.arange(1, AROUND + 1)))  # frames beside one
+EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
+
+
+def turns_along(rotations: Numbers) -> Numbers:
+    """Largest rotation [rad] of a joint to each frame from the one before (F), of unit quaternions (n, 4, F)."""
+    along = np.zeros(rotations.shape[-1])
+    if len(along) > 1 and len(rotations):
+        dots = np.abs(np.einsum("nif,nif->nf", rotations[..., 1:], rotations[..., :-1]))
+        along[1:] = 2.0 * np.arccos(np.minimum(1.0, dots.min(0)))
+    return along
+
+
+def standing_out(along: Numbers, least: float) -> Indices:
+    """Frames whose value exceeds `least` and stands out from those around it; the first frame has none."""
+    found = np.flatnonzero(along > least)
+    found = found[found > 0]
+    around = found[:, None] + _AROUND
+    inside = (around > 0) & (around < len(along))
+    values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
+    count, rows = inside.sum(1), np.arange(len(found))
+    below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_AROUND) - 1)
+    median = 0.5 * (values[rows, below] + values[rows, above])
+    return np.asarray(found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
+
+
+def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
+    """Way of the goal to each frame from the one before (F), as a share of the reach, as the root sees it.
+
+    A radian counts as the length that its task gives it.
+    """
+    ways = np.zeros(len(frames))
+    for task in tasks:
+        way = task.ways(frames.root, frames.place)
+        if len(way):
+            ways[1:] = np.maximum(ways[1:], way / tree.size)
+    return ways
+
+
+def leaps_of(ways: Numbers) -> Indices:
+    """Frames at which the goal jumps."""
+    return standing_out(ways, LEAP)
+
+
+def jumps_of(along: Numbers, ways: Numbers, cuts: Indices) -> Indices:
+    """Frames at which joints jump, more than a jump of the goal explains."""
+    explained = np.zeros(len(along))
+    explained[cuts] = EXPLAINED * ways[cuts]
+    return np.array([k for k in standing_out(along, FEW) if along[k] > explained[k]], np.intp)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of F-curves at many times at once, as Blender evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bpy.types import FCurve
+
+from ...kinematics.arrays import Array
+from ..keyframes.arrays import enum_number
+
+_FEW = 120  # times, for which calls of FCurve.evaluate() take less time than arrays do
+_SAME = 1e-4  # frames; Blender takes a time nearer to a keyframe for the keyframe's
+_STEPS = 5  # of Newton's method, which are enough for nearly all Bezier segments
+_EXACT = 1e-12  # of a segment: residual of the time at which Newton's method has arrived
+_HALVINGS = 50  # for the others
+
+
+def values_at(curves: Sequence[FCurve], times: Array) -> Array:
+    """Return the values (curves, times) of F-curves that are not empty, in float64.
+
+    Constant, linear and Bezier keyframes are evaluated together; curves with any others one time after the other.
+    """
+    values = np.empty((len(curves), len(times)))
+    alike: dict[bytes, tuple[_Segments, list[int], list[Array]]] = {}
+    for number, curve in enumerate(curves):
+        points = curve.keyframe_points
+        kinds = np.empty(len(points), np.uint8)
+        points.foreach_get("interpolation", kinds)
+        if len(times) <= _FEW or not _PLAIN[kinds].all() or not _has_only_keys(curve, times):
+            values[number] = [curve.evaluate(time) for time in times.tolist()]
+            continue
+        keys = _pairs(points, "co")
+        curved = bool((kinds[:-1] == _BEZIER).any())
+        left, right = (_pairs(points, "handle_left"), _pairs(points, "handle_right")) if curved else (keys, keys)
+        # Curves keyed together have their keyframes and handles at the same times.
+        shape = b"".join(part.tobytes() for part in (keys[0], left[0], right[0], kinds))
+        if shape not in alike:
+            alike[shape] = _Segments(keys[0], left[0], right[0], kinds, times), [], []
+        _, numbers, levels = alike[shape]
+        numbers.append(number)
+        levels.append(np.array((keys[1], left[1], right[1])))
+    for segments, numbers, levels in alike.values():
+        values[numbers] = segments.values(*np.stack(levels, axis=1))
+    return values
+
+
+_BEZIER, _LINEAR, _CONSTANT = (enum_number("interpolation", name) for name in ("BEZIER", "LINEAR", "CONSTANT"))
+_PLAIN = np.zeros(256, bool)
+_PLAIN[[_BEZIER, _LINEAR, _CONSTANT]] = True
+
+
+def _has_only_keys(curve: FCurve, times: Array) -> bool:
+    """Tell whether a curve has nothing but keyframes, and the times where it leads on are not beyond them."""
+    if len(curve.modifiers) or len(curve.sampled_points):
+        return False
+    if curve.extrapolation == "CONSTANT":
+        return True
+    first, last = curve.range()
+    return bool(first <= times.min() and times.max() <= last)
+
+
+def _pairs(points: Any, name: str) -> Array:
+    """Return the times and the values (2, keyframes) of an attribute of all keyframes."""
+    flat = np.empty(2 * len(points), np.float32)
+    points.foreach_get(name, flat)
+    return flat.reshape(-1, 2).T.astype(np.float64)
+
+
+class _Segments:
+    """The part of an evaluation that curves share whose keyframes and handles are at the same times.
+
+    `keys`, `left` and `right` are the times of keyframes and handles, `kinds` the interpolation of each keyframe.
+    """
+
+    def __init__(self, keys: Array, left: Array, right: Array, kinds: Array, times: Array) -> None:
+        nearest = np.searchsorted(keys, times)
+        before = np.clip(nearest - 1, 0, len(keys) - 1)
+        after = np.clip(nearest, 0, len(keys) - 1)
+        begin, end = keys[before], keys[after]
+        at = np.where(np.abs(end - times) < _SAME, after, np.where(times < begin, after, before))
+        inside = (begin + _SAME <= times) & (times <= end - _SAME) & (kinds[before] != _CONSTANT)
+        self._at = at  # the keyframe whose value counts, where no segment does
+        self._inside = np.flatnonzero(inside)
+        self._before, self._after = before[inside], after[inside]
+        begin, length = begin[inside], (end - begin)[inside]
+        share = (times[inside] - begin) / length
+        self._curved = curved = kinds[self._before] == _BEZIER
+        self._bezier, self._all = bool(curved.any()), bool(curved.all())
+        if self._bezier:
+            # A handle reaches to the neighbouring keyframe at most: a longer one is shortened along its direction.
+            out = (right[self._before] - begin) / length
+            back = (begin + length - left[self._after]) / length
+            self._out, self._back = (1.0 / np.maximum(1.0, np.abs(handle)) for handle in (out, back))
+            t = _parameter(share, out * self._out, 1.0 - back * self._back)
+            self._weights = 3.0 * t * (1.0 - t) ** 2, 3.0 * t * t * (1.0 - t), t * t * (3.0 - 2.0 * t)
+        self._share = share
+
+    def values(self, keys: Array, left: Array, right: Array) -> Array:
+        """Return the values (curves, times) by those of the keyframes and their handles, a row for each curve."""
+        result: Array = keys[:, self._at]
+        first, last = keys[:, self._before], keys[:, self._after]
+        values = first + (last - first) * self._share
+        if self._bezier:
+            out = (right[:, self._before] - first) * (self._out * self._weights[0])
+            back = (left[:, self._after] - last) * (self._back * self._weights[1])
+            on_curve = first + (last - first) * self._weights[2] + out + back
+            values = on_curve if self._all else np.where(self._curved, on_curve, values)
+        result[:, self._inside] = values
+        return result
+
+
+def _parameter(share: Array, out: Array, back: Array) -> Array:
+    """Return the parameter of Bezier segments at a `share` of their time; `out` and `back` are those of the handles."""
+    a, b, c = 3.0 * out, 3.0 * (back - 2.0 * out), 1.0 - 3.0 * (back - out)
+    t = share.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(_STEPS):
+            off = ((c * t + b) * t + a) * t - share
+            if np.abs(off).max(initial=0.0) <= _EXACT:
+                break
+            t -= off / ((3.0 * c * t + 2.0 * b) * t + a)
+        off = ((c * t + b) * t + a) * t - share
+    missed = np.flatnonzero(~((np.abs(off) <= _EXACT) & (t >= 0.0) & (t <= 1.0)))
+    if len(missed):
+        a, b, c, share = a[missed], b[missed], c[missed], share[missed]
+        low, high = np.zeros(len(missed)), np.ones(len(missed))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            below = ((c * middle + b) * middle + a) * middle < share
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        t[missed] = 0.5 * (low + high)
+    return t

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fast path: a limb whose rig and targets are moved by F-curves alone is read without evaluating anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bpy.types import Depsgraph, Scene, ViewLayer
+from mathutils import Matrix, Vector
+
+from ...kinematics.arrays import Array
+from ..armature import Channels, base_of
+from ..clock import evaluated_time
+from ..freedom import keyed
+from ..limb import Limb
+from ..looks import looks_of
+from ..rotation import channel, rotation_from
+from .keyed_motion import CurvesByPath, KeyedMotion, NotKeyedError, by_path
+from .samples import SampledMotion, Samples, keyed_samples
+from .sampling import Sample, frame_of, go_to, rig_at, temporary_scene, varying_freedoms
+from .transforms import are_proper, from_matrix, to_matrix
+
+_LOOKS = ("empty_display", "field")  # beginnings of the properties of a target's display and its force field
+_AGREE = 1e-5  # difference that single precision explains, relative to the largest element or distance
+
+
+def read_keyed(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Samples | None:
+    """Return the samples of a limb at `frames`; None unless F-curves tell all of its motion.
+
+    The rotations of the solved bones are those of the first frame. The same is read of the properties as they are now
+    and compared with what `view_layer` shows; if parents or bones move, three frames of a temporary scene are compared.
+    """
+    if limb.obstacle_objects:
+        return None
+    motion = KeyedMotion(_times(scene, frames))
+    try:
+        read = _matrices(limb, motion)
+    except NotKeyedError:
+        return None
+    if not are_proper(read[0]) or not all(np.isfinite(each).all() for each in read):
+        return None  # reading by evaluation names the frame
+    if not _agrees(limb, view_layer.depsgraph, _matrices(limb, motion.at_present()), 0):
+        return None
+    if motion.compound:
+        some = {0, len(frames) // 2, len(frames) - 1}
+        with temporary_scene(limb, scene) as staged:
+            if not all(_agrees(limb, go_to(staged, frames[k]), read, k) for k in some):
+                return None
+    world, base, target, *pole = read
+    freedoms = varying_freedoms(limb, limb.armature)
+    first = Sample(
+        frames[0],
+        rig_at(
+            to_matrix(world, 0),
+            to_matrix(base, 0),
+            channels_at(limb, scene, frames[0], motion.curves(limb.armature)),
+            freedoms,
+        ),
+        limb,
+        to_matrix(target, 0),
+        looks_of(limb.target, limb.subtarget, view_layer.depsgraph),
+        Vector(pole[0][:3, 3, 0]) if pole else None,
+    )
+    return keyed_samples(frames, first, SampledMotion(world, base, target, pole[0][:3, 3] if pole else None))
+
+
+def stands_still(limb: Limb, scene: Scene, frames: Sequence[float]) -> bool:
+    """Tell whether only rotation keys of the solved bones move the armature or the chain at these frames."""
+    try:
+        moves = [each.shape[2] > 1 for each in _rig_motion(limb, KeyedMotion(_times(scene, frames)))]
+    except NotKeyedError:
+        return False
+    return not any(moves)
+
+
+def channels_at(limb: Limb, scene: Scene, frame: float, curves: CurvesByPath | None = None) -> list[Channels]:
+    """Return the channels that the bones of a chain have at a frame, if nothing but F-curves moves them.
+
+    `curves` are those of the armature, by path, if they are known.
+    """
+    curves, time, found = curves or by_path(limb.armature), evaluated_time(scene, frame), []
+    for name in limb.bones:
+        bone = limb.armature.pose.bones[name]
+        prop = channel(bone)[0]
+        values = list(getattr(bone, prop))
+        for curve in curves.get(bone.path_from_id(prop), ()):
+            if not curve.mute and not curve.is_empty:
+                values[curve.array_index] = curve.evaluate(time)
+        found.append(Channels(bone.location.copy(), rotation_from(values, bone.rotation_mode), bone.scale.copy()))
+    return found
+
+
+def _times(scene: Scene, frames: Sequence[float]) -> Array:
+    """Return the times at which Blender evaluates frames, in its single precision."""
+    return (np.array(frames, np.float64) * evaluated_time(scene, 1.0)).astype(np.float32).astype(np.float64)
+
+
+def _rig_motion(limb: Limb, motion: KeyedMotion) -> tuple[Array, Array]:
+    """Return the world matrices of the armature, and the matrices of the root's parent in its space.
+
+    Raises NotKeyedError, also if anything but the rotations of solved bones moves the bones of the chain.
+    """
+    armature, bones = limb.armature, limb.armature.pose.bones
+    if any(len(bones[name].constraints) for name in limb.bones):
+        raise NotKeyedError
+    paths = {name: bones[name].path_from_id() for name in limb.bones}
+    own = tuple(f"{path}." for path in paths.values())
+    moved = {path: found for path, found in motion.curves(armature).items() if path.startswith(own)}
+    if moved:
+        turned = {bones[name].path_from_id(channel(bones[name])[0]): set(keyed(bones[name])) for name in limb.solved}
+        if any(curve.array_index not in turned.get(path, ()) for path, found in moved.items() for curve in found):
+            raise NotKeyedError
+    parent = bones[limb.bones[0]].parent
+    base = motion.posed(armature, parent.name) if parent else from_matrix(Matrix.Identity(4))
+    return motion.world(armature), base
+
+
+def _matrices(limb: Limb, motion: KeyedMotion) -> list[Array]:
+    """Return the matrices of armature, root's parent, target and pole target. Raises NotKeyedError."""
+    if any(path.startswith(_LOOKS) for path in motion.curves(limb.target)):
+        raise NotKeyedError
+    return [*_rig_motion(limb, motion), *(motion.place(ob, bone) for ob, bone in limb.targets)]
+
+
+def _agrees(limb: Limb, depsgraph: Depsgraph, read: Sequence[Array], at: int) -> bool:
+    """Tell whether the matrices that were read at a frame, the one with index `at`, are those that are evaluated."""
+    armature = limb.armature.evaluated_get(depsgraph)
+    places = [armature.matrix_world, base_of(armature, limb.bones[0])]
+    seen = np.array([*places, *(frame_of(ob, bone, depsgraph) for ob, bone in limb.targets)])
+    own = np.array([each[..., at if each.shape[2] > 1 else 0] for each in read])
+    apart = np.abs(seen - own)
+    size = max(np.abs(seen[:, :3, 3]).max(), limb.armature.data.bones[limb.tip].length * np.abs(seen[0, :3, :3]).max())
+    turned = apart[:, :3, :3].max(axis=(1, 2)) <= _AGREE * np.abs(seen[:, :3, :3]).max(axis=(1, 2))
+    return bool(turned.all() and apart[:, :3, 3].max() <= _AGREE * size)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Saving and restoring of animated values of an object, which may differ from their keyframes.
+
+Bones are read in bulk: a rig has hundreds of channels, of which few or none differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Object, ViewLayer
+
+from ..frames.restore import Show, values_shown
+from .channelbags import curves_of
+
+_WIDTHS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
+_BONE = re.compile(rf'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.({"|".join(_WIDTHS)})')
+
+
+class AnimatedValues:
+    """The present values of properties of an object, those with F-curves and those at `paths`."""
+
+    def __init__(self, ob: Object, paths: Sequence[str]) -> None:
+        self._object = ob
+        bones: dict[str, set[str]] = {}
+        others = []
+        for path in dict.fromkeys((*paths, *(curve.data_path for curve in curves_of(ob)))):
+            place = _bone_of(path) if ob.pose else None
+            if place:
+                bones.setdefault(place[1], set()).add(place[0])
+            else:
+                others.append(path)
+        self._others: list[Show] = values_shown(ob, others)
+        names = ob.pose.bones.keys() if bones else []
+        self._bones = {
+            prop: (np.array([name in some for name in names]), self._read(prop)) for prop, some in bones.items()
+        }
+
+    def update_and_restore(self, view_layer: ViewLayer, besides: Collection[tuple[str, int]] = ()) -> None:
+        """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the values.
+
+        Channels of bones in `besides`, by path and array index, keep what the evaluation shows. What is right already
+        is not set, as that would have Blender evaluate the object again.
+        """
+        view_layer.update()
+        for restore in self._others:
+            restore()
+        with suppress(ReferenceError):
+            bones = self._object.pose.bones if self._bones else ()
+            rows = {name: row for row, name in enumerate(bones.keys())} if self._bones else {}
+            for prop, (ours, before) in self._bones.items():
+                now, wanted = self._read(prop), before.copy()
+                if now.shape != before.shape:
+                    continue  # bones were added or removed since
+                for path, index in besides:
+                    place = _bone_of(path)
+                    if place and place[1] == prop and place[0] in rows:
+                        wanted[rows[place[0]], index] = now[rows[place[0]], index]
+                for row in np.flatnonzero(ours & (now != wanted).any(1)).tolist():
+                    setattr(bones[row], prop, wanted[row].tolist())
+
+    def _read(self, prop: str) -> np.ndarray[Any, Any]:
+        """Return the values of a property, a row for each bone."""
+        values: np.ndarray[Any, Any] = np.empty(len(self._object.pose.bones) * _WIDTHS[prop], np.float32)
+        self._object.pose.bones.foreach_get(prop, values)
+        return values.reshape(-1, _WIDTHS[prop])
+
+
+@lru_cache(maxsize=10_000)
+def _bone_of(path: str) -> tuple[str, str] | None:
+    """Return bone and property of a path; None if it is no transform of a bone."""
+    found = _BONE.fullmatch(path)
+    return (bpy.utils.unescape_identifier(found[1]), found[2]) if found else None
