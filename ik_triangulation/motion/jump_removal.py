@@ -15,7 +15,7 @@ from math import pi
 from random import Random
 
 from ..cooperative import Work
-from ..solvers.finish import perturb
+from ..solvers.restarts import perturb
 from .jumps import FAR, REACH, SOFT_GOALS, Rotations, fast, reason, turn
 from .meeting import posed
 from .path import Candidates

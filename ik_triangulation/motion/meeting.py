@@ -7,7 +7,6 @@ directions from where one is.
 """
 
 from collections.abc import Sequence
-from random import Random
 
 from ..cooperative import Work
 from ..goals import Goal
@@ -64,7 +63,7 @@ class _Search:
     def elsewhere(self, k: int, seed: int) -> bool:
         """Search for a pose of frame `k` on any branch; return whether one was found."""
         goal, pose = self._frames[k].goal, self._frames[k].solution.pose.copy()
-        optimise_from_restarts(pose, goal.target, goal.soft, goal.tolerance, Random(seed))
+        optimise_from_restarts(pose, goal.target, goal.soft, goal.tolerance, seed)
         return self._kept(k, pose)
 
     def follow(self, k: int, step: int) -> Work[None]:

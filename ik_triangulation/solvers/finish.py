@@ -2,60 +2,54 @@
 """Finish: bounded Gauss-Newton with restarts from other poses, so that every reachable target is reached.
 
 Source: the annealing of seed document quaternion-ccd ("exercise for the reader"): restarts from random poses inside the
-limits, increasingly far away, of which the best is kept.
+limits, increasingly far away, of which the best is kept. They are made in rounds of solvers.batch.restarts, as a batch;
+where a chain is scaled, or a target has no formula on arrays, one after the other in the same way.
 """
 
+from collections.abc import Sequence
 from random import Random
 
-from ..goals import Point, Target
+from ..goals import Goal, Point, Target
+from ..goals.batch import tasks_of
 from ..kinematics import Pose
+from ..kinematics.chain import LENGTH_ROUNDING
 from . import gauss_newton, triangulation
+from .batch.descent import PLAIN, Descent
+from .batch.one_pose import is_batched, search
+from .batch.restarts import ROUNDS
 from .iterate import iterate
+from .restarts import restart_one_by_one
 
-_NEARBY = 4  # restarts increasingly far from the best pose, before those from anywhere within the limits
-RESTARTS = 40  # restarts in all
-_CONVINCED = 8  # restarts from anywhere that end at the same distance, after which that is taken as the minimum
-_SAME_DISTANCE = 1e-4  # of the reach: difference up to which distances are equal
+_CORRECTIONS = 8  # steps of Gauss-Newton that correct the rounding of a pose found in double precision
 
 
 def finish(
-    pose: Pose, target: Target, enough: float, iterations: int, random: Random, restarts: bool = True
+    pose: Pose, target: Target, enough: float, iterations: int, seed: int, rounds: Sequence[int] = ROUNDS
 ) -> tuple[float, int]:
     """Minimise the distance by Gauss-Newton, with restarts from random poses; leaves the best pose seen.
 
     For a chain without limits a pass of triangulation comes first: it is the optimum, also for a target out of reach.
-    Returns the distance [Blender units] and the number of steps.
+    Returns the distance [Blender units] and the number of steps, without those made as a batch.
     """
     free = not pose.chain.limited
     least, count = iterate(triangulation.step, pose, target, enough, 1 if free else 0)
     if least > enough:
         least, more = iterate(gauss_newton.step, pose, target, enough, iterations)
         count += more
+    if least <= enough or not iterations or not rounds:
+        return least, count
+    rounding = LENGTH_ROUNDING * pose.chain.reach
+    goal = Goal(target, (), max(0.5 * enough, enough - 2.0 * rounding))
+    tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
+    if tasks is None:
+        least, more = restart_one_by_one(pose, target, enough, iterations, Random(seed), rounds)
+        return least, count + more
     best, turns = pose.rotations[:], len(pose.turns)
-    again = 0  # restarts from anywhere that ended at the distance of the best one
-    for number in range(RESTARTS if restarts else 0):
-        if least <= enough or again == _CONVINCED:
-            break
+    search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)))
+    error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS))
+    if error >= least:
         pose.restore(best, turns)
-        share = min(1.0, (number + 1) / _NEARBY)
-        perturb(pose, random, share)
-        error, more = iterate(gauss_newton.step, pose, target, enough, iterations)
-        count += more
-        if share == 1.0 and abs(error - least) < _SAME_DISTANCE * pose.chain.reach:
-            again += 1
-        if error < least:
-            least, best, turns = error, pose.rotations[:], len(pose.turns)
-    pose.restore(best, turns)
-    return least, count
-
-
-def perturb(pose: Pose, random: Random, share: float) -> None:
-    """Rotate every joint by `share` of the rotation to a random one inside its limits."""
-    for i, joint in enumerate(pose.chain.joints):
-        if joint.freedom.moves:
-            away = pose.rotations[i].slerp(joint.freedom.random(random), share)
-            away.normalize()  # slerp() does not return unit quaternions for rotations less than 2 degrees apart
-            pose.put(i, joint.freedom.nearest(away))
+    return min(error, least), count + more
 
 
 def least_error(pose: Pose, target: Target) -> float:

@@ -12,19 +12,25 @@ a line or a plane.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import sqrt
 from random import Random
 from typing import Any
 
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..goals import Point, Target
+from ..goals import Goal, Point, Target
+from ..goals.batch import BATCHED, RADIAN, Task, tasks_of
 from ..goals.soft import JointAxis, SoftGoal, soft_cost
 from ..kinematics import Pose
 from . import gauss_newton
-from .finish import perturb
+from .batch.descent import at_one_level
+from .batch.one_pose import is_batched, search
+from .batch.restarts import ROUNDS
 from .iterate import iterate
 from .jacobian import apply_changes, jacobian
+from .restarts import perturb_best
 
 _STEPS = 60
 _DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6
@@ -33,8 +39,9 @@ _NO_COST = 1e-12  # [rad^2] cost that counts as zero
 _MAX_STEP = 0.7  # [rad] change of a coordinate in one step
 _CORRECTIONS = 4  # steps of Gauss-Newton that correct the tip
 _TIP_PRECISION = 1e-6  # of the reach: their tolerance, at the limit of single precision
-_RESTARTS = 8  # from random poses while soft goals are not met
+_RESTARTS = 8  # one after the other, while soft goals without a formula on arrays are not met
 MET = 1e-6  # [rad^2] cost up to which they count as met
+_LEAST_ANGLE = 1e-5  # [rad] to which the restarts made as a batch meet an angle; optimise() goes on from there
 _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
 
 
@@ -69,26 +76,71 @@ def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float
     return _STEPS
 
 
-def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float, random: Random) -> int:
-    """Restart from random poses while soft goals that can be met are not; leaves the best pose; returns the steps."""
-    count, cost = 0, soft_cost(pose, soft)
+def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float, seed: int) -> int:
+    """Restart from random poses while soft goals that can be met are not; leaves the best pose.
+
+    Returns the number of steps, without those made as a batch.
+    """
     attainable = [each for each in soft if each.can_be_met]
-    if _error(pose, target) > enough:
-        return count
-    best, recorded = pose.rotations[:], len(pose.turns)
-    for _ in range(_RESTARTS):
+    if _error(pose, target) > enough or soft_cost(pose, attainable) <= MET:
+        return 0
+    best = _Best(pose, target, soft, enough)
+    searches = [*_searches(pose, target, attainable, enough)]
+    for tasks, rounds in searches:
+        search(pose, tasks, seed, rounds)
+        best.improve()
         if soft_cost(pose, attainable) <= MET:
-            break
-        perturb(pose, random, 1.0)
-        error, more = iterate(gauss_newton.step, pose, target, _TIP_PRECISION * pose.chain.reach, _STEPS)
-        count += more
-        if error <= enough:
-            count += optimise(pose, target, soft, enough)
-            found = soft_cost(pose, soft)
-            if found < cost:
-                best, recorded, cost = pose.rotations[:], len(pose.turns), found
-        pose.restore(best, recorded)
-    return count
+            return best.steps
+    if not searches or not all(isinstance(each, BATCHED) for each in attainable):
+        random = Random(seed)
+
+        def missing() -> float:
+            return (_error(pose, target) / (RADIAN * pose.chain.reach)) ** 2 + 2.0 * soft_cost(pose, attainable)
+
+        for _ in range(_RESTARTS):
+            perturb_best(pose, missing, 1.0, random)
+            best.improve()
+            if soft_cost(pose, attainable) <= MET:
+                break
+    return best.steps
+
+
+class _Best:
+    """The pose that reaches with the least cost of the soft goals, and the number of `steps` made to find it."""
+
+    def __init__(self, pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float) -> None:
+        self._pose, self._target, self._soft, self._enough = pose, target, soft, enough
+        self.steps, self._cost = 0, soft_cost(pose, soft)
+        self._rotations, self._turns = pose.rotations[:], pose.turns[:]
+
+    def improve(self) -> None:
+        """Reach and optimise from the pose as it now is; leaves the best one."""
+        pose, target = self._pose, self._target
+        error, count = iterate(gauss_newton.step, pose, target, _TIP_PRECISION * pose.chain.reach, _STEPS)
+        if error <= self._enough:
+            count += optimise(pose, target, self._soft, self._enough)
+            found = soft_cost(pose, self._soft)
+            if found < self._cost and _error(pose, target) <= self._enough:
+                self._rotations, self._turns, self._cost = pose.rotations[:], pose.turns[:], found
+        self.steps += count
+        pose.restore(self._rotations, 0)
+        pose.turns[:] = self._turns
+
+
+def _searches(
+    pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float
+) -> Iterator[tuple[list[Task], Sequence[int]]]:
+    """The tasks to restart with as a batch, and the rounds: everything at once, then the place before the rest."""
+    turned = [each for each in soft if isinstance(each, BATCHED) and each.weight > 0.0]
+    if not turned or not is_batched(pose):
+        return
+    most = max(each.weight for each in turned)
+    alike = tuple(replace(each, weight=each.weight / most) for each in turned)
+    angle = max(_LEAST_ANGLE, sqrt(MET / len(turned)) / max(1.0, most))
+    tasks = tasks_of([Goal(target, alike, 0.5 * enough, angle)], pose.chain.reach)
+    if tasks is not None:
+        yield at_one_level(tasks), ROUNDS
+        yield tasks, ROUNDS[:-1]
 
 
 def _error(pose: Pose, target: Target) -> float:

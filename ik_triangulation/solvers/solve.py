@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from random import Random
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
@@ -12,6 +11,7 @@ from ..goals.goal import Goal
 from ..kinematics import Cost, Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from . import finish as finishing
+from .batch.restarts import ROUNDS
 from .iterate import iterate
 from .null_space import optimise, optimise_from_restarts
 from .registry import SOLVERS
@@ -85,22 +85,23 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
     rounding = LENGTH_ROUNDING * pose.chain.reach
     begun = pose.tip
     error, count = iterate(step, pose, target, rounding if follow else tolerance, min(settings.iterations, 1))
-    enough = tolerance
+    enough, rounds = tolerance, ROUNDS if settings.restarts else ()
     if error > tolerance:  # one step is often enough; if not, no more is asked than is possible
-        enough = max(tolerance, finishing.least_error(pose, target) + rounding)
+        least = finishing.least_error(pose, target)
+        enough = max(tolerance, least + rounding)
+        if least > tolerance:
+            rounds = rounds[:1]  # the target is out of reach for certain: they only look for a nearer pose
         before = (target.closest(begun) - begun).length
         patience = (1, _LITTLE) if settings.finish else ()
         if not settings.finish or error <= _LITTLE * before:
             error, more = iterate(step, pose, target, enough, settings.iterations - count, *patience)
             count += more
     if settings.finish and error > enough:
-        error, more = finishing.finish(
-            pose, target, enough, settings.iterations, Random(settings.seed), settings.restarts
-        )
+        error, more = finishing.finish(pose, target, enough, settings.iterations, settings.seed, rounds)
         count += more
     if settings.finish and soft:
         count += optimise(pose, target, soft, enough)
         if not follow:
-            count += optimise_from_restarts(pose, target, soft, enough, Random(settings.seed))
+            count += optimise_from_restarts(pose, target, soft, enough, settings.seed)
         error = (target.closest(pose.tip) - pose.tip).length
     return Solution(pose, error, count, error <= tolerance, projected)

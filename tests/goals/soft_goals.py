@@ -87,7 +87,7 @@ def assert_optimising_keeps_tip_and_limits(pose, soft, random):
     settled = soft_cost(pose, soft)
     assert settled <= before * SAME
     assert error_of(pose, target) <= enough
-    optimise_from_restarts(pose, target, soft, enough, Random(1))
+    optimise_from_restarts(pose, target, soft, enough, 1)
     assert soft_cost(pose, soft) <= settled * SAME
     assert error_of(pose, target) <= enough
     assert_inside(pose)

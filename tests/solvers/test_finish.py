@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from ik_triangulation.goals import Point, Sphere
-from ik_triangulation.solvers.finish import finish, least_error, perturb
+from ik_triangulation.solvers.finish import finish, least_error
 
 from ..chains import bits, hinged, limited, mixed, random_chain, random_direction, random_pose, straight
 
@@ -27,7 +27,7 @@ def test_a_place_that_some_pose_reaches_is_reached(make, seed):
     random, chain = Random(seed), make(seed, 5)
     target = Point(start(chain, random).tip)
     pose = start(chain, random)
-    error, steps = finish(pose, target, 1e-3 * chain.reach, 100, random)
+    error, steps = finish(pose, target, 1e-3 * chain.reach, 100, seed)
     assert error <= 1e-3 * chain.reach
     assert error == pytest.approx(distance(pose, target), abs=1e-5)
     assert steps > 0
@@ -38,14 +38,14 @@ def test_it_never_ends_farther_away_than_it_began(seed):
     random, chain = Random(seed), mixed(seed, 4)
     pose, target = start(chain, random), Point(random_direction(random) * 3.0 * chain.reach)
     before = distance(pose, target)
-    assert finish(pose, target, 1e-9, 5, random)[0] <= before + 1e-6
+    assert finish(pose, target, 1e-9, 5, seed)[0] <= before + 1e-6
 
 
 def test_what_is_reached_already_stays():
     chain = limited(2, 4)
     pose = start(chain, Random(0))
     before = bits(pose.rotations)
-    assert finish(pose, Point(pose.tip), 1e-3, 50, Random(0)) == (0.0, 0)
+    assert finish(pose, Point(pose.tip), 1e-3, 50, 0) == (0.0, 0)
     assert bits(pose.rotations) == before
 
 
@@ -53,19 +53,10 @@ def test_the_same_seed_gives_the_same_pose():
     def run():
         chain = hinged(5, 4)
         pose = start(chain, Random(1))
-        finish(pose, Point((0.3, 0.2, 1.0)), 1e-6, 20, Random(7))
+        finish(pose, Point((0.3, 0.2, 1.0)), 1e-6, 20, 7)
         return bits(pose.rotations)
 
     assert run() == run()
-
-
-@pytest.mark.parametrize("share", [0.1, 1.0])
-def test_a_perturbed_pose_is_inside_its_limits(share):
-    random, chain = Random(3), limited(3, 6)
-    pose = start(chain, random)
-    perturb(pose, random, share)
-    for joint, rotation in zip(chain.joints, pose.rotations, strict=True):
-        assert joint.freedom.nearest(rotation) is rotation
 
 
 def test_the_lengths_bound_the_distance_from_below():

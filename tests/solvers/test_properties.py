@@ -102,7 +102,10 @@ def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
 @given(scene=scenes(), iterations=st.integers(0, 6))
 @examples(10)
 def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
-    """By the steps of the solver, and of the methods that finish: one of triangulation, the rest of Gauss-Newton."""
+    """By the steps of the solver, and of the methods that finish: one of triangulation, the rest of Gauss-Newton.
+
+    Restarts are made as a batch, whose steps are bounded too and not counted.
+    """
     pose, target = scene
     steps = Counter()
     with pytest.MonkeyPatch.context() as patch:
@@ -119,7 +122,7 @@ def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
         )
     assert steps["own"] <= iterations
     assert steps["pass"] <= finished
-    assert steps["polish"] <= finished * iterations * (1 + finish.RESTARTS)
+    assert steps["polish"] <= finished * iterations * 2  # before the restarts, and after them
     assert solution.iterations == steps.total()
 
 

@@ -19,7 +19,7 @@ from ..transformed import Transformed
 from .targets import BatchTarget, shape_is_batched
 from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
 
-_RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
+RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
 _UNIFORM = 1e-4  # relative difference of two scales that is no rounding
 
 
@@ -39,7 +39,7 @@ def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | None:
         weights = {goal.weight for goal in each}
         if kind not in _BUILD or len(weights) > 1 or not each[0].weight > 0.0:
             return None
-        built = _BUILD[kind](each, _RADIAN * reach * each[0].weight, angle)
+        built = _BUILD[kind](each, RADIAN * reach * each[0].weight, angle)
         if built is None:
             return None
         tasks.append(built)
@@ -107,3 +107,4 @@ def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
 
 
 _BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, Pole: _pole}
+BATCHED = Orientation, Direction, Pole  # the soft goals with a batched form

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The restarts of a single pose as a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from mathutils import Quaternion
+
+from ...goals.batch import Task
+from ...kinematics import Chain, Pose
+from ...kinematics.batch import Tree
+from .descent import PLAIN, Descent, descend
+from .restarts import ROUNDS, restart
+
+_RIGID = 1e-5  # deviation of a base from a rotation that rounding explains
+
+
+@lru_cache(maxsize=32)
+def tree_of(chain: Chain) -> Tree:
+    """Return the tree of a chain, the same one for the same chain."""
+    return Tree.of(chain)
+
+
+def is_batched(pose: Pose) -> bool:
+    """Tell whether a pose can be solved on arrays: nothing in it, or above it, is scaled."""
+    base = np.array(pose.base, float)[:3, :3]
+    return pose.chain.plain and bool(np.abs(base @ base.T - np.eye(3)).max() < _RIGID) and np.linalg.det(base) > 0.0
+
+
+def search(
+    pose: Pose, tasks: Sequence[Task], seed: int, rounds: Sequence[int] = ROUNDS, bounds: Descent = PLAIN
+) -> bool:
+    """Solve the tasks of a pose from other poses if not from this one; leaves the best; return whether they are met."""
+    tree = tree_of(pose.chain)
+    states = tree.states([pose])
+    met, value = descend(tree, states, tasks, bounds)
+    restart(tree, states, tasks, met, value, seed=seed, rounds=rounds, bounds=bounds)
+    for i, (joint, rotation) in enumerate(zip(pose.chain.joints, tree.rotations(states)[:, :, 0], strict=True)):
+        if joint.freedom.moves:
+            turned = joint.freedom.nearest(Quaternion(rotation).normalized())
+            if turned != pose.rotations[i]:
+                pose.put(i, turned)
+    return bool(met[0])
