@@ -18,7 +18,7 @@ from bpy.types import Object, Scene, ViewLayer
 from ..cooperative import Job, cooperative, relay
 from ..errors import AnimationError
 from ..goals import Goal
-from ..rig.animated import ignored
+from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import Bones, find_bone
 from ..rig.bake_record import record_bake, recorded_bake
 from ..rig.checks import check_limb, check_range, check_separate
@@ -31,6 +31,7 @@ from ..rig.frames.samples import Samples
 from ..rig.frames.sampling import sample
 from ..rig.keyframes import check_keys, key_frames, made_by_hand, remove_keys
 from ..rig.limb import Limb
+from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
 from .ends import kept_last, seams
@@ -130,16 +131,18 @@ def bake_spans(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_separate(limbs)
-    known = Dependencies(limbs)
+    known, moving = Dependencies(limbs), {ob.session_uid: MovingPaths(ob) for ob in {limb.armature for limb in limbs}}
     warnings, all_frames = [], []
     for limb, span in zip(limbs, spans, strict=True):
         check_range(scene, *span)
         check_limb(limb, scene, view_layer, known)
-        warnings.append([*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones)])
+        limb.read_animation(paths := moving[limb.armature.session_uid])
+        warnings.append([*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
+    links: dict[int, Links | None] = {}
     plans = [
-        _Plan(limb, span, FrameReader(limb, scene, view_layer, frames, known), found)
+        _Plan(limb, span, FrameReader(limb, scene, view_layer, frames, known), Watch(limb, links), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
     made: Made = {}
@@ -162,11 +165,12 @@ def bake_spans(
 
 @dataclass
 class _Plan:
-    """A limb of a bake with its span, its reader and the warnings so far, and finally the report on it."""
+    """A limb of a bake with its span, reader, watch and the warnings so far, and finally the report on it."""
 
     limb: Limb
     span: Span
     reader: FrameReader
+    watch: Watch
     warnings: list[str]
     report: Report = field(init=False)
 
@@ -178,9 +182,9 @@ class _Plan:
 
 def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, seconds: float, keep: bool) -> Iterator[int]:
     """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
-    limb, reader, warnings, started = plan.limb, plan.reader, plan.warnings, perf_counter()
+    limb, reader, watch, warnings, started = plan.limb, plan.reader, plan.watch, plan.warnings, perf_counter()
     scene, view_layer = reader.scene, reader.view_layer
-    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
+    bones = Bones(limb.armature, limb.bones, limb.solved)
     samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
     solved, find_jumps = yield from _solved(limb, bones, samples, reader)
     warnings += reader.warnings

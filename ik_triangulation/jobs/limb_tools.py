@@ -54,6 +54,7 @@ def remove_limb(armature: Object, tip: str) -> None:
     stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
     for name in ("target", "chain_count"):
         stored.property_unset(name)
+    armature.update_tag()  # of a value that is unset Blender tells nobody
 
 
 def new_target(armature: Object, tip: str) -> Object:

@@ -12,20 +12,19 @@ from time import perf_counter
 from typing import Any
 
 import bpy
-from bpy.types import Depsgraph, Object, Scene
+from bpy.types import ID, Depsgraph, Object, Scene
 
 from ..errors import IKError
-from ..rig.frames.sampling import sample
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from ..rig.selection import selected_limb
 from .bake import solve_pose
-from .frame_solver import follow
 from .judge import report_of
-from .live_limb import LiveLimb, channel_values, is_animated, surroundings_of
-from .measure import measure_now
+from .live_channels import LiveChannels
+from .live_limb import LiveLimb, is_animated, surroundings_of
+from .measure import NOT_MEASURED, measure_now
 from .report import Report
-from .write import WrittenKeys, key_present_pose, preview_pose
+from .write import WrittenKeys, key_present_pose
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
@@ -33,7 +32,9 @@ _NO_KEYS = WrittenKeys(0, 0, [0])
 
 _live: dict[tuple[int, str], LiveLimb] = {}  # by the armature's session uid and the tip bone
 _paused = False  # while Blender replaces its data
-listeners: list[Callable[[Report, Object, Scene], None]] = []  # called with the report of each live solve
+listeners: list[
+    Callable[[Report, Object, Scene], None]
+] = []  # called with the report of a live pose, soon after it is shown
 
 
 def _tell(report: Report, armature: Object, scene: Scene) -> None:
@@ -51,7 +52,7 @@ def start(armature: Object, tip: str) -> None:
     report = solve_pose(limb)
     live.remedies = {note.bone: note.remedy for note in report.not_following}
     _tell(report, armature, scene)
-    live.posed = channel_values(limb)
+    live.posed = LiveChannels(limb).read(armature)
     _live[armature.session_uid, tip] = live
     _listen(bool(_live))
     _look(scene, bpy.context.evaluated_depsgraph_get())
@@ -59,6 +60,8 @@ def start(armature: Object, tip: str) -> None:
 
 def stop(armature: Object, tip: str) -> None:
     """Stop posing the limb; it stays as it is."""
+    if is_live(armature, tip) and _live[armature.session_uid, tip].solved:
+        _measure()
     _live.pop((armature.session_uid, tip), None)
     _listen(bool(_live))
 
@@ -90,40 +93,38 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
     """Pose each live limb whose surroundings have changed since the last look."""
     if _paused or depsgraph.mode != "VIEWPORT":
         return
+    touched = {update.id.original for update in depsgraph.updates}
     for key, live in list(_live.items()):
         armature = live.armature()
         if armature is None:
             del _live[key]
+            _listen(bool(_live))
             continue
         if scene.session_uid != live.scene:
             continue
         live.problem = ""
         try:
-            _follow(live, armature, scene, depsgraph, new_frame)
+            _follow(live, armature, scene, depsgraph, touched, new_frame)
         except IKError as error:
-            live.problem = str(error)
-    _listen(bool(_live))
+            live.problem, live.still, live.solved = str(error), None, None
 
 
-def _follow(live: LiveLimb, armature: Object, scene: Scene, depsgraph: Depsgraph, new_frame: bool) -> None:
-    limb, bones, changed = live.refresh(armature, scene, depsgraph)
-    now = sample(limb, depsgraph, scene.frame_current + scene.frame_subframe)
+def _follow(
+    live: LiveLimb, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+) -> None:
+    now, limb, changed = live.look(armature, scene, depsgraph, touched, new_frame)
     before, live.surroundings = live.surroundings, surroundings_of(now)
     if before is None or (before == live.surroundings and not changed) or (new_frame and is_animated(limb)):
         return
     held, live.dragged = live.dragged, _is_dragging()
-    if held and not live.dragged and live.cancel_drag(limb):
+    if held and not live.dragged and live.cancel_drag(armature):
         return
-    live.remember(limb, before, held)
     started = perf_counter()
-    (solved,) = follow(limb, bones, [live.with_pose_before(now, limb)], begun=True)
-    preview_pose(limb, solved._replace(now=now))
-    live.posed = channel_values(limb)
-    took = perf_counter() - started
-    _tell(report_of(limb, [solved], took, _NO_KEYS, []), armature, scene)
-    if live.watch and live.watch.closely:
-        live.solved = solved, took
-        _call_later(_measure, _EVALUATED)
+    was_still = live.still is not None
+    if live.remember(limb, before, held) and was_still:
+        now, limb, _ = live.look(armature, scene, depsgraph, touched, new_frame)
+    live.solved = live.solve(now, limb), perf_counter() - started
+    _call_later(_measure, _EVALUATED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
         live.changed, live.frame = perf_counter(), now.frame
         _call_later(_key, _SETTLED)
@@ -137,16 +138,21 @@ def _call_later(timer: Callable[[], float | None], seconds: float) -> None:
 def _measure() -> None:
     """Report on the poses that were shown last, now that Blender has evaluated them."""
     scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    dragging = _is_dragging()
     view_layer.update()
     for live in list(_live.values()):
         waiting, live.solved = live.solved, None
+        if not dragging:
+            live.still = None  # what a script does to settings without telling Blender is seen at the next move
         armature, watch = live.armature(), live.watch
         if waiting is None or watch is None or armature is None or live.scene != scene.session_uid:
             continue
-        if channel_values(watch.limb) != live.posed:
+        if live.channels is None or live.channels.read(armature) != live.posed:
             continue  # posed by somebody else
         solved, took = waiting
-        measured = measure_now(watch, solved, view_layer.depsgraph, scene, live.remedies)
+        measured = NOT_MEASURED
+        if watch.closely:
+            measured = measure_now(watch, solved, view_layer.depsgraph, scene, live.remedies)
         _tell(report_of(watch.limb, [solved], took, _NO_KEYS, [], measured=measured), armature, scene)
 
 

@@ -7,24 +7,25 @@ from math import inf
 from typing import Any
 
 import bpy
-from bpy.types import Depsgraph, Object, Scene
+from bpy.types import ID, Depsgraph, Object, Scene
 from mathutils import Quaternion
 
 from ..rig.armature import Bones
 from ..rig.checks import check_limb
-from ..rig.frames.sampling import Sample
+from ..rig.frames.sampling import Sample, sample
 from ..rig.keyframes import curves_of
 from ..rig.limb import Limb
-from ..rig.rotation import channel, rotation_of, set_rotation
+from ..rig.rotation import channel, rotation_of
 from ..rig.selection import selected_limb
-from .frame_solver import SolvedFrame
+from .frame_solver import SolvedFrame, follow
+from .live_channels import LiveChannels, Values
 from .measure import Watch
 from .report import Remedy
+from .still_rig import StillRig
 
 _REMEMBERED = 4  # a drag is recognised only from its second or third change on
 
 Surroundings = tuple[Any, ...]  # everything that a limb follows, in a form that can be compared
-ChannelValues = dict[str, tuple[float, ...]]  # rotation channels of bones, by name
 
 
 class LiveLimb:
@@ -33,14 +34,16 @@ class LiveLimb:
     def __init__(self, armature: Object, limb: Limb, scene: Scene) -> None:
         self.name, self.uid, self.tip, self.scene = armature.name, armature.session_uid, limb.tip, scene.session_uid
         self.before = rotations_of(limb)  # of the pose before it was live, near which an influence below 1 stays
-        self.posed: ChannelValues = {}  # as it was posed last
+        self.posed = Values()  # as it was posed last
         self.limb: Limb | None = None
         self.bones: Bones | None = None
         self.watch: Watch | None = None
+        self.channels: LiveChannels | None = None
+        self.still: StillRig | None = None  # what was read of the rig, as long as nobody else changes it
         self.remedies: dict[str, Remedy | None] = {}  # of bones that do not follow; live there is no time to search
-        self.solved: tuple[SolvedFrame, float] | None = None  # posed but not measured yet, and the seconds it took
+        self.solved: tuple[SolvedFrame, float] | None = None  # posed but not told yet, and the seconds it took
         self.surroundings: Surroundings | None = None  # None if they have not been seen yet
-        self.left: dict[Surroundings, ChannelValues] = {}  # the poses before it was last posed, the latest last
+        self.left: dict[Surroundings, Values] = {}  # the poses before it was last posed, the latest last
         self.dragged = False
         self.changed = -inf  # time at which it was last posed, if it is not keyed yet,
         self.frame = 0.0  # and the frame
@@ -48,7 +51,7 @@ class LiveLimb:
 
     def forget(self) -> None:
         """Accept the state that is seen next as it is."""
-        self.limb = self.bones = self.watch = self.surroundings = self.solved = None
+        self.limb = self.bones = self.watch = self.channels = self.still = self.surroundings = self.solved = None
         self.left.clear()
         self.dragged, self.changed = False, -inf
 
@@ -62,42 +65,75 @@ class LiveLimb:
         self.name = armature.name
         return armature
 
-    def refresh(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> tuple[Limb, Bones, bool]:
-        """Read the limb's settings, and its bones and followers if they may have changed; tell if the settings have.
+    def look(
+        self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    ) -> tuple[Sample, Limb, bool]:
+        """Return what the depsgraph shows now, the limb, and whether its settings have changed since the last look.
 
-        Raises an IKError that names the culprit.
+        `touched` are the data-blocks that have been evaluated. Raises an IKError that names the culprit.
         """
+        frame = scene.frame_current + scene.frame_subframe
+        still, self.still = self.still, None
+        if still is not None and not new_frame:
+            now = still.sample(armature, depsgraph, frame, touched)
+            if now is not None:
+                self.still = still
+                return now, still.limb, False
+        limb, changed = self._refresh(armature, scene, depsgraph, touched)
+        return sample(limb, depsgraph, frame), limb, changed
+
+    def _refresh(self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID]) -> tuple[Limb, bool]:
+        """Read the limb's settings, and its bones and followers if they may have changed; tell if the settings have."""
         limb = selected_limb(armature.pose.bones[self.tip])
-        touched = {update.id.original for update in depsgraph.updates}
         if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
             check_limb(limb, scene, depsgraph.view_layer)
             self.bones = Bones(armature, limb.bones, limb.solved)
-        if self.watch is None or limb != self.limb or armature.data in touched:
-            self.watch = Watch(limb)
+        if self.watch is None or self.channels is None or limb != self.limb or armature.data in touched:
+            self.watch, self.channels = Watch(limb), LiveChannels(limb)
         changed, self.limb = self.limb is not None and self.limb != limb, limb
-        return limb, self.bones, changed
+        return limb, changed
 
-    def cancel_drag(self, limb: Limb) -> bool:
+    def solve(self, now: Sample, limb: Limb) -> SolvedFrame:
+        """Solve the limb from its present pose and pose it; it is not evaluated yet."""
+        assert self.bones is not None
+        assert self.channels is not None
+        if self.still is not None:
+            start, solved = self.still.pose.rotations, self.still.solve(now)
+        else:
+            (solved,) = follow(limb, self.bones, [self._with_pose_before(now, limb)], begun=True)
+            solved = solved._replace(now=now)
+            sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
+            start = [sampled[joint.name].rotation for joint in solved.pose.chain.joints]
+            self.still = StillRig(limb, solved) if StillRig.suits(limb) else None
+        self.posed = self.channels.pose(limb.armature, start, solved.pose)
+        return solved
+
+    def cancel_drag(self, armature: Object) -> bool:
         """Restore the pose that the limb had in the present surroundings before it was dragged, if there is one."""
-        if self.surroundings not in self.left:
+        if self.channels is None or self.surroundings not in self.left:
             return False
-        for name, values in self.left[self.surroundings].items():
-            set_rotation(limb.armature.pose.bones[name], values)
-        self.posed = channel_values(limb)
+        self.posed, self.still = self.left[self.surroundings], None
+        self.channels.restore(armature, self.posed)
         return True
 
-    def remember(self, limb: Limb, before: Surroundings, held: bool) -> None:
-        """Remember the pose as it is before the limb is posed; `before` are the surroundings that led to it."""
-        present = channel_values(limb)
-        if present != self.posed:  # posed by somebody else
-            self.before = rotations_of(limb)
+    def remember(self, limb: Limb, before: Surroundings, held: bool) -> bool:
+        """Remember the pose as it is before the limb is posed; `before` are the surroundings that led to it.
+
+        Returns whether somebody else has posed it.
+        """
+        assert self.channels is not None
+        present = self.channels.read(limb.armature)
+        by_others = present != self.posed
+        if by_others:
+            self.before, self.still = rotations_of(limb), None
         if not held:
             self.left.pop(before, None)
             self.left[before] = present
             if len(self.left) > _REMEMBERED:
                 del self.left[next(iter(self.left))]
+        return by_others
 
-    def with_pose_before(self, now: Sample, limb: Limb) -> Sample:
+    def _with_pose_before(self, now: Sample, limb: Limb) -> Sample:
         """Return the sample with the pose before the limb was live, if its influence keeps it near that."""
         if now.limb.influence == 1.0 or set(self.before) != limb.solved:
             return now
@@ -110,14 +146,11 @@ class LiveLimb:
 
 def surroundings_of(now: Sample) -> Surroundings:
     """Return everything that a limb follows, in a form that can be compared."""
-    frames = (now.target, now.rig.world, now.rig.base, *(each.frame for each in now.obstacles))
-    looks = (now.looks, *((each.looks, each.lowest.to_tuple(), each.highest.to_tuple()) for each in now.obstacles))
-    return (looks, now.pole and now.pole.to_tuple(), *(tuple(row[:]) for frame in frames for row in frame))
-
-
-def channel_values(limb: Limb) -> ChannelValues:
-    """Return the rotation channels of the limb's bones."""
-    return {bone.name: tuple(getattr(bone, channel(bone)[0])) for bone in limb.pose_bones}
+    obstacles = (
+        (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
+    )
+    places = now.target.freeze(), now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
+    return *places, now.looks, *obstacles
 
 
 def rotations_of(limb: Limb) -> dict[str, Quaternion]:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import NamedTuple
@@ -32,16 +33,22 @@ _TURNED = 1e-4  # [rad] angle that single precision explains
 class Watch:
     """The bones by which a limb is measured, found before anything is written.
 
-    `closely` is True if every frame has to be measured, as something besides the limb's keys may move its bones.
+    `closely` is True if every frame has to be measured, as something besides the limb's keys may move its bones. Limbs
+    that are watched together share what is `known` of the links of armatures.
     """
 
-    def __init__(self, limb: Limb) -> None:
+    def __init__(self, limb: Limb, known: dict[int, Links | None] | None = None) -> None:
         self.limb = limb
         self.followers: dict[str, Matrix] = {}  # from the rest frame of each to that of the tip bone, 4x4
         self.between: tuple[str, ...] = ()  # the bones whose constraints make them follow
-        bones = limb.armature.pose.bones
-        if any(len(bone.constraints) for bone in bones):
-            links, rests = Links(limb.armature), limb.armature.data.bones
+        known, uid = {} if known is None else known, limb.armature.session_uid
+        if uid not in known:
+            known[uid] = (
+                Links(limb.armature) if any(len(each.constraints) for each in limb.armature.pose.bones) else None
+            )
+        links = known[uid]
+        if links:
+            rests = limb.armature.data.bones
             tip = rests[limb.tip].matrix_local
             followers = links.deforming(limb.tip, limb.bones)
             self.followers = {name: rests[name].matrix_local.inverted() @ tip for name in followers}
@@ -112,7 +119,7 @@ def measure_now(
     remedies: Mapping[str, Remedy | None] | None = None,
 ) -> Measured:
     """Measure one solved frame, which `depsgraph` shows; where `remedies` are given no others are searched for."""
-    return _judge(watch, [solved], {solved.now.frame: watch.look(depsgraph)}, [solved], scene, remedies)
+    return _judge(watch, {0: solved}, {0: watch.look(depsgraph)}, (0,), scene, remedies)
 
 
 def measure_frames(
@@ -123,33 +130,63 @@ def measure_frames(
     seconds: float = inf,
     by_hand: bool = False,
 ) -> Work[Measured]:
-    """Measure frames after their keys are written: all if anything may interfere, else some, and all if these differ.
+    """Measure solved frames after their keys are written: all if anything may interfere, else as few as will do.
 
-    A deviation at the `keyed` ones of the solved frames is warned of, unless there are keys made `by_hand`, which are
-    meant to differ.
+    That is the frame on screen, if it is `keyed` (indices) and agrees, else three of these, and all if one of them does
+    not agree. A deviation at a keyed frame is warned of, unless there are keys made `by_hand`, which are meant to
+    differ. No others of the solved frames are looked at than those that are measured.
     """
     frames = frames_of(solved)
-    some = list(dict.fromkeys((keyed[0], keyed[len(keyed) // 2], keyed[-1])))
-    seen: dict[float, EvaluatedLimb] = {}
-    if not watch.closely and not by_hand:
-        seen = yield from watch.look_at(reader, [frames[k] for k in some], seconds)
-    if watch.closely or by_hand or any(_apart(solved[k], seen[frames[k]]) > _agrees(solved[k]) for k in some):
-        seen = yield from watch.look_at(reader, frames, seconds)
-    at = [k for k, frame in enumerate(frames) if frame in seen]
-    with_keys = set() if by_hand else set(keyed)
-    among = [solved[k] for k in at]
-    return _judge(watch, among, seen, [each for k, each in zip(at, among, strict=True) if k in with_keys], reader.scene)
+    seen: dict[int, EvaluatedLimb] = {}
+    if not (watch.closely or by_hand):
+        seen = _on_screen(watch, reader, frames, keyed)
+        if not (seen and _agree(solved, seen)):
+            some = list(dict.fromkeys((keyed[0], keyed[len(keyed) // 2], keyed[-1])))
+            seen = yield from _seen(watch, reader, frames, some, seconds)
+    if not (seen and _agree(solved, seen)):
+        seen = yield from _seen(watch, reader, frames, range(len(frames)), seconds)
+    warned = () if by_hand else set(keyed).intersection(seen)
+    return _judge(watch, {at: solved[at] for at in seen}, seen, warned, reader.scene)
+
+
+def _on_screen(
+    watch: Watch, reader: FrameReader, frames: Sequence[float], keyed: Sequence[int]
+) -> dict[int, EvaluatedLimb]:
+    """Return the limb as it is on screen, by the index of the frame; nothing if that frame is not keyed.
+
+    A temporary scene would have Blender build the dependency graph of the user's scene anew.
+    """
+    if reader.stepped:
+        return {}
+    scene, view_layer = reader.scene, reader.view_layer
+    at = bisect_left(keyed, scene.frame_current + scene.frame_subframe, key=frames.__getitem__)
+    if at == len(keyed) or frames[keyed[at]] != scene.frame_current + scene.frame_subframe:
+        return {}
+    view_layer.update()
+    return {keyed[at]: watch.look(view_layer.depsgraph)}
+
+
+def _seen(
+    watch: Watch, reader: FrameReader, frames: Sequence[float], indices: Sequence[int], seconds: float
+) -> Work[dict[int, EvaluatedLimb]]:
+    """Return the limb as evaluated at the frames with these indices, by index."""
+    seen = yield from watch.look_at(reader, [frames[at] for at in indices], seconds)
+    return {at: seen[frames[at]] for at in indices}
+
+
+def _agree(solved: Sequence[SolvedFrame], seen: Mapping[int, EvaluatedLimb]) -> bool:
+    return all(_apart(each, here) <= _agrees(each) for each, here in ((solved[at], seen[at]) for at in seen))
 
 
 def _judge(
     watch: Watch,
-    solved: Sequence[SolvedFrame],
-    seen: Mapping[float, EvaluatedLimb],
-    keyed: Sequence[SolvedFrame],
+    solved: Mapping[int, SolvedFrame],
+    seen: Mapping[int, EvaluatedLimb],
+    keyed: Collection[int],
     scene: Scene,
     remedies: Mapping[str, Remedy | None] | None = None,
 ) -> Measured:
-    pairs = [(each, seen[each.now.frame]) for each in solved]
+    pairs = [(each, seen[at]) for at, each in sorted(solved.items())]
     shown, alone = {}, {}
     for each, here in pairs:
         frame = each.now.frame
@@ -159,7 +196,7 @@ def _judge(
         others = [s for s in here.followers.values() if _differs(each, s, here.tip.tip, here.tip.rotation)]
         if own or others:
             shown[frame] = _worst(each, [here.tip, *others])
-    warnings = _disagreement(watch.limb, [(each, seen[each.now.frame]) for each in keyed])
+    warnings = _disagreement(watch.limb, [(solved[at], seen[at]) for at in sorted(keyed)])
     notes = _not_following(watch, pairs, scene, remedies)
     return Measured(shown, alone, [*warnings, *(note.text(len(pairs)) for note in notes)], notes)
 

@@ -15,7 +15,7 @@ from bpy.types import FCurve, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work, finished
-from ..kinematics import Freedom, Locked
+from ..kinematics import Freedom
 from ..motion.bezier import Curves, flowing, straight
 from ..motion.reduction import FullBake, JointChannels, Reduction, reduce
 from ..rig.channel_runs import run_of
@@ -25,7 +25,7 @@ from ..rig.freedom import keyed
 from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
-from ..rig.rotation import channel, set_rotation, values_for
+from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
 from .written import ShotArrays, SolvedArrays, arrays_of
 
@@ -53,17 +53,6 @@ def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_la
         _put(limb.armature, run, run.values[0], undo)
     view_layer.update()
     return keys
-
-
-def preview_pose(limb: Limb, solved: SolvedFrame) -> None:
-    """Pose the bones that a solution turns as write_pose() does, but without keys and without evaluation."""
-    sampled = dict(zip(limb.bones, solved.now.rig.channels, strict=True))
-    for joint, rotation in zip(solved.pose.chain.joints, solved.pose.rotations, strict=True):
-        if isinstance(joint.freedom, Locked) or rotation is sampled[joint.name].rotation:
-            continue
-        bone = limb.armature.pose.bones[joint.name]
-        values = values_for(rotation, bone.rotation_mode, joint.freedom, getattr(bone, channel(bone)[0]))
-        set_rotation(bone, within_limits(joint.name, np.array([values]), bone.rotation_mode, [joint.freedom])[0])
 
 
 def key_present_pose(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
@@ -123,6 +112,7 @@ def write_bake(
         kind=GENERATED,
         bag_of=partial(destination.bag, limb.destination),
         keep=bool(kept),
+        show=True,
     )
     _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
     return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation)
@@ -218,7 +208,9 @@ def _show(
 
 
 def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:
-    """Set the rotation channels of a bone; closing `undo` restores them."""
+    """Set the rotation channels of a bone if they differ; closing `undo` restores them."""
     bone = armature.pose.bones[run.bone]
-    undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
-    set_rotation(bone, values)
+    before = tuple(getattr(bone, channel(bone)[0]))
+    if before != tuple(values):  # Blender evaluates the rig again for what is set, changed or not
+        undo.callback(set_rotation, bone, before)
+        set_rotation(bone, values)

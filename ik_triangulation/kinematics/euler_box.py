@@ -20,7 +20,7 @@ from .rotation import wrap
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
 # With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
 # coefficients.
-_FACES = (
+FACES = (
     (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
     (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
     (0, 1, ((0, 1), (2, 3), (4, 5), (6, 7))),
@@ -45,7 +45,7 @@ class EulerBox:
         w, a, b, c = rotation[0], *(sign * rotation[1 + axis] for axis in self._axes)
         agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
         faces = []
-        for held, (_, _, pairs) in enumerate(_FACES):
+        for held, (_, _, pairs) in enumerate(FACES):
             for bound, cosine, sine in ends[held]:
                 p, q, r, s = face = [cosine * agreement[i] + sine * agreement[j] for i, j in pairs]
                 faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, face))
@@ -54,7 +54,7 @@ class EulerBox:
         for greatest, held, bound, (p, q, r, s) in faces:
             if greatest / 2.0 <= best:
                 break
-            second, third, _ = _FACES[held]
+            second, third, _ = FACES[held]
             difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
             y, z = total + difference, total - difference
             fitted_y, fitted_z = clamp_to_range(y, *ranges[second]), clamp_to_range(z, *ranges[third])

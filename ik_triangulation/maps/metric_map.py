@@ -6,6 +6,7 @@ Maps", section 4. Lengths are shares of the chain's reach, which is the radius o
 any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,9 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orthogonal
 from ..solvers import Solution, SolverSettings, solve_goal
 from .colours import SCALES
+from .grid import Grid
 from .images import write_png
+from .many_targets import Solved, solve_targets
 from .npy import write_npy
 
 Counts = NDArray[np.int64]
@@ -120,12 +123,17 @@ def map_pose(
 
     The image lies in the plane through `origin` (its centre), with the orthogonal unit vectors `along` to its right and
     `across` to its top, all in armature space; map_plane() gives those of the chain's own bend. `tolerance` is a share
-    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. A step is one pixel;
-    progress counts rows. Raises SettingError for a size below one pixel, ChainError for a chain without length, and
-    both as solve() does.
+    of the reach; the default settings are those of the paper, 10 sweeps of CCD without Finish. With Finish all pixels
+    are solved together (see solve_targets()), unless bones are scaled. Progress counts rows. Raises SettingError for a
+    size below one pixel, ChainError for a chain without length, and both as solve() does.
     """
     reach = reach_of(start)
     places, inside = pixels(size)
+    if settings.finish and start.chain.plain:
+        disc = places[inside] * reach
+        targets = np.outer(along[:], disc.real) + np.outer(across[:], disc.imag) + np.array(origin)[:, None]
+        work = solve_targets(start, targets, Grid(inside, 2.0 / size), settings, tolerance * reach)
+        return laid_out((yield from metrics_from(work, reach, size)), inside, settings.iterations)
     rows = []
     for number, (row, within) in enumerate(zip(places, inside, strict=True)):
         for place in row[within]:
@@ -135,6 +143,22 @@ def map_pose(
             yield number, size
         yield number + 1, size
     return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, settings.iterations)
+
+
+def metrics_from(work: Generator[float, None, Solved], reach: float, parts: int) -> Job[Metrics]:
+    """Run solve_targets() as a job of so many parts; returns the metrics, lengths as shares of the reach."""
+    done = 0
+    yield done, parts
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as end:
+            solved: Solved = end.value
+            break
+        done = max(done, int(share * parts))
+        yield done, parts
+    yield parts, parts
+    return Metrics(*solved._replace(error=solved.error / reach, travel=solved.travel / reach))
 
 
 def reach_of(start: Pose) -> float:

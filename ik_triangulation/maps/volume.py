@@ -2,7 +2,6 @@
 """Reach volume of a chain: a grid of targets around its root, with the cost of the solution for each."""
 
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,9 @@ from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
-from .metric_map import METRICS, Metrics, check_shown, coloured, ends_of, metrics_of, numbers_of, reach_of
+from .grid import Grid
+from .many_targets import solve_targets
+from .metric_map import Metrics, check_shown, coloured, ends_of, metrics_from, metrics_of, numbers_of, reach_of
 from .npy import write_npy
 
 _MOST = 95.0  # percent
@@ -67,30 +68,34 @@ def map_volume(
 ) -> Job[VolumeMap]:
     """Map the ball around the root whose radius is the reach, target by target, each solved from the pose `start`.
 
-    `resolution` is the number of targets across the ball, `tolerance` a share of the reach. Yields the targets done and
-    those in all. Raises SettingError for a resolution below 1, ChainError for a chain without length, and both as
-    solve() does.
+    `resolution` is the number of targets across the ball, `tolerance` a share of the reach. With Finish all targets are
+    solved together (see solve_targets()), unless bones are scaled. Yields the targets done and those in all. Raises SettingError
+    for a resolution below 1, ChainError for a chain without length, and both as solve() does.
     """
     reach, root = reach_of(start), start.head(0)
-    away = _grid(resolution) * reach
-    places, rows = [], []
-    for number, offset in enumerate(away):
-        target = root + Vector(offset)
-        solution = solve_goal(start, Goal(Point(target), tolerance=tolerance * reach), settings or SolverSettings())
-        if solution.reached:
-            places.append(target)
-            rows.append(metrics_of(solution, reach))
-        yield number + 1, len(away)
-    columns = zip(*rows, strict=True) if rows else [()] * len(METRICS)
-    found = np.array(places, dtype=float).reshape(-1, 3)
-    return VolumeMap(found, Metrics(*map(np.array, columns)), len(away), 2.0 * reach / resolution)
+    settings = settings or SolverSettings()
+    away, inside = _grid(resolution)
+    targets = np.array(root) + away * reach
+    if settings.finish and start.chain.plain:
+        work = solve_targets(start, targets.T, Grid(inside, 2.0 / resolution), settings, tolerance * reach)
+        metrics = yield from metrics_from(work, reach, len(targets))
+    else:
+        rows = []
+        for number, target in enumerate(targets):
+            goal = Goal(Point(Vector(target)), tolerance=tolerance * reach)
+            rows.append(metrics_of(solve_goal(start, goal, settings), reach))
+            yield number + 1, len(targets)
+        metrics = Metrics(*map(np.array, zip(*rows, strict=True)))
+    reached = np.asarray(metrics.reached)
+    found = Metrics(*(values[reached] for values in metrics))
+    return VolumeMap(targets[reached], found, len(targets), 2.0 * reach / resolution)
 
 
-def _grid(resolution: int) -> NDArray[np.float64]:
-    """Return the centres of those cells of the cube -1..1 that lie in its inscribed ball (n, 3)."""
+def _grid(resolution: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the centres of those cells of the cube -1..1 that lie in its inscribed ball (n, 3), and these cells."""
     if resolution < 1:
         raise SettingError(f"A resolution of {resolution} makes no map. Give it a number from 1 up.")
     at = (np.arange(resolution) + 0.5) / resolution * 2.0 - 1.0
-    cells = np.array(list(product(at, repeat=3)))
-    inside: NDArray[np.float64] = cells[np.linalg.norm(cells, axis=1) <= 1.0]
-    return inside
+    cells = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1)
+    inside: NDArray[np.bool_] = np.linalg.norm(cells, axis=-1) <= 1.0
+    return cells[inside], inside

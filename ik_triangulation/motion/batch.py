@@ -70,12 +70,13 @@ def quaternions_of(values: Array, mode: str) -> Array:
 
     As in Blender, a quaternion or an axis without length is the identity.
     """
-    result: Array = np.empty((*values.shape[:-2], 4, values.shape[-1]))
     if mode == "QUATERNION":
-        lengths = np.sqrt(np.einsum("...in,...in->...n", values, values))
-        result[:] = values / np.where(lengths > 0.0, lengths, 1.0)[..., None, :]
-        result[..., 0, :] = np.where(lengths > 0.0, result[..., 0, :], 1.0)
-        return result
+        lengths = np.sqrt(np.einsum("...in,...in->...n", values, values))[..., None, :]
+        if lengths.all():
+            return np.asarray(values / lengths)
+        identity = np.array((1.0, 0.0, 0.0, 0.0))[:, None]
+        return np.where(lengths > 0.0, values / np.where(lengths > 0.0, lengths, 1.0), identity)
+    result: Array = np.empty((*values.shape[:-2], 4, values.shape[-1]))
     if mode == "AXIS_ANGLE":
         axes = values[..., 1:, :]
         lengths = np.sqrt(np.einsum("...in,...in->...n", axes, axes))

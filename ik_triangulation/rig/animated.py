@@ -15,6 +15,7 @@ from .nla import keyed_curves
 # Settings of a limb that are read at every frame where they are animated.
 PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)
 
+_OF_A_BONE = re.compile(r'pose\.bones\["(?:[^"\\]|\\.)*"\]\.')
 _NAME = re.compile(r"\w*")
 # Settings of a bone that define its type of joint. The others only limit it, and are read at every frame.
 _ONCE = re.compile(r"(source|kind|stiffness|(lock_ik|ik_stiffness)_[xyz]|lock_rotation\w*|rotation_mode)$")
@@ -31,12 +32,29 @@ def moving_curves(owner: ID) -> Iterator[FCurve]:
     yield from (curve for curve in keyed_curves(animation) if not curve.mute)
 
 
-def animated_settings(bone: PoseBone, names: Iterable[str]) -> frozenset[str]:
+class MovingPaths:
+    """The F-curves and drivers on the bones of an object that are not muted, read once for all limbs of a bake."""
+
+    def __init__(self, owner: ID) -> None:
+        self._by_bone: dict[str, dict[str, list[FCurve]]] = {}
+        for curve in moving_curves(owner):
+            path = curve.data_path
+            place = _OF_A_BONE.match(path)
+            if place:
+                below = self._by_bone.setdefault(place[0], {})
+                below.setdefault(path[place.end() :], []).append(curve)
+
+    def below(self, bone: PoseBone) -> Mapping[str, Sequence[FCurve]]:
+        """Return the curves on properties of a bone, by their paths from the bone on."""
+        return self._by_bone.get(f"{bone.path_from_id()}.", {})
+
+
+def animated_settings(bone: PoseBone, names: Iterable[str], moving: MovingPaths | None = None) -> frozenset[str]:
     """Return the names of the settings, of those given, that are animated on a limb's tip bone."""
     if not hasattr(bone, "ik_triangulation"):  # a script that registers nothing
         return frozenset()
-    paths = (curve.data_path for curve in moving_curves(bone.id_data))
-    return frozenset(names).intersection(_below(bone.path_from_id("ik_triangulation") + ".", paths))
+    paths = (moving or MovingPaths(bone.id_data)).below(bone)
+    return frozenset(names).intersection(_without("ik_triangulation.", paths))
 
 
 class _Setting(NamedTuple):
@@ -47,31 +65,28 @@ class _Setting(NamedTuple):
     once: bool
 
 
-def moving_limits(bones: Sequence[PoseBone]) -> frozenset[str]:
+def moving_limits(bones: Sequence[PoseBone], moving: MovingPaths | None = None) -> frozenset[str]:
     """Return the names of the bones whose limits are animated while their type of joint stays the same."""
-    paths = {curve.data_path for curve in moving_curves(bones[0].id_data)}
-    found = {bone.name: list(_joint_settings(bone, paths)) for bone in bones}
+    moving = moving or MovingPaths(bones[0].id_data)
+    found = {bone.name: list(_joint_settings(bone, moving.below(bone))) for bone in bones}
     return frozenset(name for name, settings in found.items() if settings and not any(each.once for each in settings))
 
 
-def ignored(solved: Sequence[PoseBone]) -> list[str]:
+def ignored(solved: Sequence[PoseBone], moving: MovingPaths | None = None) -> list[str]:
     """Return warnings that name the settings whose keyframes are ignored, of a limb and of its solved bones.
 
     `solved` runs from root to tip. Keyframes that never change a value give no warning.
     """
-    tip = solved[-1]
-    curves: dict[str, list[FCurve]] = {}
-    for curve in moving_curves(tip.id_data):
-        curves.setdefault(curve.data_path, []).append(curve)
-    warnings = _ignored(tip, list(_limb_settings(tip, curves)), curves)
+    tip, moving = solved[-1], moving or MovingPaths(solved[-1].id_data)
+    warnings = _ignored(tip, list(_limb_settings(tip, moving.below(tip))), moving)
     for bone in solved:
-        warnings += _ignored(bone, list(_joint_settings(bone, curves)), curves)
+        warnings += _ignored(bone, list(_joint_settings(bone, moving.below(bone))), moving)
     return warnings
 
 
-def _ignored(bone: PoseBone, settings: Sequence[_Setting], curves: Mapping[str, Sequence[FCurve]]) -> list[str]:
-    start = bone.path_from_id() + "."
-    once = [each.label for each in settings if each.once and any(map(_varies, curves[start + each.path]))]
+def _ignored(bone: PoseBone, settings: Sequence[_Setting], moving: MovingPaths) -> list[str]:
+    curves = moving.below(bone)
+    once = [each.label for each in settings if each.once and any(map(_varies, curves[each.path]))]
     if not once:
         return []
     listed = ", ".join(f"'{label}'" for label in dict.fromkeys(once))
@@ -79,18 +94,18 @@ def _ignored(bone: PoseBone, settings: Sequence[_Setting], curves: Mapping[str, 
 
 
 def _limb_settings(tip: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
-    """Yield the settings of a limb that are among animated paths."""
+    """Yield the settings of a limb that are among animated paths from the bone on."""
     of_limb, stored = "ik_triangulation.", getattr(tip, "ik_triangulation", None)
-    for path in _below(tip.path_from_id() + ".", paths):
+    for path in paths:
         if stored and path.startswith(of_limb):
             name = _NAME.match(path, len(of_limb))[0]
             yield from _setting(path, stored, name, name not in PER_FRAME)
 
 
 def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
-    """Yield the settings of a joint and its limits that are among animated paths."""
+    """Yield the settings of a joint and its limits that are among animated paths from the bone on."""
     own = getattr(bone, "ik_triangulation_joint", None)  # None in a script that registers nothing
-    for path in _below(bone.path_from_id() + ".", paths):
+    for path in paths:
         holder, _, name = path.rpartition(".")
         if own and holder == "ik_triangulation_joint":
             yield from _setting(path, own, name, bool(_ONCE.match(name)))
@@ -113,7 +128,7 @@ def _setting(path: str, holder: bpy_struct, name: str, once: bool) -> Iterator[_
         yield _Setting(path, prop.name, once)
 
 
-def _below(start: str, paths: Iterable[str]) -> Iterator[str]:
+def _without(start: str, paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths that begin with `start`, without it."""
     return (path[len(start) :] for path in paths if path.startswith(start))
 

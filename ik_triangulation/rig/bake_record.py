@@ -15,6 +15,7 @@ from .animated import PER_FRAME
 from .limb import LIMB_SETTINGS, Limb, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
+_last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 
 
@@ -22,15 +23,13 @@ def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag,
     """Store the settings of a limb's bake in the action; `span` is its first frame, last frame and step."""
     action, slot = bag.id_data, bag.slot.identifier
     settings = {name: _plain(getattr(limb, name)) for name in LIMB_SETTINGS if name not in limb.followed}
-    bakes = _bakes(action)
-    bakes.setdefault(slot, {})[limb.tip] = {
-        "target": limb.target.name,
-        "bones": limb.in_order,
-        "span": span,
-        "settings": settings,
-    }
+    record = {"target": limb.target.name, "bones": limb.in_order, "span": span, "settings": settings}
+    texts = _texts(action)
+    texts.setdefault(slot, {})[limb.tip] = json.dumps(record)
     undo.callback(_put, action, action.get(_KEY))
-    _put(action, json.dumps(bakes))
+    text = _object({slot: _object(tips) for slot, tips in texts.items()})
+    _put(action, text)
+    _last.update(text=text, texts=texts)
 
 
 def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
@@ -91,6 +90,18 @@ def _bakes(action: Action) -> dict[str, dict[str, Any]]:
     except (TypeError, ValueError):
         return {}
     return kept if isinstance(kept, dict) and all(isinstance(bakes, dict) for bakes in kept.values()) else {}
+
+
+def _texts(action: Action) -> dict[str, dict[str, str]]:
+    """Return all records of an action as JSON, by slot and tip bone: each is made once, however many limbs follow."""
+    if _last and _last["text"] == action.get(_KEY):
+        return {slot: dict(tips) for slot, tips in _last["texts"].items()}
+    return {slot: {tip: json.dumps(bake) for tip, bake in bakes.items()} for slot, bakes in _bakes(action).items()}
+
+
+def _object(members: dict[str, str]) -> str:
+    """Return an object of JSON of members that are JSON."""
+    return "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in members.items()) + "}"
 
 
 def _put(action: Action, text: str | None) -> None:

@@ -22,7 +22,7 @@ from ..settings import (
     check_registered,
     settings_of,
 )
-from .animated import PER_FRAME, animated_settings, moving_limits
+from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 
 
@@ -76,13 +76,24 @@ class Limb(GoalSettings, BendSettings, ComfortSettings, MethodSettings, PathSett
     @cached_property
     def followed(self) -> frozenset[str]:
         """The settings that are read at every frame: left open, and animated on the tip bone."""
-        still_open = [name for name, value in self.left_open.items() if getattr(self, name) == value]
-        return animated_settings(self.armature.pose.bones[self.tip], still_open)
+        return animated_settings(self.armature.pose.bones[self.tip], self._still_open)
 
     @cached_property
     def with_moving_limits(self) -> frozenset[str]:
         """Names of the solved bones whose limits are animated."""
         return moving_limits(self.pose_bones)
+
+    def read_animation(self, moving: MovingPaths) -> None:
+        """Read the settings and limits that are animated now: limbs of one armature can share what is `moving`."""
+        vars(self).update(
+            followed=animated_settings(self.armature.pose.bones[self.tip], self._still_open, moving),
+            with_moving_limits=moving_limits(self.pose_bones, moving),
+        )
+
+    @property
+    def _still_open(self) -> list[str]:
+        """The settings that were left open and have not been replaced since."""
+        return [name for name, value in self.left_open.items() if getattr(self, name) == value]
 
     def at(self, armature: Object) -> Limb:
         """Return the limb with the present values of the settings that it follows, from an evaluated armature."""

@@ -17,6 +17,7 @@ from .channel_runs import euler_limits
 from .rotation import rotation_from, values_for
 
 LEAST = 2e-6  # [rad] rounding of a limit in single precision, for angles of few turns
+_SURE = 0.5 * LEAST  # [rad] what the gate, which measures in single precision, certainly lets through
 
 
 def within_limits(bone: str, values: Array, mode: str, freedoms: Freedoms) -> Array:
@@ -30,12 +31,13 @@ def within_limits(bone: str, values: Array, mode: str, freedoms: Freedoms) -> Ar
     limits = LimitArrays(freedoms)
     if limits.free:
         return stored
-    kept = _clamped(stored, mode, each_freedom(freedoms)) if stored.shape[1] == 3 else None
-    unsure = np.arange(len(stored)) if kept is None else np.flatnonzero(~kept)
+    unsure = np.arange(len(stored))
+    if stored.shape[1] == 3:
+        unsure = np.flatnonzero(~_clamped(stored, mode, each_freedom(freedoms)))
     if len(unsure):
-        turned = quaternions_of(np.array(stored[unsure].T, np.float64), mode)
-        outside = limits.excess(turned, unsure) > 0.5 * _rounding(stored[unsure])  # the gate measures in single
-        for row in unsure[outside].tolist():
+        some = stored if len(unsure) == len(stored) else stored[unsure]
+        excess = limits.excess(quaternions_of(np.array(some.T, np.float64), mode), unsure)
+        for row in unsure[excess > _SURE].tolist():
             _gate(bone, stored[row], mode, limits.freedom(row))
     return stored
 

@@ -20,6 +20,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
+from bpy.props import CollectionProperty
+from bpy.types import Context, PropertyGroup
+
 _T = TypeVar("_T")
 
 
@@ -123,8 +126,17 @@ def by_property(*groups: type) -> dict[str, Setting]:
 
 
 def saved(*groups: type, **more: Any) -> dict[str, Any]:
-    """Annotations for a property group that saves these groups of settings; each property takes `more` keywords."""
-    return {name: row.as_property(**more) for name, row in by_property(*groups).items()}
+    """Annotations for a property group that saves these groups of settings; each property takes `more` keywords.
+
+    Blender tells the dependency graph of a value that a script sets only where the property has an update function.
+    """
+    rows = by_property(*groups).items()
+    told = {name: {} if row.kind is CollectionProperty else {"update": _tell} for name, row in rows}
+    return {name: row.as_property(**told[name], **more) for name, row in rows}
+
+
+def _tell(owner: PropertyGroup, context: Context) -> None:
+    """Do nothing: that there is such a function is what counts."""
 
 
 def given(one: type, *names: str) -> dict[str, Any]:

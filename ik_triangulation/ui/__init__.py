@@ -7,6 +7,7 @@ _MODULES = (  # in the order of registration
     "modal_job",
     "last_result",
     "overlay.settings",
+    "overlay.updates",
     "overlay.ghost",
     "overlay.draw",
     "comparison",

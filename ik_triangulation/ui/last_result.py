@@ -10,6 +10,7 @@ from ..jobs import live
 from ..jobs.report import Report
 from ..jobs.report_text import lines, on_limits
 from ..rig.units import distance_text, scale_of
+from .overlay.redraw import redraw
 
 
 class LastResult:
@@ -55,8 +56,9 @@ _latest: dict[tuple[int, str], LastResult] = {}  # by the armature's session uid
 
 
 def remember_result(report: Report, armature: Object, scene: Scene) -> None:
-    """Keep a report for the panel."""
+    """Keep a report for the panel, and show it: a live pose is told of after it is drawn."""
     _latest[armature.session_uid, report.tip] = LastResult(report, scene, scale_of(armature))
+    redraw()
 
 
 def forget_result(armature: Object, tip: str) -> None:

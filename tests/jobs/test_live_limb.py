@@ -5,7 +5,8 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.live_limb import LiveLimb, channel_values, is_animated, rotations_of, surroundings_of
+from ik_triangulation.jobs.live_channels import LiveChannels
+from ik_triangulation.jobs.live_limb import LiveLimb, is_animated, rotations_of, surroundings_of
 from ik_triangulation.rig.frames.sampling import sample
 from ik_triangulation.rig.selection import selected_limb
 
@@ -20,7 +21,15 @@ TURNED = (0.8, 0.6, 0.0, 0.0)
 def standard(**settings):
     rig, target = chain_rig(3), empty()
     limb = selected_limb(configure(rig, TIP, target=target, chain_count=3, **settings))
-    return rig, limb, LiveLimb(rig, limb, bpy.context.scene)
+    live = LiveLimb(rig, limb, bpy.context.scene)
+    live.look(*looking(rig))
+    return rig, limb, live
+
+
+def looking(rig):
+    """How a live limb looks at a rig that somebody may have changed."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return rig, bpy.context.scene, depsgraph, {rig, rig.data}, False
 
 
 def sampled(limb):
@@ -53,33 +62,31 @@ def test_a_drag_that_is_cancelled_restores_the_pose_before_it():
     rig, limb, live = standard()
     live.surroundings = before = surroundings_of(sampled(limb))
     live.remember(limb, before, held=False)
-    pose = channel_values(limb)
+    pose = LiveChannels(limb).read(rig)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
-    assert live.cancel_drag(limb)
-    assert channel_values(limb) == live.posed == pose
+    assert live.cancel_drag(rig)
+    assert LiveChannels(limb).read(rig) == live.posed == pose
     live.surroundings = ("elsewhere",)
-    assert not live.cancel_drag(limb)
+    assert not live.cancel_drag(rig)
 
 
 def test_only_a_pose_made_by_somebody_else_counts_as_the_one_before():
     rig, limb, live = standard(influence=0.5)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
-    live.posed = channel_values(limb)  # by the live limb itself
-    live.remember(limb, (), held=False)
-    index = limb.bones.index("Bone 1")
-    assert live.with_pose_before(sampled(limb), limb).rig.channels[index].rotation == Quaternion()
-    live.posed = {}
-    live.remember(limb, (), held=False)
+    live.posed = LiveChannels(limb).read(rig)  # by the live limb itself
+    assert not live.remember(limb, (), held=False)
+    assert live.before["Bone 1"] == Quaternion()
+    live.posed = b""
+    assert live.remember(limb, (), held=False)
     assert live.before == rotations_of(limb)
 
 
 def test_settings_that_changed_are_told():
     rig, _, live = standard()
-    look = rig, bpy.context.scene, bpy.context.evaluated_depsgraph_get()
-    assert live.refresh(*look)[2] is False
+    assert live.look(*looking(rig))[2] is False
     rig.pose.bones[TIP].ik_triangulation.tolerance = 0.02
-    assert live.refresh(*look)[2] is True
-    assert live.refresh(*look)[2] is False
+    assert live.look(*looking(rig))[2] is True
+    assert live.look(*looking(rig))[2] is False
 
 
 def test_a_limb_with_rotation_keys_is_animated():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a limb was baked is kept with it, and read again."""
 
+import json
+
 import bpy
 import pytest
 
@@ -57,3 +59,20 @@ def test_what_the_limb_reaches_for_may_have_been_renamed_since():
     assert report.target == "Cup"
     said = "'{}', which the last bake was made with, is not there: '{}' took its place."
     assert report.warnings == [said.format("Pole", "Knee"), said.format("Target", "Cup")]
+
+
+def test_records_of_many_limbs_are_one_text_whatever_was_stored_between():
+    """Each is turned to text once; an action that somebody else wrote to is read again."""
+    rig, target = baked()
+    action = rig.animation_data.action
+    for tip in ("Bone 0", "Bone 2", "Bone 1", "Bone 2"):
+        bake(Limb.from_tip(rig, tip, target, 1), 1, 3)
+    text = action["ik_triangulation"]
+    (records,) = json.loads(text).values()
+    assert [*records] == ["Bone 2", "Bone 0", "Bone 1"]
+    assert records["Bone 2"]["span"] == [1, 3, 1]
+    assert json.dumps(json.loads(text)) == text
+    del action["ik_triangulation"]
+    bake(Limb.from_tip(rig, "Bone 1", target, 1), 1, 3)
+    (records,) = json.loads(action["ik_triangulation"]).values()
+    assert [*records] == ["Bone 1"]

@@ -240,6 +240,7 @@ def test_a_smooth_run_along_the_limits_stays_smooth(mode, kind):
 def test_limits_that_are_closer_than_single_precision_are_refused_by_the_bones_name(monkeypatch):
     """Nothing known gets that far, so the check is made to fail."""
     monkeypatch.setattr("ik_triangulation.rig.limit_check.LEAST", -1.0)
+    monkeypatch.setattr("ik_triangulation.rig.limit_check._SURE", -1.0)
     monkeypatch.setattr("ik_triangulation.rig.limit_check.np.spacing", lambda _: -1.0)
     with pytest.raises(RigError, match="'bone' cannot be kept inside its limits in single precision"):
         gated([[1.0, 0.0, 0.0, 0.0]], "QUATERNION", Cone(0.5))

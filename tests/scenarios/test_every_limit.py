@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from random import Random
 
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Quaternion
 
 from ik_triangulation import api, kinematics
 from ik_triangulation.errors import FreedomError
@@ -159,7 +159,7 @@ def test_the_limits_of_a_kind_are_drawn_by_the_overlay(kind):
     for freedom in freedoms:
         pose, sketch = straight((1.0,), [freedom]).rest_pose(), Sketch()
         pose.project()
-        add_joints(sketch, pose, pose.lengths, Vector((3.0, -50.0, 20.0, 1.0)))
+        add_joints(sketch, pose, pose.lengths)
         limited = any(coordinate.upper < inf for coordinate in freedom.coordinates(pose.rotations[0]))
         drawn = {stroke.role for stroke in (*sketch.arcs, *sketch.lines)} - {Role.NOW, Role.MISSED}
         assert drawn or not limited, (

@@ -264,8 +264,11 @@ class PoleTask(_AngleTask):
         columns, joints = columns_of(tree, tree.tips[self.tip].joint)
         beyond = tree.above[:, inner].astype(float)
         beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
-        heads = geometry.heads
-        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * heads
+        heads, first = geometry.heads, tree.tips[self.tip].first
+        before = tree.above[:, first].copy()  # joints that move the root of the limb as well
+        before[first] = False
+        pivots = np.where(before[:, None, None], heads[first], heads)
+        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * pivots
         out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:

@@ -17,13 +17,13 @@ _SMALL = 1e-12  # length below which a vector has no direction
 _HALF_TURN = -0.99  # cosine of an angle so near to a half turn that its sine no longer tells the axis
 
 
-def matrices(q: Numbers) -> Numbers:
-    """Rotation matrices of unit quaternions."""
+def matrices(q: Numbers, out: Numbers | None = None) -> Numbers:
+    """Rotation matrices of unit quaternions, written to `out` if that is given."""
     w, x, y, z = q[..., 0, :], q[..., 1, :], q[..., 2, :], q[..., 3, :]
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    m = np.empty((*q.shape[:-2], 3, 3, q.shape[-1]))
+    m = np.empty((*q.shape[:-2], 3, 3, q.shape[-1])) if out is None else out
     m[..., 0, 0, :], m[..., 0, 1, :], m[..., 0, 2, :] = 1.0 - (yy + zz), xy - wz, xz + wy
     m[..., 1, 0, :], m[..., 1, 1, :], m[..., 1, 2, :] = xy + wz, 1.0 - (xx + zz), yz - wx
     m[..., 2, 0, :], m[..., 2, 1, :], m[..., 2, 2, :] = xz - wy, yz + wx, 1.0 - (xx + yy)
@@ -49,17 +49,14 @@ def quaternions(m: Numbers) -> Numbers:
 
 def product(a: Numbers, b: Numbers) -> Numbers:
     """Quaternion product: `b` first, then `a`."""
-    aw, ax, ay, az = (a[..., i, :] for i in range(4))
-    bw, bx, by, bz = (b[..., i, :] for i in range(4))
-    return np.stack(
-        (
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ),
-        -2,
-    )
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    aw, ax, ay, az = a[..., 0, :], a[..., 1, :], a[..., 2, :], a[..., 3, :]
+    bw, bx, by, bz = b[..., 0, :], b[..., 1, :], b[..., 2, :], b[..., 3, :]
+    out[..., 0, :] = aw * bw - ax * bx - ay * by - az * bz
+    out[..., 1, :] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 2, :] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 3, :] = aw * bz + ax * by - ay * bx + az * bw
+    return out
 
 
 def conjugated(q: Numbers) -> Numbers:
@@ -102,9 +99,13 @@ def turn_vectors(m: Numbers) -> Numbers:
 
 def exponential(v: Numbers) -> Numbers:
     """Unit quaternions of rotation vectors (axis times angle [rad])."""
+    out = np.empty((*v.shape[:-2], 4, v.shape[-1]))
     angle = lengths(v)
-    share = np.where(angle > _SMALL, np.sin(0.5 * angle) / np.maximum(angle, _SMALL), 0.5)
-    return np.concatenate((np.cos(0.5 * angle)[..., None, :], v * share[..., None, :]), -2)
+    half = 0.5 * angle
+    out[..., 0, :] = np.cos(half)
+    share = np.where(angle > _SMALL, np.sin(half) / np.maximum(angle, _SMALL), 0.5)
+    np.multiply(v, share[..., None, :], out=out[..., 1:, :])
+    return out
 
 
 def cross(a: Numbers, b: Numbers) -> Numbers:

@@ -20,7 +20,9 @@ from ..euler import AXES, PARITY
 from ..euler_limits import EulerLimits
 from ..freedom import Freedom
 from ..hinge import Hinge
-from .algebra import IDENTITY, as_slice, matrices
+from .algebra import IDENTITY, as_slice, compose, matrices
+
+_INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
 
 
 class Coordinates(Protocol):
@@ -54,9 +56,12 @@ def bounded(freedom: Freedom) -> Freedom:
 
 
 class Hinges:
-    """Joints with one axis. Source of the matrices: Rodrigues' formula."""
+    """Joints with one axis. Source of the matrices: Rodrigues' formula.
 
-    def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int) -> None:
+    `rests` (h, 3, 3, 1) are the rotations at rest, which turn() puts before the joints' own.
+    """
+
+    def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int, rests: Numbers = IDENTITY) -> None:
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
         self.rows = slice(begin, begin + len(joints))
@@ -67,8 +72,9 @@ class Hinges:
         self._axes /= np.sqrt((self._axes**2).sum(1, keepdims=True))
         x, y, z = self._axes[:, 0], self._axes[:, 1], self._axes[:, 2]
         zero = np.zeros_like(x)
-        self._across = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1, 3)
-        self._twice = np.einsum("hijf,hjkf->hikf", self._across, self._across)
+        across = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1, 3)
+        twice = compose(across, across)
+        self._across, self._twice, self._along = (compose(rests, m) for m in (across, twice, IDENTITY + twice))
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Angle of a hinge."""
@@ -77,8 +83,10 @@ class Hinges:
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
         """Write the rotations of these joints."""
-        sine, versine = np.sin(angles)[:, None, None], (1.0 - np.cos(angles))[:, None, None]
-        rotations[self._at] = IDENTITY + sine * self._across + versine * self._twice
+        turned = np.sin(angles)[:, None, None] * self._across
+        turned -= np.cos(angles)[:, None, None] * self._twice
+        np.add(turned, self._along, out=turned)
+        rotations[self._at] = turned
         return ()
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
@@ -120,29 +128,36 @@ class EulerAngles:
         return [angles[axis] for axis in freedom.axes]
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
-        """Write the rotations of these joints; returns sines, cosines (n, 3, F) and rotations."""
+        """Write the rotations of these joints; returns sines and cosines (n, 3, F), and the axes of the last angles."""
         i, j, k = self._order
         count, every, poses = len(self.joints), self._all(angles), angles.shape[-1]
-        sine, cosine = (self._sign * np.sin(every)).reshape(count, 3, poses), np.cos(every).reshape(count, 3, poses)
+        sine, cosine = np.sin(every).reshape(count, 3, poses), np.cos(every).reshape(count, 3, poses)
+        if self._sign < 0.0:
+            sine *= -1.0
         si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
-        turned = np.empty((count, 3, 3, poses))
+        in_place = isinstance(self._at, slice)
+        turned = rotations[self._at] if in_place else np.empty((count, 3, 3, poses))
         both, mixed = sj * si, sj * ci
         turned[:, i, i], turned[:, i, j], turned[:, i, k] = ck * cj, ck * both - sk * ci, ck * mixed + sk * si
         turned[:, j, i], turned[:, j, j], turned[:, j, k] = sk * cj, sk * both + ck * ci, sk * mixed - ck * si
         turned[:, k, i], turned[:, k, j], turned[:, k, k] = -sj, cj * si, cj * ci
-        rotations[self._at] = turned
-        return sine, cosine, turned
+        last = turned[:, k].copy()  # the axis of the last angle, which it leaves where it is, after the rotation
+        if not in_place:
+            rotations[self._at] = turned
+        return sine, cosine, last
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
         """Axes of the angles that move: the first one turns with the joint, the last one stays."""
         i, j, k = self._order
-        sine, cosine, rotation = turned
+        sine, cosine, last = turned
         frame = frames[self._at]
         axes = np.empty((len(self.joints), 3, 3, frames.shape[-1]))
         axes[:, i] = frame[:, :, i]
-        axes[:, j] = cosine[:, i, None] * frame[:, :, j] - sine[:, i, None] * frame[:, :, k]
-        last = frame[:, :, 0] * rotation[:, k, 0, None] + frame[:, :, 1] * rotation[:, k, 1, None]
-        axes[:, k] = last + frame[:, :, 2] * rotation[:, k, 2, None]
+        np.multiply(cosine[:, i, None], frame[:, :, j], out=axes[:, j])
+        axes[:, j] -= sine[:, i, None] * frame[:, :, k]
+        np.multiply(frame[:, :, 0], last[:, 0, None], out=axes[:, k])
+        axes[:, k] += frame[:, :, 1] * last[:, 1, None]
+        axes[:, k] += frame[:, :, 2] * last[:, 2, None]
         flat = axes.reshape(3 * len(self.joints), 3, -1)
         return flat if len(self._moving) == len(flat) else flat[self._moving]
 
@@ -247,7 +262,7 @@ class Cones:
     def inside(self, angles: Numbers) -> Numbers:
         """The angles with every swing beyond its cone put on the edge, in place."""
         size = np.hypot(angles[0::3], angles[1::3])
-        share = np.minimum(1.0, self._opening / np.maximum(size, 1e-300))
+        share = np.where(size > self._opening, _INSIDE * self._opening / np.maximum(size, 1e-300), 1.0)
         angles[0::3] *= share
         angles[1::3] *= share
         return angles

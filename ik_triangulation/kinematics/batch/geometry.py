@@ -25,20 +25,26 @@ class Geometry:
         rotations = local[:, :, :3]
         self._turned = [kind.turn(states.angles[kind.rows], rotations) for kind in tree.kinds]
         if tree.balls:
-            rotations[tree.at_balls] = matrices(states.balls)
+            if isinstance(tree.at_balls, slice):
+                matrices(states.balls, out=rotations[tree.at_balls])
+            else:
+                rotations[tree.at_balls] = matrices(states.balls)
         if tree.held:
             rotations[tree.at_held] = matrices(states.held)
-        if len(tree.turned):
-            rotations[tree.turned] = compose(tree.rests[tree.turned], rotations[tree.turned])
+        if len(tree.rests):
+            rotations[tree.turned] = compose(tree.rests, rotations[tree.turned])
         local[:, :, 3] = tree.offsets
         self.frames = frames = np.empty_like(local)
-        for i, parent in enumerate(tree.parents):
-            above, place = (frames[parent, :, :3], frames[parent, :, 3]) if parent >= 0 else (states.root, states.place)
-            own, out = local[i], frames[i]
-            np.multiply(above[:, 0, None], own[0], out=out)
-            out += above[:, 1, None] * own[1]
-            out += above[:, 2, None] * own[2]
-            out[:, 3] += place
+        for joints, parents in tree.tiers:
+            above, place = (states.root, states.place) if parents is None else _split(frames[parents])
+            own, in_place = local[joints], not isinstance(joints, np.ndarray)
+            out = frames[joints] if in_place else np.empty_like(own)
+            np.multiply(above[..., 0, None, :], own[..., None, 0, :, :], out=out)
+            out += above[..., 1, None, :] * own[..., None, 1, :, :]
+            out += above[..., 2, None, :] * own[..., None, 2, :, :]
+            out[..., 3, :] += place
+            if not in_place:
+                frames[joints] = out
         self._tips: dict[int, Numbers] = {}
         self._rotations: dict[int, Numbers] = {}
 
@@ -102,3 +108,8 @@ class Geometry:
         for own, others in ((self._tips, other._tips), (self._rotations, other._rotations)):
             for number in own:
                 own[number][..., columns] = others[number][..., columns]
+
+
+def _split(frames: Numbers) -> tuple[Numbers, Numbers]:
+    """Orientations and heads of frames (..., 3, 4, F)."""
+    return frames[..., :3, :], frames[..., 3, :]

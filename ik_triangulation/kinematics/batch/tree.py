@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,7 @@ class Tree:
             if parent >= 0:
                 self.above[:, j] |= self.above[:, parent]
         self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
-        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
-        self.rests = matrices(rests)
-        self.turned = np.flatnonzero((np.abs(rests[:, 1:, 0]) > 0.0).any(1))  # joints that have a rest rotation
+        self.tiers = self._tiers()
         self._group()
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
@@ -75,14 +74,36 @@ class Tree:
         tip = TreeTip(last, chain.tip, chain.tip_rest, chain.reach)
         return cls(chain.joints, range(-1, last), [tip])
 
-    @property
+    @cached_property
     def is_chain(self) -> bool:
         """Whether every joint leads to the one tip."""
         return len(self.tips) == 1 and not self.moves_root and bool(self.above[:, self.tips[0].joint].all())
 
+    @cached_property
+    def is_compliant(self) -> bool:
+        """Whether no column is stiff."""
+        return bool((self.compliance == 1.0).all())
+
+    def _tiers(self) -> list[tuple[Any, Any]]:
+        """Joints of equal depth, and their parents (None: they have none); forward kinematics takes a tier at once."""
+        depths = self.above.sum(0)
+        tiers: list[tuple[Any, Any]] = []
+        for depth in range(2, int(depths.max()) + 1):
+            joints = np.flatnonzero(depths == depth)
+            parents = np.array([self.parents[j] for j in joints])
+            if len(joints) == 1:
+                tiers.append((int(joints[0]), int(parents[0])))
+            else:
+                tiers.append(
+                    (as_slice(joints), int(parents[0]) if (parents == parents[0]).all() else as_slice(parents))
+                )
+        roots = np.flatnonzero(depths == 1)
+        return [(as_slice(roots), None), *tiers]
+
     def _group(self) -> None:
         """Sort the joints by kind, and number the columns."""
         freedoms = [bounded(joint.freedom) for joint in self.joints]
+        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
 
         def those(wanted: type) -> list[int]:
             return [i for i, freedom in enumerate(freedoms) if isinstance(freedom, wanted)]
@@ -94,10 +115,11 @@ class Tree:
         orders: dict[str, list[int]] = {}
         for i in eulers:
             orders.setdefault(freedoms[i].order, []).append(i)
-        groups: list[tuple[Any, list[int]]] = [(Hinges, hinges), *((EulerAngles, each) for each in orders.values())]
-        for kind, members in groups:
-            if members:
-                self.kinds.append(kind(members, [freedoms[i] for i in members], self._next_row))
+        if hinges:
+            own = [freedoms[i] for i in hinges]
+            self.kinds.append(Hinges(hinges, own, self._next_row, matrices(rests[hinges])))
+        for members in orders.values():
+            self.kinds.append(EulerAngles(members, [freedoms[i] for i in members], self._next_row))
         if cones:
             self.cones = Cones(cones, [freedoms[i] for i in cones], self._next_row)
             self.kinds.append(self.cones)
@@ -105,6 +127,9 @@ class Tree:
         of = [i for each in self.kinds for i in _owners(each, freedoms)]
         self.joint_of: Indices = np.array([*of, *np.repeat(self.balls, 3)], np.intp)  # of each column that rotates
         self.at_balls, self.at_held = as_slice(np.array(self.balls, np.intp)), np.array(self.held, np.intp)
+        turned = (np.abs(rests[:, 1:, 0]) > 0.0).any(1)  # joints that have a rest rotation
+        turned[hinges] = False  # whose constants contain it
+        self.turned, self.rests = as_slice(np.flatnonzero(turned)), matrices(rests[turned])
         self.at_columns = as_slice(self.joint_of[: self.angles])
 
     @property
@@ -134,9 +159,8 @@ class Tree:
                 balls[b, :, n] = pose.rotations[i]
         held = _once(np.array([[pose.rotations[i][:] for i in self.held] for pose in poses]).reshape(count, -1, 4))
         bases = _once(np.array([pose.base for pose in poses], float))
-        angles = np.clip(angles, self.lower, self.upper)
         root, place = bases[:3, :3], bases[:3, 3]
-        return States(angles, normalized(balls) if len(balls) else balls, held, root, place)
+        return States(self.inside(angles), normalized(balls) if len(balls) else balls, held, root, place)
 
     def rotations(self, states: States) -> Numbers:
         """Rotation of every joint from rest, unit quaternions (n, 4, F)."""

@@ -27,6 +27,7 @@ _TRANSFORMS = tuple(
     for delta in ("", "delta_")
     for name in ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
 )
+_PLACES = {"location", "delta_location"}
 _UNREAD_OF_DATA = ("bones[", "pose_position")
 
 
@@ -91,12 +92,20 @@ class KeyedMotion:
 
         Its paths begin with `start`.
         """
-        if not (len(self._times) and any(start + name in curves for name in _TRANSFORMS)):
+        keyed = {name for name in _TRANSFORMS if start + name in curves} if len(self._times) else set()
+        values = partial(self._values, holder, curves, start)
+        if not keyed:
             return from_matrix(holder.matrix_basis)
-        values, prop, mode = partial(self._values, holder, curves, start), channel(holder)[0], holder.rotation_mode
-        place, rotation, scale = values("location"), rotation_matrices(values(prop), mode), values("scale")
-        if isinstance(holder, Object):
-            place, scale = place + values("delta_location"), scale * values("delta_scale")
+        is_object = isinstance(holder, Object)
+        place = values("location") + values("delta_location") if is_object else values("location")
+        if keyed <= _PLACES:
+            moved = np.repeat(from_matrix(holder.matrix_basis), place.shape[1], axis=2)
+            moved[:3, 3] = place
+            return moved
+        prop, mode = channel(holder)[0], holder.rotation_mode
+        rotation, scale = rotation_matrices(values(prop), mode), values("scale")
+        if is_object:
+            scale = scale * values("delta_scale")
             if mode != "AXIS_ANGLE":  # which has no delta
                 rotation = products(rotation_matrices(values(f"delta_{prop}"), mode), rotation)
         self.compound = self.compound or rotation.shape[2] > 1 or scale.shape[1] > 1

@@ -93,7 +93,7 @@ def channels_at(limb: Limb, scene: Scene, frame: float, curves: CurvesByPath | N
 
 def _times(scene: Scene, frames: Sequence[float]) -> Array:
     """Return the times at which Blender evaluates frames, in its single precision."""
-    return np.array([evaluated_time(scene, frame) for frame in frames], np.float32).astype(np.float64)
+    return (np.array(frames, np.float64) * evaluated_time(scene, 1.0)).astype(np.float32).astype(np.float64)
 
 
 def _rig_motion(limb: Limb, motion: KeyedMotion) -> tuple[Array, Array]:

@@ -71,7 +71,7 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
     if is_flat(world):
         raise RigError(f"'{armature.name}' (or a parent) has zero scale at frame {frame:g}. Give it a non-zero scale.")
     rig = rig_at(world, base, channels_of(armature, limb.bones), varying_freedoms(limb, armature))
-    return Sample(frame, rig, limb.at(armature), *_goals(limb, depsgraph, frame))
+    return Sample(frame, rig, limb.at(armature), *goals_at(limb, depsgraph, frame))
 
 
 def rig_at(world: Matrix, base: Matrix, channels: list[Channels], freedoms: dict[str, Freedom]) -> Rig:
@@ -86,7 +86,7 @@ def varying_freedoms(limb: Limb, armature: Object) -> dict[str, Freedom]:
     return {bone.name: freedom_of(bone) for bone in varying}
 
 
-def _goals(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+def goals_at(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
     """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
 
     Raises TargetError if one of them has no valid position.
@@ -204,7 +204,7 @@ def read_in_parts(
             for frame in frames[len(read) :]:
                 depsgraph = go_to(staged, frame)
                 if still and read:
-                    read.append(Sample(frame, read[0].rig, read[0].limb, *_goals(limb, depsgraph, frame)))
+                    read.append(Sample(frame, read[0].rig, read[0].limb, *goals_at(limb, depsgraph, frame)))
                 else:
                     read.append(sample(limb, depsgraph, frame))
                 done = perf_counter()

@@ -7,7 +7,7 @@ Bones are read in bulk: a rig has hundreds of channels, of which few or none dif
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -42,18 +42,28 @@ class AnimatedValues:
             prop: (np.array([name in some for name in names]), self._read(prop)) for prop, some in bones.items()
         }
 
-    def update_and_restore(self, view_layer: ViewLayer) -> None:
-        """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the values."""
+    def update_and_restore(self, view_layer: ViewLayer, besides: Collection[tuple[str, int]] = ()) -> None:
+        """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the values.
+
+        Channels of bones in `besides`, by path and array index, keep what the evaluation shows. What is right already
+        is not set, as that would have Blender evaluate the object again.
+        """
         view_layer.update()
         for restore in self._others:
             restore()
         with suppress(ReferenceError):
+            bones = self._object.pose.bones if self._bones else ()
+            rows = {name: row for row, name in enumerate(bones.keys())} if self._bones else {}
             for prop, (ours, before) in self._bones.items():
-                now = self._read(prop)
+                now, wanted = self._read(prop), before.copy()
                 if now.shape != before.shape:
                     continue  # bones were added or removed since
-                for row in np.flatnonzero(ours & (now != before).any(1)).tolist():
-                    setattr(self._object.pose.bones[row], prop, before[row].tolist())
+                for path, index in besides:
+                    place = _bone_of(path)
+                    if place and place[1] == prop and place[0] in rows:
+                        wanted[rows[place[0]], index] = now[rows[place[0]], index]
+                for row in np.flatnonzero(ours & (now != wanted).any(1)).tolist():
+                    setattr(bones[row], prop, wanted[row].tolist())
 
     def _read(self, prop: str) -> np.ndarray[Any, Any]:
         """Return the values of a property, a row for each bone."""

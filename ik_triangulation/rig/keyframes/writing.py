@@ -48,14 +48,15 @@ def write_keys(
     kind: str = "KEYFRAME",
     bag_of: BagOf | None = None,
     keep: bool = False,
+    show: bool = False,
 ) -> Work[int]:
     """Key the channels at `frames`; keyframes they had from `first` to `last` are replaced. Returns their number.
 
     `interpolation` is one of Blender's, or AUTO: linear if the keyframes are on every frame, otherwise Bézier. `kind`
     is one of Blender's keyframe types; with `keep` only keyframes of this type are replaced. `bag_of` returns the
     channelbag to write to, by default that of the active action and slot; this and F-curves are created where they are
-    missing. Values that were posed without a keyframe stay as `view_layer` shows them. Closing `undo` restores
-    everything, also if the work is abandoned.
+    missing. Values that were posed without a keyframe stay as `view_layer` shows them; with `show` the keyed channels
+    show their keyframes. Closing `undo` restores everything, also if the work is abandoned.
     """
     fitted = any(channel.slopes for channel in channels)
     if interpolation == "AUTO" or fitted:
@@ -83,7 +84,9 @@ def write_keys(
                 put_keys(curve, merged)
                 count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
             yield
-    saved.update_and_restore(view_layer)
+    saved.update_and_restore(
+        view_layer, [(run.path, index) for run in channels for index in run.indices] if show else ()
+    )
     yield
     return count
 

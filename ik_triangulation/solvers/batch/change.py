@@ -8,7 +8,8 @@ Source: damped least squares of Levenberg 1944 and Marquardt 1963; priorities as
 
 where mu is tiny for the most urgent level and larger for those below. In the limit that is the elimination of one level
 after the other, each in the null space of those before, without a projector: the factors of this one matrix are the
-projected levels. Columns that leave their bounds are fixed there, and the others are solved again (active set).
+projected levels. Columns that leave their bounds the farthest are fixed there, and the others are solved again (active
+set). Fixing all that leave them at once is cheaper, but fixes columns that would have come back inside.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Shares = Sequence[tuple[Mask, Any]]  # rows of each level, and their damping: a 
 Solved = tuple[Numbers, Numbers]  # the change (k, F), and the damping of every row (r, F)
 
 PASSES = 6  # of the active set; what is still beyond a bound is clipped
+_WORST = 0.5  # share of the largest excess from which on a column is fixed: the others may yet come back inside
 _URGENT = 1e-7  # damping of level 0 where there are others, as a share of the trace of its rows
 _LEAST = 1e-12  # added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
@@ -62,21 +64,21 @@ def bounded_change(
         step, mu = solve(rows, aim, weights, mu, shares)
         if begun:
             step += d0
-        beyond = (step < low - _BEYOND) | (step > high + _BEYOND)
-        result[:, left] = step
-        bad = np.flatnonzero(beyond.any(0))
-        if not len(bad):
+        inside = np.clip(step, low, high)
+        excess = np.abs(step - inside)
+        most = excess.max(0)
+        result[:, left] = inside
+        bad = np.flatnonzero(most > _BEYOND)
+        if not len(bad) or number == PASSES - 1:
             break
-        free = ~beyond if free is None else free & ~beyond
+        fine = excess <= np.maximum(_WORST * most, _BEYOND)
+        free = fine if free is None else free & fine
         if len(bad) < len(left):
-            left, free, step = left[bad], free[:, bad], step[:, bad]
+            left, free, inside = left[bad], free[:, bad], inside[:, bad]
             rows, errors, mu, low, high = rows[..., bad], errors[:, bad], mu[:, bad], low[:, bad], high[:, bad]
             shares = [(mask, at(share, bad) if isinstance(share, np.ndarray) else share) for mask, share in shares]
             d0 = None if wished is None else wished[:, left]
-        if number < PASSES - 1:
-            fixed = np.clip(step, low, high)
-            d0, begun = np.where(free, 0.0 if wished is None else wished[:, left], fixed), True
-            result[:, left] = d0
+        d0, begun = np.where(free, 0.0 if wished is None else wished[:, left], inside), True
     return result
 
 
@@ -139,7 +141,7 @@ def point_change(
         xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((lx, ly), (lx, lz), (ly, lz)))
     vx, vy, vz = velocities[:, 0], velocities[:, 1], velocities[:, 2]
     free: Mask | None = None
-    change = np.zeros(vx.shape)
+    fixed: Any = 0.0
     for _ in range(PASSES if len(velocities) else 1):
         px, py, pz = (vx, vy, vz) if free is None else (vx * free, vy * free, vz * free)
         sums = (
@@ -154,18 +156,20 @@ def point_change(
         matrix = [[sums[0] + mu], [sums[1], sums[3] + mu], [sums[2], sums[4], sums[5] + mu]]
         along = solve_each(matrix, (x, y, z))
         if not len(velocities):
+            change = low
             break
         wanted = vx * along[0] + vy * along[1] + vz * along[2]
-        beyond = (wanted < low) | (wanted > high)
         if free is not None:
-            beyond &= free
-        clipped = np.clip(wanted, low, high)
-        change = clipped if free is None else np.where(free, clipped, change)
-        if not beyond.any():
+            wanted = np.where(free, wanted, fixed)
+        change = np.clip(wanted, low, high)
+        excess = np.abs(wanted - change)
+        most = excess.max(0)
+        if not most.any():
             break
-        free = ~beyond if free is None else free & ~beyond
-        fixed = np.where(beyond, change, 0.0)
-        x, y, z = (e - np.einsum("mf,mf->f", v, fixed) for e, v in ((x, vx), (y, vy), (z, vz)))
+        fine = excess <= _WORST * most
+        free = fine if free is None else free & fine
+        fixed = np.where(free, 0.0, change)
+        x, y, z = (e - np.einsum("mf,mf->f", v, fixed) for e, v in zip(errors, (vx, vy, vz), strict=True))
     if not len(levers):
         return change
     turns = cross(levers, np.stack(along)[None])

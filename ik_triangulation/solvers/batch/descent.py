@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from .change import bounded_change, point_change
 from .system import System
 
 CHUNK = 512  # states solved together: below, a state costs more; above, arrays leave the processor's cache
+_SMALL_TREE = 8  # joints
 _DAMPING = 1e-3  # share of the trace, times error / size
 _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that was refused
 _GAIN = 0.7  # relative decrease of the value that counts as progress
@@ -52,39 +54,59 @@ def descend(
 ) -> tuple[Mask, Numbers]:
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
-    The value never increases. States of the same group (F; in order) stop once one of them is met.
+    The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
+    one of them is met.
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
-    for begin, end in _chunks(count, groups):
-        part = np.arange(begin, end)
-        some = states.take(part)
+    for part in _chunks(count, _chunk_size(tree), groups):
+        some = states.take(part)  # arrays that are seen through a slice: what is written there is written to all
         run = _Run(tree, some, [task.take(part) for task in tasks], bounds, None if groups is None else groups[part])
         met[part], value[part] = run.finished()
-        states.put(part, some)
     return met, value
 
 
-def _chunks(count: int, groups: Indices | None) -> list[tuple[int, int]]:
-    """Begin and end of each chunk; a group stays in one."""
-    ends = [*range(0, count, CHUNK), count]
-    if groups is not None and count > CHUNK:
+def hold(tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent = PLAIN, share: float = 0.01) -> Mask:
+    """Take off the errors that other tasks have left in the most urgent ones, in place; return which are met (F).
+
+    Priorities leak what their dampings let through, and what is of second order: this is what makes the most urgent
+    level exact, within `share` of its tolerances. States move as little as it takes.
+    """
+    urgent = min(task.level for task in tasks)
+    held = [task.within(share * task.tolerance) for task in tasks if task.level == urgent]
+    return descend(tree, states, held, bounds)[0]
+
+
+def _chunk_size(tree: Tree) -> int:
+    """Number of states solved together; twice as many of a small tree fit into the processor's cache."""
+    return CHUNK * 2 if len(tree.joints) <= _SMALL_TREE else CHUNK
+
+
+def _chunks(count: int, size: int, groups: Indices | None) -> list[slice]:
+    """The states of each chunk; a group stays in one."""
+    ends = [*range(0, count, size), count]
+    if groups is not None and count > size:
         cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), count]
         ends = sorted({cuts[int(np.searchsorted(cuts, end))] for end in ends})
-    return [(a, b) for a, b in pairwise(ends) if b > a]
+    return [slice(a, b) for a, b in pairwise(ends) if b > a]
 
 
 class _Run:
-    """The descent of one chunk. Arrays are those of the states that are not done yet, whose indices are `active`."""
+    """The descent of one chunk. Arrays are those of the states that are not done yet, whose indices are `active`.
+
+    Of a state whose last steps were refused, `failed` counts these, `damping` is the next one's and `aim` its share of
+    the errors.
+    """
 
     def __init__(
         self, tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent, groups: Indices | None
     ) -> None:
         self.tree, self.states, self.bounds, self.groups = tree, states, bounds, groups
-        self.now = System(tree, states.copy(), tasks)
+        self.now = System(tree, states, tasks)
         count = len(states)
-        self.active = np.arange(count)
-        self.damping, self.aim, self.failed = np.full(count, np.nan), np.ones(count), np.zeros(count, int)
+        self.active: Any = np.arange(count)
+        self.failed, self.any_failed = np.zeros(count, int), False
+        self.damping, self.aim = np.zeros(count), np.ones(count)
         self.best, self.best_at = self.now.value.copy(), np.zeros(count, int)
         self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
         self.is_point = _is_point(tree, tasks)
@@ -105,50 +127,60 @@ class _Run:
     def _judge(self, before: System, number: int) -> None:
         """Accept the steps that helped, and put back the others."""
         now = self.now
-        refused = np.flatnonzero(~((now.value < before.value) | now.met))
-        self.damping[:], fresh = np.where(np.isnan(self.damping), np.nan, self.damping), np.ones(len(self.active), bool)
-        if len(refused):
+        helped = now.value < before.value
+        helped |= now.met & ~before.met
+        refused = np.flatnonzero(~helped)
+        if self.any_failed:
+            self.failed[helped], self.aim[helped] = 0, 1.0
+        self.any_failed = len(refused) > 0
+        if self.any_failed:
             now.put(refused, before)
-            fresh[refused] = False
             self.failed[refused] += 1
             self.damping[refused] = np.maximum(self._used[refused], _LEAST_DAMPING) * _MORE_DAMPING
             self.aim[refused] *= _LESS_AIM
-        self.damping[fresh], self.aim[fresh], self.failed[fresh] = np.nan, 1.0, 0
         gained = now.value < _GAIN * self.best
-        self.best, self.best_at = np.where(gained, now.value, self.best), np.where(gained, number, self.best_at)
+        np.copyto(self.best, now.value, where=gained)
+        self.best_at[gained] = number
 
     def _drop(self, number: int, last: bool) -> bool:
         """Store the states that are done; return whether any are left."""
         now, bounds, active = self.now, self.bounds, self.active
-        done = now.met & (number >= bounds.least)
-        done |= (self.failed >= bounds.tries) | (number - self.best_at > bounds.stall + self.failed)
-        if self.groups is not None and now.met.any():
-            done |= np.isin(self.groups[active], self.groups[active[now.met]])
-        if not done.any() and not last:
-            return True
+        if last:
+            done = np.ones(len(now.met), bool)
+        else:
+            done = now.met if number >= bounds.least else np.zeros(len(now.met), bool)
+            done = done | (number - self.best_at > bounds.stall + self.failed)
+            if self.any_failed:
+                done |= self.failed >= bounds.tries
+            if self.groups is not None and now.met.any():
+                done |= np.isin(self.groups[active], self.groups[active[now.met]])
+            if not done.any():
+                return True
         self.met[active], self.value[active] = now.met, now.value
-        self.states.put(active, now.states)
         left = np.flatnonzero(~done)
-        if last or not len(left):
+        if number:
+            # If all of them are left off at once, no index is needed.
+            self.states.put(slice(None) if len(done) == len(self.met) else active, now.states)
+        if not len(left):
             return False
-        if len(left) < len(active):
-            self.active = active[left]
-            self.damping, self.aim, self.failed = self.damping[left], self.aim[left], self.failed[left]
-            self.best, self.best_at = self.best[left], self.best_at[left]
-            self.now = now.take(left)
+        self.active, self.now = active[left], now.take(left)
+        self.failed, self.damping, self.aim = self.failed[left], self.damping[left], self.aim[left]
+        self.best, self.best_at = self.best[left], self.best_at[left]
         return True
 
     def _change(self) -> Numbers:
         """The next change of every column."""
         now, tree, largest = self.now, self.tree, self.bounds.largest
-        size = np.minimum(1.0, np.sqrt(now.value) / tree.size)
-        self._used = damping = np.where(np.isnan(self.damping), _DAMPING * size, self.damping)
+        damping = _DAMPING * np.minimum(1.0, np.sqrt(now.value) / tree.size)
+        if self.any_failed:
+            np.copyto(damping, self.damping, where=self.failed > 0)
+        self._used = damping
         if self.is_point:
             heads, joints = now.geometry.heads, tree.at_columns
             levers = now.geometry.tip() - heads
             velocities = cross(now.geometry.angle_axes(), levers[joints])
             low, high = tree.ranges(now.states, largest)
-            errors = now.measured[0].errors * self.aim
+            errors = now.measured[0].errors * self.aim if self.any_failed else now.measured[0].errors
             return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, largest)
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)
@@ -167,7 +199,7 @@ def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:
     """Tell whether the written-out kernel for a single point serves."""
     if len(tasks) != 1 or not isinstance(tasks[0], PlaceTask) or tasks[0].target.shape is not None:
         return False
-    return tree.is_chain and bool((tree.compliance == 1.0).all())
+    return tree.is_chain and tree.is_compliant
 
 
 def at_one_level(tasks: Sequence[Task]) -> list[Task]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The active limb as the overlay shows it: read from the dependency graph at every redraw, without changes."""
+"""The active limb as the overlay shows it: read from the dependency graph whenever that has changed."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from bpy.types import Context, Object
+from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ...goals import Target
@@ -38,15 +38,20 @@ class DisplayedLimb(NamedTuple):
     reached: bool
 
 
-def displayed_limb(context: Context) -> DisplayedLimb | None:
-    """Return the active limb; None if no bone is active or the armature is hidden.
+def shown_limb(context: Context) -> tuple[Object, PoseBone] | None:
+    """Return the armature and the tip bone of the active limb; None if no bone is active or the armature is hidden."""
+    armature, bone = active_armature(context), active_bone(context)
+    if bone is None or not armature.visible_get(viewport=context.space_data):
+        return None
+    return armature, bone
+
+
+def displayed_limb(context: Context, armature: Object, bone: PoseBone) -> DisplayedLimb:
+    """Return the active limb, which ends in `bone`.
 
     Raises IKError for a limb that cannot be read, or whose bones do not form a chain.
     """
-    armature, bone = active_armature(context), active_bone(context)
     depsgraph = context.view_layer.depsgraph
-    if bone is None or depsgraph is None or not armature.visible_get(viewport=context.space_data):
-        return None
     check_armature(armature, context.view_layer)
     stored, solved = bone.ik_triangulation, active_chain(context)
     line = bones_in_line(armature, solved) if stored.use_selected else solved

@@ -15,11 +15,12 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 
 from ...errors import IKError
-from .active_limb import DisplayedLimb, displayed_limb
-from .figure import add_aim, add_joints, add_lock, add_reach_outlines, add_target
+from .active_limb import DisplayedLimb, displayed_limb, shown_limb
+from .figure import add_aim, add_joints, add_lock, add_locks, add_reach_outlines, add_target
 from .ghost import ghosts
 from .palette import GHOST, IS_BOLD, Palette, ghostly, palette
 from .shapes import Array, Sketch, Strokes
+from .updates import updates
 
 _THIN, _WIDE = 1.0, 2.0  # width of lines [pixels at 1x interface scale]
 
@@ -35,6 +36,17 @@ class Layer(NamedTuple):
     surfaces: Coloured
     thin: Coloured
     wide: Coloured
+
+
+class KeptLimb(NamedTuple):
+    """The active limb, its joints' surfaces, thin and wide lines, and their palette."""
+
+    seen: DisplayedLimb
+    joints: tuple[Coloured, Coloured, Coloured]
+    colours: Palette
+
+
+_kept: dict[str, Any] = {}  # the latest limb, and the key by which it is recognised
 
 
 def draw() -> None:
@@ -60,11 +72,11 @@ def layers(context: Context) -> Iterator[Layer]:
     settings = context.scene.ik_triangulation_overlay
     theme = context.preferences.themes[0]
     if settings.show:
-        with suppress(IKError):
-            seen = displayed_limb(context)
-            if seen is not None:
-                sketch = sketch_of(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
-                yield _layer(seen.world, sketch, palette(theme))
+        kept = kept_limb(context, palette(theme), settings.show_joints)
+        if kept is not None:
+            seen, joints, colours = kept
+            sketch = facing_sketch(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
+            yield Layer(seen.world, *map(_joined, joints, _coloured_parts(sketch, colours)))
     if settings.show_ghosts:
         for ghost in ghosts(context):
             colour = np.array((*(ghost.colour or ghostly(theme)), 1.0), dtype=np.float32)
@@ -75,13 +87,38 @@ def layers(context: Context) -> Iterator[Layer]:
             yield Layer(Matrix.Identity(4), faces, edges, NOTHING)
 
 
-def sketch_of(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
-    """Return the strokes of the enabled parts of a limb; `eye` (homogeneous) and result in armature space."""
+def kept_limb(context: Context, colours: Palette, show_joints: bool) -> KeptLimb | None:
+    """Return the active limb and its joints as drawn, made anew only after Blender has evaluated something.
+
+    None if there is none, or if it cannot be read.
+    """
+    shown = shown_limb(context)
+    if shown is None:
+        return None
+    armature, bone = shown
+    scene, painted = context.scene, tuple(part.tobytes() for part in colours)
+    when = updates(), scene.session_uid, context.view_layer.name, scene.frame_current_final
+    key = (*when, armature.session_uid, bone.name, show_joints, painted)
+    if _kept.get("key") != key:
+        _kept["key"], _kept["limb"] = key, None
+        with suppress(IKError):
+            seen, sketch = displayed_limb(context, armature, bone), Sketch()
+            if show_joints:
+                add_joints(sketch, seen.pose, seen.lengths)
+            _kept["limb"] = KeptLimb(seen, _coloured_parts(sketch, colours), colours)
+    return _kept["limb"]
+
+
+def facing_sketch(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
+    """Return the strokes of the enabled parts of a limb that face the viewer.
+
+    The `eye` (homogeneous) and the result are in armature space.
+    """
     sketch, pose = Sketch(), seen.pose
     if settings.show_reach:
         add_reach_outlines(sketch, pose, eye)
     if settings.show_joints:
-        add_joints(sketch, pose, seen.lengths, eye)
+        add_locks(sketch, pose, seen.lengths, eye)
         for head, length in seen.locked:
             add_lock(sketch, head, length, eye)
     if seen.target is not None:
@@ -99,13 +136,15 @@ def eye_of(view: bpy.types.RegionView3D) -> Vector:
     return view.view_matrix.inverted() @ place
 
 
-def _layer(world: Matrix, sketch: Sketch, colours: Palette) -> Layer:
+def _coloured_parts(sketch: Sketch, colours: Palette) -> tuple[Coloured, Coloured, Coloured]:
+    """Return surfaces, thin and wide lines of a sketch."""
     outlines, fans = sketch.strokes()
-    bold = IS_BOLD[outlines.roles]
-    thin, wide = (Strokes(*(part[which] for part in outlines)) for which in (~bold, bold))
-    return Layer(
-        world, _coloured(fans, colours.surfaces), _coloured(thin, colours.outlines), _coloured(wide, colours.outlines)
-    )
+    thin, wide = outlines.among(~IS_BOLD), outlines.among(IS_BOLD)
+    return _coloured(fans, colours.surfaces), _coloured(thin, colours.outlines), _coloured(wide, colours.outlines)
+
+
+def _joined(one: Coloured, other: Coloured) -> Coloured:
+    return np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
 
 
 def _coloured(strokes: Strokes, colours: Array) -> Coloured:
@@ -137,3 +176,4 @@ def register() -> None:
 
 def unregister() -> None:
     SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    _kept.clear()

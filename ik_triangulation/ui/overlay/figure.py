@@ -49,18 +49,23 @@ def add_reach_outlines(sketch: Sketch, pose: Pose, eye: Vector) -> None:
             sketch.add(*(outline._replace(lower=i * pi / 2.0, upper=(i + 1) * pi / 2.0) for i in range(4)))
 
 
-def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector) -> None:
+def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float]) -> None:
     """Add the limits of each limited joint, with a tick at its current angle; `lengths` are those of the bones."""
     for i, (joint, length) in enumerate(zip(pose.chain.joints, lengths, strict=True)):
+        if isinstance(joint.freedom, Free) or not joint.freedom.moves:
+            continue
         head, socket = pose.head(i), pose.socket(i)
         stretch = (socket @ _Y).length
-        if isinstance(joint.freedom, Free) or not stretch:
-            continue
-        if joint.freedom.moves:
+        if stretch:
             where = (held.copy().freeze() for held in (pose.rotations[i], socket, head))
             sketch.add(*_joint(joint.freedom, _DIAL * length / stretch, *where))
-        else:
-            add_lock(sketch, head, length, eye)
+
+
+def add_locks(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector) -> None:
+    """Add the mark of each joint that cannot rotate; `lengths` are those of the bones."""
+    for i, (joint, length) in enumerate(zip(pose.chain.joints, lengths, strict=True)):
+        if not joint.freedom.moves and (pose.socket(i) @ _Y).length:
+            add_lock(sketch, pose.head(i), length, eye)
 
 
 def add_lock(sketch: Sketch, head: Vector, length: float, eye: Vector) -> None:

@@ -88,6 +88,11 @@ class Strokes(NamedTuple):
     roles: Array
     alphas: Array
 
+    def among(self, roles: Array) -> Strokes:
+        """Return the strokes whose roles are True in this table."""
+        which = roles[self.roles]
+        return Strokes(*(part[which] for part in self))
+
 
 @dataclass
 class Sketch:

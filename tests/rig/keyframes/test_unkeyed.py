@@ -48,6 +48,16 @@ def test_values_off_their_keys_are_restored():
     assert values(rig) == before
 
 
+def test_channels_that_are_left_out_show_their_keys():
+    rig = animated()
+    bone = rig.pose.bones[NAME]
+    saved, path = AnimatedValues(rig, []), bone.path_from_id("rotation_quaternion")
+    bpy.context.scene.frame_set(bpy.context.scene.frame_current)
+    saved.update_and_restore(bpy.context.view_layer, [(path, 0), (path, 1), (path, 3)])
+    assert tuple(bone.rotation_quaternion) == pytest.approx((1.0, 0.0, 0.8, 0.0))
+    assert tuple(bone.location) == (1.0, 2.0, 3.0)
+
+
 def test_a_path_without_keys_is_restored_if_it_is_named_and_no_other():
     rig = chain_rig(2)
     bone = rig.pose.bones["Bone 0"]

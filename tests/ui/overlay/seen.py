@@ -29,6 +29,7 @@ def standard(**chosen):
 
 
 def layers():
+    bpy.context.view_layer.update()  # as Blender does before it draws
     with viewport() as context:
         return list(draw.layers(context))
 

@@ -11,7 +11,8 @@ from mathutils import Vector
 
 from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
 from ik_triangulation.ui.overlay.active_limb import displayed_limb
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.figure import add_joints
+from ik_triangulation.ui.overlay.shapes import Role, Sketch
 
 from ...rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
 from .seen import colour_of, colours, drawn, layers, settings, standard
@@ -82,8 +83,8 @@ def test_ticks_lie_on_the_bones_that_are_seen(scale):
     rig.pose.bones["Bone 1"].scale = scale
     bpy.context.view_layer.update()
     with viewport() as context:
-        seen = displayed_limb(context)
-        sketch = draw.sketch_of(seen, seen.world.inverted() @ draw.eye_of(context.region_data), settings())
+        seen, sketch = displayed_limb(context, rig, rig.pose.bones["Bone 4"]), Sketch()
+    add_joints(sketch, seen.pose, seen.lengths)
     ticks = [line for line in sketch.lines if line.role == Role.NOW]
     assert len(ticks) == 4
     for tick, name in zip(ticks, ("Bone 0", "Bone 1", "Bone 2", "Bone 4"), strict=True):

@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.ui.overlay.figure import add_aim, add_joints, add_reach_outlines, add_target
+from ik_triangulation.ui.overlay.figure import add_aim, add_joints, add_locks, add_reach_outlines, add_target
 from ik_triangulation.ui.overlay.shapes import Role, Sketch
 
 from ...chains import mixed, random_base, random_chain, random_direction, random_limits, random_pose, straight
@@ -23,7 +23,8 @@ DIAL = 0.3  # radius of a joint's arcs as a share of its bone
 def joints(pose):
     """The marks of joints whose bones are as long as their links."""
     sketch = Sketch()
-    add_joints(sketch, pose, pose.lengths, EYE)
+    add_joints(sketch, pose, pose.lengths)
+    add_locks(sketch, pose, pose.lengths, EYE)
     return sketch
 
 
