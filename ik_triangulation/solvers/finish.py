@@ -45,8 +45,8 @@ def finish(
         least, more = restart_one_by_one(pose, target, enough, iterations, Random(seed), rounds)
         return least, count + more
     best, turns = pose.rotations[:], len(pose.turns)
-    search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)))
-    error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS))
+    met = search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)), stuck=True)
+    error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS) if met else 0)
     if error >= least:
         pose.restore(best, turns)
     return min(error, least), count + more

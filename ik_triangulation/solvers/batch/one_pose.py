@@ -14,6 +14,7 @@ from ...kinematics import Chain, Pose
 from ...kinematics.batch import Tree
 from .descent import PLAIN, Descent, descend
 from .restarts import ROUNDS, restart
+from .system import System
 
 _RIGID = 1e-5  # deviation of a base from a rotation that rounding explains
 
@@ -31,13 +32,25 @@ def is_batched(pose: Pose) -> bool:
 
 
 def search(
-    pose: Pose, tasks: Sequence[Task], seed: int, rounds: Sequence[int] = ROUNDS, bounds: Descent = PLAIN
+    pose: Pose,
+    tasks: Sequence[Task],
+    seed: int,
+    rounds: Sequence[int] = ROUNDS,
+    bounds: Descent = PLAIN,
+    stuck: bool = False,
 ) -> bool:
-    """Solve the tasks of a pose from other poses if not from this one; leaves the best; return whether they are met."""
+    """Solve the tasks of a pose from other poses if not from this one; leaves the best; return whether they are met.
+
+    With `stuck` it is known that they cannot be met from this one. The rounds after the first are made as one: a single
+    pose costs about the same with few starts as with many.
+    """
     tree = tree_of(pose.chain)
     states = tree.states([pose])
-    met, value = descend(tree, states, tasks, bounds)
-    restart(tree, states, tasks, met, value, seed=seed, rounds=rounds, bounds=bounds)
+    if stuck:
+        met, value = np.zeros(1, bool), System(tree, states, tasks).value
+    else:
+        met, value = descend(tree, states, tasks, bounds)
+    restart(tree, states, tasks, met, value, seed=seed, rounds=(*rounds[:1], sum(rounds[1:])), bounds=bounds)
     for i, (joint, rotation) in enumerate(zip(pose.chain.joints, tree.rotations(states)[:, :, 0], strict=True)):
         if joint.freedom.moves:
             turned = joint.freedom.nearest(Quaternion(rotation).normalized())

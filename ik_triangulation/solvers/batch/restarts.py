@@ -66,7 +66,7 @@ def restart(
     """
     random = np.random.default_rng(seed)
     trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations))
-    for count in rounds:
+    for count in filter(None, rounds):
         left = np.flatnonzero(~met)
         size = max(1, _AT_ONCE // (count * DRAWN))
         for some in (left[begin : begin + size] for begin in range(0, len(left), size)):
