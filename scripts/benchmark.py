@@ -5,6 +5,7 @@ python scripts/benchmark.py bake [--rounds N] [--solvers ...]   whole bakes besi
                                  [--vertices N ...]             and beside a mesh that the chain deforms
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
+                                [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from mathutils import Vector
 
-from ..cooperative import relay
+from ..cooperative import Work, relay
 from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Mask, Numbers
@@ -20,10 +20,11 @@ from ..kinematics.chain import LENGTH_ROUNDING
 from ..kinematics.cost import SMALLEST_TURN
 from ..solvers import SolverSettings, solve_goal
 from .grid import Grid
-from .own import Asked, nothing_yet, own_part
+from .own import Asked, Own, nothing_yet, own_part
 from .search import Search
 
 _APART = 0.02  # of the reach: targets so far apart go on from where the method has left them, those between from theirs
+_AT_ONCE = 2048  # poses handed over or measured between two moments at which a job can be stopped
 _OWN = 0.4  # share of the work that is the method's own, about
 _Result = TypeVar("_Result")
 
@@ -68,14 +69,16 @@ def solve_targets(
     if settings.solver != "GAUSS_NEWTON":
         beside = np.append(~reached, False)[grid.neighbours()].any(0)
         begun = np.flatnonzero(np.where(reached, beside, apart))
-        if len(begun):
-            search.keep(begun, own.states(begun))
+        yield from relay(_hand_over(search, own, begun), _OWN)
         search.error[reached] = own.error[reached]
     yield from scaled(search.finish(grid, settings.seed), _OWN, 1.0)
     nearer = np.flatnonzero(own.error < search.error)
-    if len(nearer):
-        search.keep(nearer, own.states(nearer))
-    costs = cost_from(tree, begin, search.states)
+    yield from relay(_hand_over(search, own, nearer), 1.0)
+    each = []
+    for at in range(0, count, _AT_ONCE):
+        each.append(cost_from(tree, begin, search.states.take(slice(at, at + _AT_ONCE))))
+        yield 1.0
+    costs = (np.concatenate(parts) for parts in zip(*each, strict=True))
     pairs = zip((own.turns, own.total_angle, own.travel), costs, strict=True)
     return SolvedTargets(
         own.iterations + np.where(reached, 0, search.steps),
@@ -94,6 +97,14 @@ def scaled(work: Generator[float, None, _Result], begin: float, end: float) -> G
             result: _Result = stopped.value
             return result
         yield begin + (end - begin) * share
+
+
+def _hand_over(search: Search, own: Own, those: Indices) -> Work[None]:
+    """Let the search keep the poses of the method for these targets."""
+    for at in range(0, len(those), _AT_ONCE):
+        part = those[at : at + _AT_ONCE]
+        search.keep(part, own.states(part))
+        yield
 
 
 def _least(start: Pose, targets: Numbers) -> Numbers:

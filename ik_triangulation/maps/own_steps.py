@@ -14,7 +14,7 @@ import numpy as np
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import cross, dot, lengths
 from .swings import orthogonal_to
-from .walk import WalkedChain, Walk
+from .walk import Walk, WalkedChain
 
 _ROUNDING, _NOWHERE = 5e-7, 1e-7  # of the reach, as in solvers.triangulation
 _PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise, as in kinematics.rotation

@@ -28,8 +28,8 @@ _GAIN = 1e-4  # of the reach: decrease of a distance that is passed on to the ne
 _ROUNDS = ((8, 0.02), (24, 0.04), (64, 0.08))
 _LAST = 0.04  # of the reach, likewise, for the last steps towards targets out of reach
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
-_AT_ONCE = 16384  # columns of all states that are solved between two moments at which a job can be stopped
-_LEAST_AT_ONCE = 128  # states
+_AT_ONCE = 8192  # columns of all states that are solved between two moments at which a job can be stopped
+_LEAST_AT_ONCE = 256  # states
 
 
 @dataclass(frozen=True, kw_only=True)
