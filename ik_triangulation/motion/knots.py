@@ -22,7 +22,7 @@ from ..solvers import SolverSettings, solve_goal
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import strayed
 
-_GUIDE = 0.02  # of the reach: precision of a knot, and in radians that of its orientation
+_GUIDE = 0.1  # of the reach: precision of a knot; that of an orientation in radians
 _STRAYS = 24  # poses tried where a knot misses
 _FARTHEST = 0.4  # share of the way to random poses that they stray at most
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removal of jumps from a path of all frames: other knots, then the frames around each jump anew, then other branches.
+"""Removal of jumps from a path of all frames: the frames around each are solved anew, then other knots and branches.
 
-A path replaces the one before only if it misses no more frames and at least halves the turn of the largest jump, so
-that a calm limb is not exchanged for another one that is hardly calmer.
+Frames are replaced only if no more of them are missed and the largest turn is at least halved, so that a calm limb is
+not exchanged for another one that is hardly calmer.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import numpy as np
 
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States
 from .branches import other_branches
 from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
 from .turns import jumps_of, turns_along
 
-_OTHER_WAYS = (0.25, 0.15, 0.6)  # of the reach between knots, tried where the first path jumps
+_OTHER_WAYS = (0.3, 0.15, 0.7)  # of the reach between knots, tried where the first path jumps
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
 _HALVINGS = 4  # of a smoothing that costs a frame its goal
@@ -26,22 +27,25 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
-    best = yield from track(shot, method, KNOT_WAY, seed)
-    yield
+    best = yield from _mended(shot, (yield from track(shot, method, KNOT_WAY, seed)), method, seed)
     for way in _OTHER_WAYS:
         if not len(jumps_in(shot, best)):
             return best
-        best = _better(shot, best, (yield from track(shot, method, way, seed)))
-        yield
-    for margin in _MARGINS:
-        for begin, end in _windows(shot, best, margin):
-            best = _better(shot, best, (yield from _anew(shot, best, begin, end, method, seed)))
-            yield
+        other = yield from track(shot, method, way, seed)
+        best = _better(shot, best, (yield from _mended(shot, other, method, seed)))
     if len(jumps_in(shot, best)):
-        for other in other_branches(shot, best, seed):
-            best = _better(shot, best, (yield from corrected(shot, other, method, seed)))
-            yield
+        for states in other_branches(shot, best, seed):
+            other = yield from corrected(shot, states, method, seed)
+            best = _better(shot, best, (yield from _mended(shot, other, method, seed)))
     return best
+
+
+def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
+    """Solve the frames around each jump anew, more and more of them."""
+    for margin in _MARGINS:
+        for begin, end in list(_windows(shot, path, margin)):
+            yield from _anew(shot, path, begin, end, method, seed)
+    return path
 
 
 def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
@@ -86,14 +90,41 @@ def _windows(shot: Shot, path: Tracked, margin: int) -> Iterator[tuple[int, int]
         yield begin, end
 
 
-def _anew(shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int) -> Work[Tracked]:
-    """The path with the frames between two of them interpolated and brought to their goals."""
-    states = path.states.copy()
-    inner = np.arange(begin + 1, end)
-    if not len(inner):
-        return path
-    ends = path.states.take([begin, end])
-    part = shot.frames.take(np.arange(begin, end + 1))
-    between = interpolated(shot.tree, np.array([0, end - begin]), ends, part)
-    states.put(inner, between.take(inner - begin))
-    return (yield from corrected(shot, states, method, seed, inner))
+def _anew(shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int) -> Work[None]:
+    """Interpolate between two frames and bring those between them to their goals; in place if that is calmer."""
+    window = np.arange(begin, end + 1)
+    last = path.states.take([end]) if end + 1 < len(path.met) or shot.last is not None else None
+    part = Shot(
+        shot.tree,
+        shot.frames.take(window),
+        [task.take(window) for task in shot.tasks],
+        path.states.take([begin]),
+        last,
+        shot.ways[window],
+        np.zeros(0, np.intp),
+    )
+    before = path.states.take(window)
+    states = interpolated(shot.tree, np.array([0, end - begin]), before.take([0, -1]), part.frames)
+    after = yield from corrected(part, states, _Part(method, begin), seed)
+    calmer = _most(shot, after.states) <= _HALF * _most(shot, before)
+    if calmer and after.met.sum() >= path.met[window].sum():
+        path.states.put(window, after.states)
+        path.met[window], path.value[window] = after.met, after.value
+
+
+def _most(shot: Shot, states: States) -> float:
+    """Largest turn [rad] of a joint from state to state."""
+    return float(turns_along(shot.tree.rotations(states)).max())
+
+
+class _Part:
+    """The method of a path on some of its frames, from `begin` on."""
+
+    def __init__(self, method: Method, begin: int) -> None:
+        self._method, self._begin = method, begin
+
+    def follow(self, frames: Indices) -> Work[States]:
+        return (yield from self._method.follow(frames + self._begin))
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        return (yield from self._method.refine(frames + self._begin, states))

@@ -24,7 +24,7 @@ from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import restart
 from ..solvers.batch.system import System
 
-KNOT_WAY = 0.4  # share of the reach that the goal moves from one knot to the next
+KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _FARTHEST = 32  # frames between two knots
 _PRECISE = 0.02  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
