@@ -10,22 +10,25 @@ from time import perf_counter
 from .scenes import empty_file
 
 FRAMES = 40
-KEYS = range(1, FRAMES + 10, 10)
+BETWEEN_KEYS = 10  # frames between two keys of scale
 INHERIT = "FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"
 TOLERANCE = 1e-3  # of the reach
 ROUNDING = 1e-5  # of the reach: what may lie between our place of the tip and Blender's
+# Shares by which the axes of the armature and the scale of bones differ from one, whether scale is keyed, and the
+# number of frames between two keys of rotations, which are those of the target.
 KINDS = {
-    "armature scaled uniformly": (0.0, 0.0, False),
-    "scaled bones": (0.0, 0.5, False),
-    "keyed scale that shears": (0.6, 0.5, True),
+    "armature scaled uniformly": (0.0, 0.0, False, 10),
+    "scaled bones": (0.0, 0.5, False, 10),
+    "keyed scale that shears": (0.6, 0.5, True, 10),
+    "the same, the target jumps": (0.6, 0.5, True, 1),
 }
 
 
-def make_rig(random, unequal, of_bones, keyed):
+def make_rig(random, unequal, of_bones, keyed, between):
     """A chain of 2 to 6 bones anywhere, half of them connected, on a scaled armature, turning over FRAMES frames.
 
-    `unequal` and `of_bones` are the largest share by which an armature's axes and a bone's scale differ from one; with
-    `keyed` the bones' scale is keyed every ten frames. Each bone inherits scale in some way.
+    The other arguments are those of KINDS. With keys of rotations at every frame poses have nothing to do with the ones
+    before, else they follow from them. Each bone inherits scale in some way.
     """
     import bpy
     from mathutils import Quaternion, Vector
@@ -58,14 +61,14 @@ def make_rig(random, unequal, of_bones, keyed):
     for bone in ob.pose.bones:
         bone.rotation_mode, now = "QUATERNION", turned()
         bone.scale = 3 * [1.0 + random.uniform(-of_bones, of_bones)]
-        for frame in KEYS:
+        for frame in range(1, FRAMES + between, between):
             bone.rotation_quaternion = now
             bone.keyframe_insert("rotation_quaternion", frame=frame)
-            now = now @ Quaternion(anywhere(1.0), random.uniform(0.0, 1.0))
+            now = turned() if between == 1 else now @ Quaternion(anywhere(1.0), random.uniform(0.0, 1.0))
             now.normalize()
-            if keyed:
-                bone.scale = [1.0 + random.uniform(-of_bones, of_bones) for _ in range(3)]
-                bone.keyframe_insert("scale", frame=frame)
+        for frame in range(1, FRAMES + BETWEEN_KEYS, BETWEEN_KEYS) if keyed else ():
+            bone.scale = [1.0 + random.uniform(-of_bones, of_bones) for _ in range(3)]
+            bone.keyframe_insert("scale", frame=frame)
     return ob
 
 
@@ -84,9 +87,11 @@ def put_target(ob):
         bones = [*ob.pose.bones]
         ends = [*(bone.head for bone in bones), bones[-1].tail]
         lengths.append(sum((ob.matrix_world.to_3x3() @ (b - a)).length for a, b in pairwise(ends)))
+    rotations = [bone.path_from_id("rotation_quaternion") for bone in ob.pose.bones]
+    curves = next(bag.fcurves for layer in ob.animation_data.action.layers for bag in layer.strips[0].channelbags)
+    for curve in [curve for curve in curves if curve.data_path in rotations]:
+        curves.remove(curve)
     for bone in ob.pose.bones:
-        for frame in KEYS:
-            bone.keyframe_delete("rotation_quaternion", frame=frame)
         bone.rotation_quaternion = 1.0, 0.0, 0.0, 0.0
     scene.frame_set(1)
     return target, min(lengths)
@@ -115,11 +120,11 @@ def rigs(arguments):
         "|---|---|---|---|---|---|---|"
     )
     kept = []
-    for kind, (unequal, of_bones, keyed) in KINDS.items():
+    for kind, settings in KINDS.items():
         for solver in arguments.solvers:
             random, reached, wrong, worst, times, refused, frames = Random(2007), 0, 0, 0.0, [], [], 0
             for n in range(arguments.rigs):
-                ob = make_rig(random, unequal, of_bones, keyed)
+                ob = make_rig(random, *settings)
                 target, reach = put_target(ob)
                 limb = Limb.from_tip(ob, ob.pose.bones[-1].name, target, solver=solver, tolerance=TOLERANCE * reach)
                 started = perf_counter()
