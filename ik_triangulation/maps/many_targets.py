@@ -112,9 +112,7 @@ def cost_from(tree: Tree, start: States, ends: States) -> tuple[Indices, Numbers
     begun, ended = Geometry(tree, start), Geometry(tree, ends)
     place, travel = begun.tip(), np.zeros(len(ends))
     for before, after in zip(begun.frames, ended.frames, strict=True):
-        still = rotate_back(
-            before[:, :3], begun.tip() - before[:, 3]
-        )
+        still = rotate_back(before[:, :3], begun.tip() - before[:, 3])
         moved = rotate(after[:, :3], still) + after[:, 3]
         travel += lengths(moved - place)
         place = moved
