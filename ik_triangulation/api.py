@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from .jobs.bake import bake, bake_limbs, delete_generated, rebake, solve_pose
     from .jobs.compare import compare
+    from .jobs.frame_result import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from .jobs.live import start as start_live
     from .jobs.live import stop as stop_live
     from .jobs.reach import Stop, reach, reach_through
-    from .jobs.report import FrameResult, Report
+    from .jobs.report import Report
     from .jobs.switching import let_follow
     from .kinematics import Chain, Cone, Cost, EulerLimits, Free, Freedom, Hinge, Joint, Locked, Pose
     from .maps.chain_map import map_chain

@@ -9,6 +9,7 @@ python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains b
 python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the ends of joint ranges, all checked
 python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
+                                [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer

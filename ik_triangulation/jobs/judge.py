@@ -9,9 +9,10 @@ import numpy as np
 
 from ..goals.orientation import missing_angle
 from ..rig.limb import Limb
+from .frame_result import FrameResult, JudgedFrames, Shown
 from .frame_solver import Jumps, SolvedFrame
 from .measure import NOT_MEASURED, Measured
-from .report import FrameResult, JudgedFrames, Report, Shown
+from .report import Report
 from .shot import SolvedShot, frames_of
 from .write import WrittenKeys
 

@@ -21,8 +21,9 @@ from ..rig.interference import live_constraints, may_interfere
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
+from .frame_result import Shown
 from .frame_solver import SolvedFrame
-from .report import NotFollowing, Remedy, Shown
+from .report import NotFollowing, Remedy
 from .shot import frames_of
 
 AGREES = 1e-4  # of the reach: distance of the evaluated from the predicted tip that is not warned of

@@ -25,11 +25,12 @@ from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
+from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
 from .reach_motion import ReachMotion, ReachStyle, TargetVisit
-from .report import JudgedFrames, Report
+from .report import Report
 from .write import write_bake
 
 PATHS = ("LINE", "ARC")

@@ -6,108 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
-from mathutils import Quaternion, Vector
 
-from ..kinematics import Cost, Pose
-from ..kinematics.arrays import Mask, Numbers
+from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
-
-
-class Shown(NamedTuple):
-    """Location of the tip and rotation of its bone as Blender evaluates them, armature space."""
-
-    tip: Vector
-    rotation: Quaternion
-
-
-class FrameResult(NamedTuple):
-    """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
-
-    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is the
-    deviation of the tip from the orientation asked for; None if none is. A frame that is not `due` is on its way, and
-    `error` is the distance to the intermediate target of that frame.
-    """
-
-    frame: float
-    error: float
-    reached: bool
-    iterations: int
-    pose: Pose
-    solution: Pose
-    angle: float | None = None
-    due: bool = True
-
-    @property
-    def on_limits(self) -> dict[str, list[str]]:
-        """Limits that joints are at, such as "X maximum", by the bones' names."""
-        pairs = zip(self.pose.chain.joints, self.pose.rotations, strict=True)
-        ends = {joint.name: joint.freedom.on_limits(rotation) for joint, rotation in pairs}
-        return {name: found for name, found in ends.items() if found}
-
-    @property
-    def cost(self) -> Cost:
-        """Turns, total angle and travel of the solution; those of a bake add up over its frames."""
-        return self.solution.cost
-
-
-class JudgedFrames(Sequence[FrameResult]):
-    """The results of all frames: arrays of what is counted, and a row for each, which is made when it is asked for.
-
-    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F).
-    """
-
-    def __init__(
-        self,
-        row: Callable[[int], FrameResult],
-        frames: Sequence[float],
-        errors: Numbers,
-        reached: Mask,
-        due: Mask,
-        angles: Numbers | None = None,
-    ) -> None:
-        self._row, self.frames, self.errors, self.reached, self.due, self.angles = (
-            row,
-            frames,
-            errors,
-            reached,
-            due,
-            angles,
-        )
-
-    @classmethod
-    def of(cls, rows: Sequence[FrameResult]) -> JudgedFrames:
-        """The results in these rows."""
-        if isinstance(rows, JudgedFrames):
-            return rows
-        angles = [np.nan if row.angle is None else row.angle for row in rows]
-        asked = any(row.angle is not None for row in rows)
-        return cls(
-            rows.__getitem__,
-            [row.frame for row in rows],
-            np.array([row.error for row in rows], float),
-            np.array([row.reached for row in rows], bool),
-            np.array([row.due for row in rows], bool),
-            np.array(angles, float) if asked else None,
-        )
-
-    def __len__(self) -> int:
-        return len(self.errors)
-
-    @overload
-    def __getitem__(self, index: int) -> FrameResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[FrameResult]: ...
-    def __getitem__(self, index: int | slice) -> FrameResult | list[FrameResult]:
-        indices = range(len(self))[index]
-        return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
-
-    @property
-    def counted(self) -> Mask:
-        """The due frames; all if none is due."""
-        return self.due if self.due.any() else np.ones(len(self), bool)
+from .frame_result import FrameResult, JudgedFrames
 
 
 class Remedy(NamedTuple):

@@ -20,7 +20,7 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths
 from ..motion.jumps import FEW, Jump, reason, turned
 from ..motion.knots import KnotMethod
-from ..motion.mending import track_without_jumps
+from ..motion.mending import relaxed, track_without_jumps
 from ..motion.tracking import Shot
 from ..motion.turns import leaps_of, standing_out, turns_along, ways_of
 from ..rig.armature import Bones
@@ -203,4 +203,6 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways))
     method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
     tracked = yield from track_without_jumps(shot, method, limb.seed)
+    if limb.smoothing:
+        tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
     return SolvedShot(problem, tracked.states, fixed)

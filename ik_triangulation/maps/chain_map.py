@@ -25,13 +25,13 @@ def map_chain(
     *,
     tolerance: float = 0.01,
     iterations: int = 20,
-    finish: bool = False,
+    finish: bool = True,
     view_layer: ViewLayer | None = None,
 ) -> Job[MetricMap]:
     """Return the metric map of a chain of bones, starting from its current pose, in the plane in which it is bent.
 
-    Bones between those named keep their pose. `tolerance` is a share of the reach; progress counts rows. Raises an
-    IKError that names the culprit.
+    Bones between those named keep their pose. `tolerance` is a share of the reach; with `finish` a place that the
+    solver alone does not reach is refined. Progress counts rows. Raises an IKError that names the culprit.
     """
     start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)

@@ -39,7 +39,7 @@ def map_in_scene(
     size: int = 100,
     tolerance: float = 0.01,
     iterations: int = 20,
-    finish: bool = False,
+    finish: bool = True,
     metric: str = "iterations",
     scale: str = "HUE",
     scene: Scene | None = None,
@@ -47,9 +47,8 @@ def map_in_scene(
 ) -> Job[Mapped]:
     """Show the map of map_chain() as an image in the plane in which the chain is bent; its radius is the reach.
 
-    Its colours are explained below the disc. An earlier one of the same limb is replaced. A step is one
-    pixel; progress counts rows. Raises an IKError that names the culprit; then, and if it is stopped, nothing has
-    changed.
+    Its colours are explained below the disc. An earlier one of the same limb is replaced. Progress counts rows. Raises
+    an IKError that names the culprit; then, and if it is stopped, nothing has changed.
     """
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -87,9 +86,9 @@ def volume_in_scene(
 ) -> Job[Mapped]:
     """Show all points that the chain reaches, on a grid with `resolution` points across its reach, as coloured marks.
 
-    Solutions are refined (finish=True), so that a point without a mark is out of reach; `tolerance` is a share of
-    the reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. A step is one
-    point. Raises an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    Solutions are refined (finish=True), so that a point without a mark is out of reach; `tolerance` is a share of the
+    reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. Raises an IKError that
+    names the culprit; then, and if it is stopped, nothing has changed.
     """
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from mathutils import Vector
 
-from ..cooperative import relay
+from ..cooperative import Work, relay
 from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Mask, Numbers
@@ -20,16 +20,17 @@ from ..kinematics.chain import LENGTH_ROUNDING
 from ..kinematics.cost import SMALLEST_TURN
 from ..solvers import SolverSettings, solve_goal
 from .grid import Grid
-from .own import Asked, nothing_yet, own_part
+from .own import Asked, Own, nothing_yet, own_part
 from .search import Search
 
 _APART = 0.02  # of the reach: targets so far apart go on from where the method has left them, those between from theirs
+_AT_ONCE = 2048  # poses handed over or measured between two moments at which a job can be stopped
 _OWN = 0.4  # share of the work that is the method's own, about
-T = TypeVar("T")
+_Result = TypeVar("_Result")
 
 
-class Solved(NamedTuple):
-    """What was found for F targets: arrays (F) as those of Metrics, lengths in Blender units."""
+class SolvedTargets(NamedTuple):
+    """Results for F targets: arrays (F) as those of Metrics, lengths in Blender units."""
 
     iterations: Indices
     error: Numbers
@@ -41,7 +42,7 @@ class Solved(NamedTuple):
 
 def solve_targets(
     start: Pose, targets: Numbers, grid: Grid, settings: SolverSettings, tolerance: float
-) -> Generator[float, None, Solved]:
+) -> Generator[float, None, SolvedTargets]:
     """Solve the targets (3, F) of a grid with Finish, each from the pose `start`; yields the share that is done.
 
     The method of the settings begins as in solve(). A target that it reaches by itself has its iterations and cost. The
@@ -68,14 +69,18 @@ def solve_targets(
     if settings.solver != "GAUSS_NEWTON":
         beside = np.append(~reached, False)[grid.neighbours()].any(0)
         begun = np.flatnonzero(np.where(reached, beside, apart))
-        search.keep(begun, own.states(begun))
+        yield from relay(_hand_over(search, own, begun), _OWN)
         search.error[reached] = own.error[reached]
     yield from scaled(search.finish(grid, settings.seed), _OWN, 1.0)
     nearer = np.flatnonzero(own.error < search.error)
-    search.keep(nearer, own.states(nearer))
-    costs = cost_from(tree, begin, search.states)
+    yield from relay(_hand_over(search, own, nearer), 1.0)
+    each = []
+    for at in range(0, count, _AT_ONCE):
+        each.append(cost_from(tree, begin, search.states.take(slice(at, at + _AT_ONCE))))
+        yield 1.0
+    costs = (np.concatenate(parts) for parts in zip(*each, strict=True))
     pairs = zip((own.turns, own.total_angle, own.travel), costs, strict=True)
-    return Solved(
+    return SolvedTargets(
         own.iterations + np.where(reached, 0, search.steps),
         search.error,
         search.error <= tolerance,
@@ -83,15 +88,23 @@ def solve_targets(
     )
 
 
-def scaled(work: Generator[float, None, T], begin: float, end: float) -> Generator[float, None, T]:
+def scaled(work: Generator[float, None, _Result], begin: float, end: float) -> Generator[float, None, _Result]:
     """Run work that yields shares from 0 to 1 as a part of a larger one, from its share `begin` to `end`."""
     while True:
         try:
             share = next(work)
         except StopIteration as stopped:
-            result: T = stopped.value
+            result: _Result = stopped.value
             return result
         yield begin + (end - begin) * share
+
+
+def _hand_over(search: Search, own: Own, those: Indices) -> Work[None]:
+    """Let the search keep the poses of the method for these targets."""
+    for at in range(0, len(those), _AT_ONCE):
+        part = those[at : at + _AT_ONCE]
+        search.keep(part, own.states(part))
+        yield
 
 
 def _least(start: Pose, targets: Numbers) -> Numbers:
@@ -112,7 +125,9 @@ def cost_from(tree: Tree, start: States, ends: States) -> tuple[Indices, Numbers
     begun, ended = Geometry(tree, start), Geometry(tree, ends)
     place, travel = begun.tip(), np.zeros(len(ends))
     for before, after in zip(begun.frames, ended.frames, strict=True):
-        still = rotate_back(before[:, :3], begun.tip() - before[:, 3])
+        still = rotate_back(
+            before[:, :3], begun.tip() - before[:, 3]
+        )  # the end effector as the joints after it hold it
         moved = rotate(after[:, :3], still) + after[:, 3]
         travel += lengths(moved - place)
         place = moved

@@ -25,7 +25,7 @@ from ..solvers import Solution, SolverSettings, solve_goal
 from .colours import SCALES
 from .grid import Grid
 from .images import write_png
-from .many_targets import Solved, solve_targets
+from .many_targets import SolvedTargets, solve_targets
 from .npy import write_npy
 
 Counts = NDArray[np.int64]
@@ -131,7 +131,8 @@ def map_pose(
     places, inside = pixels(size)
     if settings.finish and start.chain.plain:
         disc = places[inside] * reach
-        targets = np.outer(along[:], disc.real) + np.outer(across[:], disc.imag) + np.array(origin)[:, None]
+        centre, right, up = (np.array(vector, float)[:, None] for vector in (origin, along, across))
+        targets = centre + right * disc.real + up * disc.imag
         work = solve_targets(start, targets, Grid(inside, 2.0 / size), settings, tolerance * reach)
         return laid_out((yield from metrics_from(work, reach, size)), inside, settings.iterations)
     rows = []
@@ -145,7 +146,7 @@ def map_pose(
     return laid_out(Metrics(*map(np.array, zip(*rows, strict=True))), inside, settings.iterations)
 
 
-def metrics_from(work: Generator[float, None, Solved], reach: float, parts: int) -> Job[Metrics]:
+def metrics_from(work: Generator[float, None, SolvedTargets], reach: float, parts: int) -> Job[Metrics]:
     """Run solve_targets() as a job of so many parts; returns the metrics, lengths as shares of the reach."""
     done = 0
     yield done, parts
@@ -153,7 +154,7 @@ def metrics_from(work: Generator[float, None, Solved], reach: float, parts: int)
         try:
             share = next(work)
         except StopIteration as end:
-            solved: Solved = end.value
+            solved: SolvedTargets = end.value
             break
         done = max(done, int(share * parts))
         yield done, parts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a published method reaches by itself, before Finish takes over: many targets at once, or one after the other."""
+"""Results of a published method without Finish: many targets at once, or one after the other."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..solvers import SolverSettings
 from ..solvers.iterate import iterate
 from ..solvers.registry import SOLVERS
 from .own_steps import LITTLE, STEPS, walk_on
-from .walk import Limb, Walk
+from .walk import Walk, WalkedChain
 
 _AT_ONCE = 6144  # joints of all poses that are rotated between two moments at which a job can be stopped
 _FEW = 16  # poses, likewise
 
 
 class Own(NamedTuple):
-    """What was found for F targets: arrays (F), lengths in Blender units; the cost is that of kinematics.Cost.
+    """Results for F targets: arrays (F), lengths in Blender units; the cost is that of kinematics.Cost.
 
     `states` gives the poses of targets with these numbers.
     """
@@ -52,13 +52,13 @@ def own_part(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings) ->
     if step is None:
         return (yield from _one_by_one(start, tree, asked, settings))
     begin = tree.states([start])
-    limb, size = Limb(start.chain, begin, tree), max(128, _AT_ONCE // len(start.chain.joints))
+    walked, size = WalkedChain(start.chain, begin, tree), max(128, _AT_ONCE // len(start.chain.joints))
     walks: list[Walk] = []
     errors, counts = [], []
     for at in range(0, asked.targets.shape[1], size):
         part = slice(at, at + size)
         walk, error, count = walk_on(
-            limb, step, asked.targets[:, part], asked.tolerance, asked.enough[part], settings.iterations
+            walked, step, asked.targets[:, part], asked.tolerance, asked.enough[part], settings.iterations
         )
         walks.append(walk)
         errors.append(error)
@@ -82,9 +82,9 @@ def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings)
     poses: list[list] = []
     rows = []
     for number, (place, enough) in enumerate(zip(asked.targets.T, asked.enough, strict=True)):
-        pose, error, steps = _steps(start, Vector(place), asked.tolerance, float(enough), settings)
+        pose, error, taken = _steps(start, Vector(place), asked.tolerance, float(enough), settings)
         cost = pose.cost
-        rows.append((error, steps, cost.turns, cost.total_angle, cost.travel))
+        rows.append((error, taken, cost.turns, cost.total_angle, cost.travel))
         poses.append(pose.rotations)
         if number % _FEW == 0:
             yield number / count
@@ -92,8 +92,8 @@ def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings)
     def states(those: Indices) -> States:
         return tree.states([Pose(start.chain, start.base, poses[number]) for number in those.tolist()])
 
-    columns = [np.array(values) for values in zip(*rows, strict=True)] if count else [np.zeros(0)] * 5
-    return Own(*columns, states)
+    error, steps, turns, angle, travel = (np.array(values) for values in zip(*rows, strict=True))
+    return Own(error, steps, turns, angle, travel, states)
 
 
 def _steps(

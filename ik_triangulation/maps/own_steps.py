@@ -14,13 +14,13 @@ import numpy as np
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import cross, dot, lengths
 from .swings import orthogonal_to
-from .walk import Limb, Walk
+from .walk import Walk, WalkedChain
 
 _ROUNDING, _NOWHERE = 5e-7, 1e-7  # of the reach, as in solvers.triangulation
 _PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise, as in kinematics.rotation
 LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over, as in solve()
 
-Step = Callable[[Walk, Numbers], None]
+BatchStep = Callable[[Walk, Numbers], None]
 
 
 def ccd(walk: Walk, aim: Numbers) -> None:
@@ -35,14 +35,14 @@ def ccd(walk: Walk, aim: Numbers) -> None:
 
 def triangulation(walk: Walk, aim: Numbers) -> None:
     """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`."""
-    chain = walk.limb.chain
+    chain = walk.walked.chain
     slack = _ROUNDING * chain.reach
     head, socket = walk.root()
     for i, (shortest, longest) in enumerate(chain.spans):
         link, to_aim = walk.link(i, socket), aim - head
         distance = lengths(to_aim - link)
         far, near = distance > longest + slack, distance < shortest - slack
-        angle = _opening(walk.limb, lengths(link), lengths(to_aim), np.where(far, longest, shortest))
+        angle = _opening(walk.walked, lengths(link), lengths(to_aim), np.where(far, longest, shortest))
         _point(walk, i, head, socket, link, to_aim, angle, far | near)
         if i + 1 < len(chain.joints):
             head, socket = walk.beyond(i, head, socket)
@@ -50,28 +50,28 @@ def triangulation(walk: Walk, aim: Numbers) -> None:
 
 def right_angle(walk: Walk, aim: Numbers) -> None:
     """One pass; every link is at right angles to `aim`, or as near to that as the rest of the chain can reach from."""
-    chain = walk.limb.chain
+    chain = walk.walked.chain
     head, socket = walk.root()
     for i, span in enumerate(chain.spans):
         link, to_aim = walk.link(i, socket), aim - head
-        least, most = (_opening(walk.limb, lengths(link), lengths(to_aim), np.array(b)) for b in span)
+        least, most = (_opening(walk.walked, lengths(link), lengths(to_aim), np.array(b)) for b in span)
         angle = np.minimum(np.maximum(pi / 2.0, least), most)
         _point(walk, i, head, socket, link, to_aim, angle, np.ones(len(angle), bool))
         if i + 1 < len(chain.joints):
             head, socket = walk.beyond(i, head, socket)
 
 
-STEPS: dict[str, Step] = {"TRIANGULATION": triangulation, "TRIANGULATION_RIGHT_ANGLE": right_angle, "CCD": ccd}
+STEPS: dict[str, BatchStep] = {"TRIANGULATION": triangulation, "TRIANGULATION_RIGHT_ANGLE": right_angle, "CCD": ccd}
 
 
 def walk_on(
-    limb: Limb, step: Step, targets: Numbers, tolerance: float, enough: Numbers, iterations: int
+    walked: WalkedChain, step: BatchStep, targets: Numbers, tolerance: float, enough: Numbers, iterations: int
 ) -> tuple[Walk, Numbers, Numbers]:
     """Take the steps of a method towards `targets` (3, F) from the start, as solve() does before its finish.
 
     Returns the best poses, their distances [Blender units], and the steps taken.
     """
-    best = Walk.begin(limb, targets.shape[1])
+    best = Walk.begin(walked, targets.shape[1])
     least = lengths(targets - best.tip)
     count = np.zeros(len(least), np.intp)
     left = np.flatnonzero(least > tolerance)
@@ -97,7 +97,7 @@ def _point(
     walk: Walk, i: int, head: Numbers, socket: Numbers, link: Numbers, to_aim: Numbers, angle: Numbers, those: Numbers
 ) -> None:
     """Rotate joint `i`, in the plane of its link and the aim, until they are at `angle` (F) [rad] to each other."""
-    distance, nowhere = lengths(to_aim), _NOWHERE * walk.limb.chain.reach
+    distance, nowhere = lengths(to_aim), _NOWHERE * walk.walked.chain.reach
     those = those & (lengths(link) > nowhere) & (distance > nowhere)
     along = to_aim / np.where(distance > nowhere, distance, 1.0)
     across, parallel = _orthogonal(link, along)
@@ -116,9 +116,9 @@ def _orthogonal(vectors: Numbers, along: Numbers) -> tuple[Numbers, Numbers]:
     return part / np.where(parallel, 1.0, left), parallel
 
 
-def _opening(limb: Limb, a: Numbers, c: Numbers, b: Numbers) -> Numbers:
+def _opening(walked: WalkedChain, a: Numbers, c: Numbers, b: Numbers) -> Numbers:
     """Angle (F) [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly."""
-    slack = _ROUNDING * limb.chain.reach
+    slack = _ROUNDING * walked.chain.reach
     s = (a + b + c) / 2.0
     sine, cosine = (s - a) * (s - c), s * (s - b)
     angle = 2.0 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))

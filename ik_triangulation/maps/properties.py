@@ -57,9 +57,9 @@ class PlaneMapSettings(MapSettings):
     finish: bool = setting(
         BoolProperty,
         "Finish",
-        "Refine the solution where the solver alone does not reach the target; slow",
-        default=False,
-        flag="--finish",
+        "Refine the solution where the solver alone does not reach the target",
+        default=True,
+        flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
     )
     size: int = setting(
         IntProperty,

@@ -26,9 +26,10 @@ _GAIN = 1e-4  # of the reach: decrease of a distance that is passed on to the ne
 # Starts for each target that is missed, and of the reach: how far apart such targets are. What a start finds for one of
 # them spreads to all around it, so that the many starts of a round count for all targets between.
 _ROUNDS = ((8, 0.02), (24, 0.04), (64, 0.08))
+_LAST = 0.04  # of the reach, likewise, for the last steps towards targets out of reach
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
-_AT_ONCE = 16384  # columns of all states that are solved between two moments at which a job can be stopped
-_LEAST_AT_ONCE = 128  # states
+_AT_ONCE = 8192  # columns of all states that are solved between two moments at which a job can be stopped
+_LEAST_AT_ONCE = 256  # states
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,10 +159,24 @@ class Search:
         """Bring all targets of a grid as near as possible, from the states kept so far; yields the share done."""
         neighbours, every = grid.neighbours(), np.arange(len(self.error))
         begun = np.isfinite(self.error)
-        stage = 1.0 / (2.0 + len(_ROUNDS))
+        stage = 1.0 / (3.0 + len(_ROUNDS))
         yield from relay(self.descend(every[begun & ~self.done], every[begun & ~self.done], self.bounds), 0.0)
         yield from relay(self.spread(neighbours, every[begun]), stage)
         for number, (count, distance) in enumerate(_ROUNDS, 2):
             missed = np.flatnonzero(~self.done & grid.coarse(distance))
             nearer = yield from relay(self.restart(missed, count, seed), number * stage)
             yield from relay(self.spread(neighbours, nearer), number * stage)
+        close = self.error < 2.0 * self.enough
+        missed = np.flatnonzero(~self.done & (grid.coarse(_LAST) | close))
+        nearer = yield from relay(self._settle(missed), 1.0 - stage)
+        yield from relay(self.spread(neighbours, nearer), 1.0 - stage)
+
+    def _settle(self, those: Indices) -> Work[Indices]:
+        """Go on while that brings targets nearer: towards one out of reach every step gains little."""
+        nearer = []
+        while len(those):
+            before = self.error[those]
+            yield from self.descend(those, those, self.bounds)
+            those = those[self.error[those] < before - _GAIN * self.tree.size]
+            nearer.append(those)
+        return np.unique(np.concatenate(nearer)) if nearer else those

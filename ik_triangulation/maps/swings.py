@@ -32,7 +32,7 @@ class Swing:
         freedom = self._freedom
         if isinstance(freedom, Hinge):
             return _hinge(freedom, rotations, start, end)
-        turned = normalized(product(between(start, end), rotations))
+        turned = normalized(product(smallest_rotations(start, end), rotations))
         if isinstance(freedom, Free):
             return turned, turned[:0]
         if isinstance(freedom, Cone):
@@ -41,7 +41,7 @@ class Swing:
         return self._euler.nearest(turned)
 
 
-def between(start: Numbers, end: Numbers) -> Numbers:
+def smallest_rotations(start: Numbers, end: Numbers) -> Numbers:
     """Smallest rotations (4, F) from directions to others (3, F); the identity where either has no length."""
     sizes = lengths(start), lengths(end)
     empty = np.minimum(*sizes) <= 0.0

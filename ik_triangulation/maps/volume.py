@@ -69,8 +69,8 @@ def map_volume(
     """Map the ball around the root whose radius is the reach, target by target, each solved from the pose `start`.
 
     `resolution` is the number of targets across the ball, `tolerance` a share of the reach. With Finish all targets are
-    solved together (see solve_targets()), unless bones are scaled. Yields the targets done and those in all. Raises SettingError
-    for a resolution below 1, ChainError for a chain without length, and both as solve() does.
+    solved together (see solve_targets()), unless bones are scaled. Yields the targets done and those in all. Raises
+    SettingError for a resolution below 1, ChainError for a chain without length, and both as solve() does.
     """
     reach, root = reach_of(start), start.head(0)
     settings = settings or SolverSettings()

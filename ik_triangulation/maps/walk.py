@@ -16,7 +16,7 @@ from .swings import Swing
 _Arrays = tuple[Numbers, Numbers, Numbers, Indices, Numbers, Numbers]
 
 
-class Limb:
+class WalkedChain:
     """A plain chain with what its poses share: the tree, a swing for each joint that moves, and its coordinates."""
 
     def __init__(self, chain: Chain, start: States, tree: Tree) -> None:
@@ -44,16 +44,16 @@ class Walk:
     `turns`, `total_angle` [rad] and `travel` (F) [Blender units] add up as in kinematics.Cost.
     """
 
-    def __init__(self, limb: Limb, arrays: _Arrays) -> None:
-        self.limb = limb
+    def __init__(self, walked: WalkedChain, arrays: _Arrays) -> None:
+        self.walked = walked
         self.rotations, self.angles, self.tip, self.turns, self.total_angle, self.travel = arrays
 
     @classmethod
-    def begin(cls, limb: Limb, count: int) -> Walk:
+    def begin(cls, walked: WalkedChain, count: int) -> Walk:
         """So many poses at the start."""
-        one = limb.rotations, limb.start.angles, limb.tip
+        one = walked.rotations, walked.start.angles, walked.tip
         rotations, angles, tip = (np.repeat(array, count, -1) for array in one)
-        return cls(limb, (rotations, angles, tip, np.zeros(count, np.intp), np.zeros(count), np.zeros(count)))
+        return cls(walked, (rotations, angles, tip, np.zeros(count, np.intp), np.zeros(count), np.zeros(count)))
 
     @property
     def arrays(self) -> _Arrays:
@@ -63,7 +63,7 @@ class Walk:
     def take(self, columns: Columns) -> Walk:
         """Those of the poses."""
         rotations, angles, tip, turns, total_angle, travel = (array[..., columns] for array in self.arrays)
-        return Walk(self.limb, (rotations, angles, tip, turns, total_angle, travel))
+        return Walk(self.walked, (rotations, angles, tip, turns, total_angle, travel))
 
     def put(self, columns: Indices, other: Walk) -> None:
         """Replace poses."""
@@ -72,12 +72,12 @@ class Walk:
 
     def states(self) -> States:
         """The poses as those of the tree."""
-        start, tree = self.limb.start, self.limb.tree
+        start, tree = self.walked.start, self.walked.tree
         return States(self.angles, self.rotations[tree.balls], start.held, start.root, start.place)
 
     def root(self) -> tuple[Numbers, Numbers]:
         """Place (3, F) of the root and the frame in which it rotates (3, 3, F)."""
-        start, tree, count = self.limb.start, self.limb.tree, self.tip.shape[1]
+        start, tree, count = self.walked.start, self.walked.tree, self.tip.shape[1]
         socket = compose(start.root, tree.rests[0])
         head = start.place + rotate(start.root, tree.offsets[0])
         return np.repeat(head, count, -1), np.repeat(socket, count, -1)
@@ -85,21 +85,21 @@ class Walk:
     def beyond(self, i: int, head: Numbers, socket: Numbers) -> tuple[Numbers, Numbers]:
         """Place of the joint after joint `i`, and the frame in which it rotates."""
         frame = compose(socket, matrices(self.rotations[i]))
-        return head + rotate(frame, self.limb.links[i]), compose(frame, self.limb.tree.rests[i + 1])
+        return head + rotate(frame, self.walked.links[i]), compose(frame, self.walked.tree.rests[i + 1])
 
     def link(self, i: int, socket: Numbers) -> Numbers:
         """Vector (3, F) from joint `i` to the next one, or to the end effector."""
-        return rotate(socket, rotate(matrices(self.rotations[i]), self.limb.links[i]))
+        return rotate(socket, rotate(matrices(self.rotations[i]), self.walked.links[i]))
 
     def bend_axis(self, i: int, socket: Numbers) -> Numbers:
         """Axis (3, F) about which joint `i` prefers to bend."""
-        return rotate(socket, rotate(matrices(self.rotations[i]), self.limb.bend_axes[i]))
+        return rotate(socket, rotate(matrices(self.rotations[i]), self.walked.bend_axes[i]))
 
     def swing(
         self, i: int, head: Numbers, socket: Numbers, start: Numbers, end: Numbers, those: Mask | None = None
     ) -> None:
         """Rotate joint `i`, of `those` poses, so that directions `start` (3, F) come to `end`, as limits allow."""
-        swing = self.limb.swings[i]
+        swing = self.walked.swings[i]
         if swing is None or (those is not None and not those.any()):
             return
         before = self.rotations[i]
@@ -112,7 +112,7 @@ class Walk:
         at = slice(None) if those is None else np.flatnonzero(those)
         self.rotations[i][:, at], self.tip[:, at] = turned[:, at], tip[:, at]
         if len(values):
-            self.angles[self.limb.rows[i], at] = values[:, at]
+            self.angles[self.walked.rows[i], at] = values[:, at]
         self.turns[at] += angle[at] > SMALLEST_TURN
         self.total_angle[at] += angle[at]
         self.travel[at] += travel[at]

@@ -14,11 +14,13 @@ import numpy as np
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from .branches import other_branches
-from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, track
+from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
 from .turns import jumps_of, turns_along
 
 _OTHER_WAYS = (0.25, 0.15, 0.6)  # of the reach between knots, tried where the first path jumps
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
+_AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
+_HALVINGS = 4  # of a smoothing that costs a frame its goal
 _HALF = 0.5  # share of the largest turn that another path may have at most
 
 
@@ -40,6 +42,17 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
             best = _better(shot, best, (yield from corrected(shot, other, method, seed)))
             yield
     return best
+
+
+def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
+    """Smooth the joints' curves by an `amount` in 0..1, less where that would cost a frame its goal."""
+    for halving in range(_HALVINGS):
+        states = path.states.copy()
+        smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
+        other = yield from corrected(shot, states, method, seed)
+        if other.met.sum() >= path.met.sum():
+            return other
+    return path
 
 
 def jumps_in(shot: Shot, path: Tracked) -> Indices:

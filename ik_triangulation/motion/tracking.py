@@ -162,6 +162,16 @@ def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
         states.angles, states.balls = averaged(states.angles), normalized(averaged(states.balls))
 
 
+def smooth(states: States, times: int, cuts: Indices) -> None:
+    """Average every frame with those before and after it, in place, so many times; ends of motions stay."""
+    first, last = _spans(cuts, len(states))
+    inner = np.flatnonzero((first < np.arange(len(states))) & (np.arange(len(states)) < last))
+    for _ in range(times):
+        for values in (states.angles, states.balls):
+            values[..., inner] = 0.5 * values[..., inner] + 0.25 * (values[..., inner - 1] + values[..., inner + 1])
+        states.balls = normalized(states.balls)
+
+
 def _tight(tree: Tree, task: Task) -> Task:
     """The task with a share of its tolerance, so that the tip does not trail."""
     return task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size))

@@ -134,7 +134,7 @@ def test_what_cannot_be_compared_is_told(what, run):
 
 def test_a_map_is_written_as_picture_and_numbers(run, tmp_path):
     png, npy = tmp_path / "a map.png", tmp_path / "a map"  # numpy would add a suffix of its own
-    words = ["--solver", "ccd", "--size", 20, "--frame", 3, "--png", png, "--npy", npy]
+    words = ["--solver", "ccd", "--no-finish", "--size", 20, "--frame", 3, "--png", png, "--npy", npy]
     code, _, said = run("map", "FILE", "--tip", "Bone 3", *words)
     assert code == DONE, said
     found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 1", "Bone 2", "Bone 3"], "CCD", 20, finish=False)

@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where constraints, the NLA or F-Curve modifiers move a limb as well, each frame is told as Blender shows it."""
 
+from collections.abc import Sequence
+from contextlib import ExitStack
+
 import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs import live
+from ik_triangulation.cooperative import finished
+from ik_triangulation.jobs import live, measure
 from ik_triangulation.jobs.bake import bake, rebake, solve_pose
+from ik_triangulation.jobs.frame_solver import follow
+from ik_triangulation.jobs.measure import NOT_MEASURED, Watch, measure_frames
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.write import write_bake
+from ik_triangulation.rig.armature import Bones
+from ik_triangulation.rig.destination import Destination
+from ik_triangulation.rig.frames import reader as reader_module
+from ik_triangulation.rig.frames.reader import FrameReader
+from ik_triangulation.rig.frames.sampling import temporary_scene
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 
-from ..rigs import configure, curves_of, evaluated_tip, key_location
-from .interfering import LAST, TIP, check, copied, faded_in, limb, moving
+from ..rigs import configure, curves_of, empty, evaluated_tip, key_location
+from .interfering import LAST, TIP, check, copied, doubled, faded_in, limb, moving
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -165,3 +178,76 @@ def test_keys_made_by_hand_that_a_re_bake_keeps_are_told_as_they_are_shown():
     check(rig, target, report)
     assert report.missed == [6]
     assert not any("away from the solution" in warning for warning in report.warnings)
+
+
+class Touched(Sequence):
+    """Solved frames, with a record of those that are looked at."""
+
+    def __init__(self, solved):
+        self.solved, self.at = solved, set()
+
+    def __len__(self):
+        return len(self.solved)
+
+    def __getitem__(self, index):
+        self.at.add(index)
+        return self.solved[index]
+
+
+def baked_frames(monkeypatch):
+    """A baked limb: its watch, its reader, its solved frames, and whether a scene was made to measure them."""
+    rig, target = moving()
+    arm = limb(rig, target)
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    made = []
+
+    def counted(*where):
+        made.append(where)
+        return temporary_scene(*where)
+
+    watch, reader = Watch(arm), FrameReader(arm, scene, view_layer, range(1, LAST + 1))
+    solved = list(follow(arm, Bones(rig, arm.bones, arm.solved), finished(reader.read())))
+    with ExitStack() as undo:
+        frames = [each.now.frame for each in solved]
+        destination = Destination(frames[0], frames[-1])
+        finished(write_bake(arm, solved, (1, LAST), destination, undo, scene=scene, view_layer=view_layer))
+        undo.pop_all()
+    monkeypatch.setattr(reader_module, "temporary_scene", counted)
+    monkeypatch.setattr(measure, "frames_of", lambda solved: frames)
+    return watch, reader, Touched(solved), made
+
+
+@pytest.mark.parametrize(("frame", "scenes", "looked_at"), [(5, 0, {4}), (LAST + 5, 1, {0, 6, LAST - 1})])
+def test_few_frames_are_looked_at_where_nothing_interferes(monkeypatch, frame, scenes, looked_at):
+    bpy.context.scene.frame_set(frame)
+    watch, reader, solved, made = baked_frames(monkeypatch)
+    measured = finished(measure_frames(watch, reader, solved, range(LAST)))
+    assert measured == NOT_MEASURED
+    assert (len(made), solved.at) == (scenes, looked_at)
+
+
+def test_a_frame_on_screen_that_was_posed_otherwise_is_not_taken_for_a_deviation(monkeypatch):
+    bpy.context.scene.frame_set(5)
+    watch, reader, solved, made = baked_frames(monkeypatch)
+    watch.limb.armature.pose.bones["Bone 0"].rotation_quaternion = (0.0, 1.0, 0.0, 0.0)
+    assert finished(measure_frames(watch, reader, solved, range(LAST))) == NOT_MEASURED
+    assert (len(made), solved.at) == (1, {0, 4, 6, LAST - 1})
+
+
+def test_keys_that_are_changed_are_seen_wherever_they_are_looked_at(monkeypatch):
+    watch, reader, solved, _ = baked_frames(monkeypatch)
+    for curve in curves_of(watch.limb.armature):
+        for key in curve.keyframe_points:
+            key.co.y += 0.3 * ("Bone 0" in curve.data_path)
+    bpy.context.scene.frame_set(5)
+    measured = finished(measure_frames(watch, reader, solved, range(LAST)))
+    assert len(measured.shown) == LAST
+    assert len(measured.warnings) == 1
+
+
+def test_limbs_that_are_watched_together_share_the_links_of_their_rig():
+    rig, _ = doubled()
+    known = {}
+    watches = [Watch(Limb.from_tip(rig, f"Bone {i}", empty(f"Target {i}")), known) for i in (1, 2)]
+    assert [list(watch.followers) for watch in watches] == [["Skin 1"], ["Skin 2"]]
+    assert list(known) == [rig.session_uid]

@@ -6,13 +6,11 @@ from random import Random
 import bpy
 import pytest
 
-from ik_triangulation.rig.dependencies import Dependencies, Node
+from ik_triangulation.errors import ChainError
+from ik_triangulation.rig.dependencies import Dependencies, Node, ik_constraints, in_order
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import (
-    armature,
-    empty,
-)
+from ..rigs import armature, chain_rig, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -52,3 +50,53 @@ def test_what_follows_what_is_known_as_blender_moves_it(seed):
     limb = Limb.from_tip(rig, "Bone 1", target)
     followed = Dependencies([limb]).follows(Node(target), limb)
     assert followed or not moves
+
+
+def hand_on(rig, bone, name):
+    """An empty that moves with a bone."""
+    ob = empty(name)
+    ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
+    return ob
+
+
+def three_rigs():
+    """Three limbs, of which the first reaches for something on the third, and the third's rig is on the second."""
+    rigs = [chain_rig(2, name=f"Rig {i}") for i in range(3)]
+    first = Limb.from_tip(rigs[0], "Bone 1", hand_on(rigs[2], "Bone 1", "On the third"))
+    second = Limb.from_tip(rigs[1], "Bone 1", empty("Free"))
+    third = Limb.from_tip(rigs[2], "Bone 1", empty("Free too"))
+    rigs[2].parent, rigs[2].parent_type, rigs[2].parent_bone = rigs[1], "BONE", "Bone 0"
+    return first, second, third
+
+
+def test_limbs_come_after_those_that_they_depend_on():
+    first, second, third = three_rigs()
+    assert [limb.armature for limb in in_order([first, second, third])] == [
+        limb.armature for limb in (second, third, first)
+    ]
+
+
+def test_limbs_that_move_each_other_have_no_order():
+    first, second, third = three_rigs()
+    second.target.parent = first.armature
+    second.target.parent_type, second.target.parent_bone = "BONE", "Bone 0"
+    with pytest.raises(ChainError, match="move each other"):
+        in_order([first, second, third])
+
+
+def test_dependencies_of_many_limbs_are_read_once(monkeypatch):
+    rig = chain_rig(24)
+    limbs = [Limb.from_tip(rig, f"Bone {i}", empty(f"Target {i}"), 2) for i in range(1, 24, 2)]
+    read, direct = [], Dependencies._direct
+    monkeypatch.setattr(Dependencies, "_direct", lambda known, node: read.append(node) or direct(known, node))
+    assert in_order(limbs) == limbs
+    assert len(read) == len(set(read)) <= 24 + 1 + len(limbs)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_ik_is_known_on_the_bones_above_that_it_rotates(count):
+    rig = chain_rig(4)
+    constraint = rig.pose.bones["Bone 3"].constraints.new("IK")
+    constraint.chain_count = count
+    above = ["Bone 2", "Bone 1", "Bone 0"]
+    assert list(ik_constraints(rig)) == above[: count or None]

@@ -102,7 +102,7 @@ def _ring(shape: Ring, points: Numbers) -> Numbers:
 
 
 def _box(shape: Box, points: Numbers) -> Numbers:
-    frame = np.array(shape.frame.copy(), float)  # Blender 4.5 gives no array of a frozen matrix
+    frame = np.array(shape.frame.copy(), float)  # Blender 4.5 does not give the rows of a frozen matrix
     offset = points - frame[:3, 3:]
     result = points.copy()
     for axis in frame[:3, :3].T:

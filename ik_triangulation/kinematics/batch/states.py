@@ -32,7 +32,7 @@ class States:
         return int(self.angles.shape[-1])
 
     def take(self, columns: Columns) -> States:
-        """Those of the poses."""
+        """Those of the poses; through a slice they are seen, not copied."""
         return States(
             self.angles[:, columns],
             self.balls[..., columns],

@@ -50,11 +50,11 @@ def bounded_change(
     `damping` (F) that of the last level, as a share of its trace, `wished` (k, F) the change d0.
     """
     columns, count = rows.shape[1:]
-    result = np.zeros((columns, count)) if wished is None else wished.copy()
+    result = np.empty((columns, count))
     solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
     several = int(levels.min()) < int(levels.max())
     shares = [(levels == level, damping if level or not several else _URGENT) for level in np.unique(levels)]
-    left: Any = np.arange(count)  # states that are not within their bounds yet
+    left: Any = slice(None)  # states that are not within their bounds yet
     free: Mask | None = None  # columns that are not fixed
     mu: Numbers | None = None
     begun, d0 = wished is not None, wished
@@ -73,8 +73,9 @@ def bounded_change(
             break
         fine = excess <= np.maximum(_WORST * most, _BEYOND)
         free = fine if free is None else free & fine
-        if len(bad) < len(left):
-            left, free, inside = left[bad], free[:, bad], inside[:, bad]
+        if len(bad) < len(most):
+            left = bad if isinstance(left, slice) else left[bad]
+            free, inside = free[:, bad], inside[:, bad]
             rows, errors, mu, low, high = rows[..., bad], errors[:, bad], mu[:, bad], low[:, bad], high[:, bad]
             shares = [(mask, at(share, bad) if isinstance(share, np.ndarray) else share) for mask, share in shares]
             d0 = None if wished is None else wished[:, left]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.rotation import rotation_angle
 
-from ...chains import mixed, random_base, random_chain, random_pose
+from ...chains import RANDOM, mixed, random_base, random_chain, random_pose
 from ...trees import KINDS, SPECIAL, batch_of, drawn, poses_inside, random_tree, rest_of, special, stiffened, violation
 
 BUILDERS = {**KINDS, "special": special}
@@ -80,6 +80,13 @@ def test_each_column_has_its_joint_and_its_compliance():
             assert counts[i] == len(getattr(freedom, "axes", ()))
     stiffness = np.array([chain.joints[i].stiffness for i in tree.joint_of])
     assert np.allclose(tree.compliance[:, 0], (1.0 - stiffness) ** 2)
+
+
+@pytest.mark.parametrize("kind", RANDOM, ids=lambda kind: kind.__name__)
+def test_only_joints_that_do_not_move_are_locked(kind):
+    """A kind of limit that kinematics.batch.coordinates does not know would count as locked."""
+    tree = Tree.of(random_chain(1, 1, 1.0, [RANDOM[kind](Random(1))]))
+    assert (tree.held == [0]) == (kind is Locked)
 
 
 @every_chain

@@ -51,7 +51,7 @@ def test_a_small_change_takes_off_the_errors_that_the_rows_tell():
         tasks += [orient_task(tree, there, tip) for tip in range(len(tree.tips))]
         now = System(tree, states, tasks)
         errors, rows = now.errors()[0], now.jacobian()
-        step = np.array([np.linalg.lstsq(rows[..., n], errors[:, n])[0] for n in range(9)]).T
+        step = np.array([np.linalg.lstsq(rows[..., n], errors[:, n], rcond=None)[0] for n in range(9)]).T
         after = now.after(step)
         left = np.linalg.norm(after.errors()[0], axis=0) / np.linalg.norm(errors, axis=0)
         free = np.abs(tree.moved(states, now.geometry.frames, step).angles - states.angles - step[: tree.angles])

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Knots are solved by the limb's own method, each from the one before, near enough to guide the frames between."""
+
+import numpy as np
+import pytest
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.motion.tracking import knots_of
+
+from .shots import CHAINS, Problem, feasible_places
+
+FRAMES = 120
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+@pytest.mark.parametrize("solver", ["TRIANGULATION", "CCD", "FABRIK", "GAUSS_NEWTON"])
+def test_knots_are_within_a_fiftieth_of_the_reach_and_inside_the_limits(chain, solver):
+    problem = Problem(chain, feasible_places(chain, 3, FRAMES), solver)
+    knots = knots_of(problem.shot.ways, problem.shot.cuts, 0.4)[1:]
+    states = finished(problem.method.follow(knots))
+    away = np.linalg.norm(Geometry(problem.tree, states).tip() - problem.places[:, knots], axis=0)
+    assert (away <= 0.021 * chain.reach).all()
+    assert (states.angles >= problem.tree.lower).all()
+    assert (states.angles <= problem.tree.upper).all()
+
+
+def test_no_knots_are_no_states():
+    problem = Problem(CHAINS["arm"], feasible_places(CHAINS["arm"], 3, FRAMES))
+    assert len(finished(problem.method.follow(np.zeros(0, np.intp)))) == 0
+
+
+def test_refining_a_free_chain_out_of_reach_stretches_it_towards_its_target():
+    chain = CHAINS["free"]
+    places = np.tile(np.array([[0.0], [2.0], [9.0]]), 20)
+    problem = Problem(chain, places)
+    frames = np.array([4, 5])
+    states = finished(problem.method.refine(frames, problem.shot.frames.take(frames)))
+    tip = Geometry(problem.tree, states).tip()
+    assert np.linalg.norm(tip - places[:, :2], axis=0) == pytest.approx(np.hypot(2.0, 9.0) - chain.reach, abs=1e-4)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jumps are removed where the joints have room, a calmer path is never bought with a missed frame."""
+
+import numpy as np
+import pytest
+
+from ik_triangulation.motion.mending import jumps_in, relaxed, track_without_jumps
+from ik_triangulation.motion.tracking import track
+from ik_triangulation.motion.turns import turns_along
+
+from .shots import CHAINS, Problem, feasible_places
+
+FRAMES = 160
+SEEDS = range(8)
+
+
+def largest_turn(problem, path):
+    return float(turns_along(problem.tree.rotations(path.states)).max())
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_no_frame_is_lost_and_no_path_gets_wilder(chain):
+    for seed in SEEDS:
+        problem = Problem(chain, feasible_places(chain, seed, FRAMES))
+        before, after = problem.solved(track), problem.solved(track_without_jumps)
+        assert after.met.all()
+        assert len(jumps_in(problem.shot, after)) <= len(jumps_in(problem.shot, before))
+        assert (after.states.angles >= problem.tree.lower).all()
+        assert (after.states.angles <= problem.tree.upper).all()
+
+
+def test_most_jumps_of_feasible_paths_are_removed():
+    before = after = 0
+    for chain in CHAINS.values():
+        for seed in SEEDS:
+            problem = Problem(chain, feasible_places(chain, seed, FRAMES))
+            before += len(jumps_in(problem.shot, problem.solved(track)))
+            after += len(jumps_in(problem.shot, problem.solved(track_without_jumps)))
+    assert before >= 5
+    assert after <= before // 4
+
+
+def test_a_calm_path_is_left_as_it_is():
+    chain = CHAINS["free"]
+    problem = Problem(chain, feasible_places(chain, 1, FRAMES, share=0.2))
+    first, mended = problem.solved(track), problem.solved(track_without_jumps)
+    assert len(jumps_in(problem.shot, first)) == 0
+    assert np.array_equal(first.states.balls, mended.states.balls)
+
+
+def test_the_same_seed_gives_the_same_path():
+    chain = CHAINS["arm"]
+    paths = [Problem(chain, feasible_places(chain, 2, FRAMES)).solved(track_without_jumps) for _ in "ab"]
+    assert np.array_equal(paths[0].states.angles, paths[1].states.angles)
+
+
+@pytest.mark.parametrize("amount", [0.3, 1.0])
+def test_smoothing_keeps_every_frame_at_its_goal(amount):
+    chain = CHAINS["limits"]
+    problem = Problem(chain, feasible_places(chain, 5, FRAMES))
+    path = problem.solved(track)
+    smooth = problem.solved(lambda shot, method: relaxed(shot, path, amount, method))
+    assert smooth.met.all()
+    assert np.array_equal(smooth.states.angles[:, 0], path.states.angles[:, 0])
+    assert largest_turn(problem, smooth) <= largest_turn(problem, path) + 1e-6

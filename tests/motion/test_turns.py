@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns and jumps as arrays are those that the scalar rules find."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from ik_triangulation.motion import jumps
+from ik_triangulation.motion.turns import EXPLAINED, jumps_of, leaps_of, standing_out, turns_along, ways_of
+
+from ..chains import random_rotation
+from .shots import CHAINS, Problem, feasible_places
+
+
+def wandering(seed, joints, frames):
+    """Rotations that turn a little from frame to frame, and now and then a lot."""
+    random = Random(seed)
+    path = [[random_rotation(random) for _ in range(joints)]]
+    for _ in range(frames - 1):
+        share = 0.5 if random.random() < 0.1 else 0.02
+        path.append([q.slerp(random_rotation(random), share * random.random()).normalized() for q in path[-1]])
+    return path
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_turns_and_what_stands_out_of_them_are_as_the_scalar_rules_say(seed):
+    path = wandering(seed, 3, 40)
+    arrays = np.moveaxis(np.array([[q[:] for q in frame] for frame in path]), 0, -1)
+    along = turns_along(arrays)
+    assert along == pytest.approx(jumps.turns(path), abs=2e-3)
+    exact = along.tolist()
+    assert standing_out(along, jumps.FEW).tolist() == jumps.jumps(exact)
+
+
+def test_too_few_frames_to_compare_with_are_no_jump():
+    assert standing_out(np.array([0.0, 2.0, 0.1]), jumps.FEW).tolist() == []
+    assert turns_along(np.zeros((2, 4, 1))).tolist() == [0.0]
+
+
+def test_a_target_that_jumps_explains_a_turn_and_one_that_moves_on_does_not():
+    places = feasible_places(CHAINS["free"], 3, 60)
+    places[:, 30:] += np.array([[0.0], [0.0], [1.5]])
+    shot = Problem(CHAINS["free"], places).shot
+    assert shot.cuts.tolist() == [30]
+    assert shot.ways[30] == pytest.approx(1.5 / 5.0, rel=0.2)
+    along = np.full(60, 0.01)
+    along[[20, 30]] = 0.5
+    assert standing_out(along, jumps.FEW).tolist() == [20, 30]
+    assert jumps_of(along, shot.ways, shot.cuts).tolist() == [20]
+    along[30] = EXPLAINED * shot.ways[30] + 0.1
+    assert jumps_of(along, shot.ways, shot.cuts).tolist() == [20, 30]
+
+
+def test_a_goal_at_rest_makes_no_way_and_a_root_that_moves_does():
+    chain = CHAINS["free"]
+    problem = Problem(chain, np.tile(np.array([[0.0], [3.0], [1.0]]), 20))
+    assert not problem.shot.ways.any()
+    frames = problem.shot.frames
+    place = np.linspace((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 20).T
+    moving = type(frames)(frames.angles, frames.balls, frames.held, frames.root, place)
+    ways = ways_of(problem.tree, moving, problem.shot.tasks)
+    assert ways[1:] == pytest.approx(1.0 / 19.0 / chain.reach)
+    assert leaps_of(ways).tolist() == []
+
+
+def test_a_turn_of_half_a_sign_is_no_turn():
+    q = Quaternion((0.5, 0.5, 0.5, 0.5))
+    assert turns_along(np.array([[q[:], (-q)[:]]]).transpose(0, 2, 1)).tolist() == [0.0, 0.0]
