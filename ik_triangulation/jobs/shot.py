@@ -21,7 +21,7 @@ from ..kinematics.batch.algebra import lengths
 from ..motion.jumps import FEW, Jump, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
-from ..motion.tracking import Shot
+from ..motion.tracking import Shot, Tracked
 from ..motion.turns import leaps_of, standing_out, turns_along, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
@@ -30,6 +30,7 @@ from ..rig.limb import Limb
 from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings
 
+_UNIFORM = 1e-6  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
 
 KeepLast = Callable[[Goal], "SolvedFrame | None"]
@@ -42,10 +43,10 @@ class SolvedShot(Sequence[SolvedFrame]):
     given.
     """
 
-    def __init__(self, problem: ShotProblem, states: States, fixed: dict[int, SolvedFrame]) -> None:
-        self.problem, self.states, self._fixed = problem, states, fixed
+    def __init__(self, problem: ShotProblem, path: Tracked, fixed: dict[int, SolvedFrame]) -> None:
+        self.problem, self._path, self._fixed = problem, path, fixed
         self.samples, self.chain = problem.samples, problem.start.chain
-        self.rotations: Numbers = problem.tree.rotations(states)
+        self.rotations: Numbers = problem.tree.rotations(path.states)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -82,21 +83,18 @@ class SolvedShot(Sequence[SolvedFrame]):
     @cached_property
     def distances(self) -> Numbers:
         """Distances from tip to target (F) [Blender units, world space]."""
-        worlds = self.samples.worlds
-        task = self.problem.tasks[0]
-        errors = task.measure(self._geometry).errors
-        return lengths(np.einsum("ijf,jf->if", np.broadcast_to(worlds[:3, :3], (3, 3, len(self))), errors))
+        axes = self.samples.worlds[:3, :3]
+        scales = lengths(axes.swapaxes(0, 1))
+        if np.ptp(scales, axis=0).max() <= _UNIFORM * scales.max():
+            return self._path.off[0] * scales[0]
+        errors = self.problem.tasks[0].measure(Geometry(self.problem.tree, self._path.states)).errors
+        return lengths(np.einsum("ijf,jf->if", np.broadcast_to(axes, (3, 3, len(self))), errors))
 
-    @cached_property
+    @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        turned = [task for task in self.problem.tasks if isinstance(task, OrientTask | AlongTask)]
-        found = [task.measure(self._geometry).off for task in turned]
-        return np.max(found, axis=0) if found else None
-
-    @cached_property
-    def _geometry(self) -> Geometry:
-        return Geometry(self.problem.tree, self.states)
+        turned = [isinstance(task, OrientTask | AlongTask) for task in self.problem.tasks]
+        return self._path.off[turned].max(0) if any(turned) else None
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
@@ -205,4 +203,4 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     tracked = yield from track_without_jumps(shot, method, limb.seed)
     if limb.smoothing:
         tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
-    return SolvedShot(problem, tracked.states, fixed)
+    return SolvedShot(problem, tracked, fixed)

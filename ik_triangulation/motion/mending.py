@@ -43,7 +43,10 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
 def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
     """Solve the frames around each jump anew, more and more of them."""
     for margin in _MARGINS:
-        for begin, end in list(_windows(shot, path, margin)):
+        jumping = jumps_in(shot, path)
+        if not len(jumping):
+            break
+        for begin, end in _windows(shot, jumping, margin):
             yield from _anew(shot, path, begin, end, method, seed)
     return path
 
@@ -81,12 +84,12 @@ def _largest(shot: Shot, path: Tracked) -> float:
     return float(along[jumps_of(along, shot.ways, shot.cuts)].sum())
 
 
-def _windows(shot: Shot, path: Tracked, margin: int) -> Iterator[tuple[int, int]]:
+def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
     """First and last frame around each jump; windows end at jumps of the goal, where another motion begins."""
-    last = len(path.met) - 1
-    for k in jumps_in(shot, path):
-        begin = max([0, int(k) - 1 - margin, *(int(c) for c in shot.cuts if c <= k - 1)])
-        end = min([last, int(k) + margin, *(int(c) - 1 for c in shot.cuts if c > k)])
+    last = len(shot.frames) - 1
+    for k in jumping.tolist():
+        begin = max(0, k - 1 - margin, *(c for c in shot.cuts.tolist() if c <= k - 1))
+        end = min(last, k + margin, *(c - 1 for c in shot.cuts.tolist() if c > k))
         yield begin, end
 
 
@@ -108,8 +111,7 @@ def _anew(shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed:
     after = yield from corrected(part, states, _Part(method, begin), seed)
     calmer = _most(shot, after.states) <= _HALF * _most(shot, before)
     if calmer and after.met.sum() >= path.met[window].sum():
-        path.states.put(window, after.states)
-        path.met[window], path.value[window] = after.met, after.value
+        path.put(window, after.states, after)
 
 
 def _most(shot: Shot, states: States) -> float:

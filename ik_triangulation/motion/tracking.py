@@ -26,7 +26,7 @@ from ..solvers.batch.system import System
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _FARTHEST = 32  # frames between two knots
-_PRECISE = 0.02  # share of its tolerance to which every frame is solved
+_PRECISE = 0.1  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
 _NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
@@ -45,12 +45,23 @@ class Method(Protocol):
         """Solve frames, each from its own state."""
 
 
-class Tracked(NamedTuple):
-    """A path: `states` of all frames, those within tolerance (`met`, F), and the value of each (F)."""
+class Tracked:
+    """A path: `states` of all frames, and how they stand to their goals.
 
-    states: States
-    met: Mask
-    value: Numbers
+    `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
+    each task is off, in its own unit.
+    """
+
+    def __init__(self, shot: Shot, states: States) -> None:
+        system = System(shot.tree, states, shot.tasks)
+        self.states, self.met, self.value = states, system.met, system.value
+        self.off: Numbers = np.array([each.off for each in system.measured])
+
+    def put(self, frames: Indices, states: States, other: System | Tracked) -> None:
+        """Replace frames by states, as they stand in a system or a path of their own."""
+        off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
+        self.states.put(frames, states)
+        self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
 
 
 class Shot(NamedTuple):
@@ -98,8 +109,7 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: 
         descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
         states.put(part, some)
         yield
-    system = System(tree, states, shot.tasks)
-    result = Tracked(states, system.met, system.value)
+    result = Tracked(shot, states)
     missed = inner[~result.met[inner]]
     if len(missed):
         yield from _meet(shot, result, missed, method, seed)
@@ -203,9 +213,7 @@ def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
     some, tasks = result.states.take(missed), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
     descend(shot.tree, some, tasks)
     descend(shot.tree, some, [task for task in tasks if task.level == 0])
-    result.states.put(missed, some)
-    system = System(shot.tree, some, [task.take(missed) for task in shot.tasks])
-    result.met[missed], result.value[missed] = system.met, system.value
+    result.put(missed, some, System(shot.tree, some, [task.take(missed) for task in shot.tasks]))
 
 
 def _every(missed: Indices, distance: int) -> Mask:
@@ -242,7 +250,5 @@ def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
     system = System(shot.tree, some, [task.take(frames) for task in shot.tasks])
     before = np.sqrt(result.value[frames])
     better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
-    found = frames[better]
-    result.states.put(found, some.take(better))
-    result.met[found], result.value[found] = system.met[better], system.value[better]
+    result.put(frames[better], some.take(better), system.take(better))
     return bool(system.met.any())
