@@ -8,6 +8,7 @@ that is straight, and the one that turns least of those that reach is taken: ano
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from mathutils import Matrix, Quaternion
@@ -22,6 +23,7 @@ from ..solvers import SolverSettings, solve_goal
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import strayed
 
+_CALMEST = "GAUSS_NEWTON"
 _GUIDE = 0.1  # of the reach: precision of a knot; that of an orientation in radians
 _STRAYS = 24  # poses tried where a knot misses
 _FARTHEST = 0.4  # share of the way to random poses that they stray at most
@@ -74,6 +76,11 @@ class KnotMethod:
             if column % _PARTS == _PARTS - 1:
                 yield
         return self._tree.states(poses)
+
+    def calmest(self) -> KnotMethod:
+        """Return Gauss-Newton for the same path."""
+        settings = replace(self._settings, solver=_CALMEST)
+        return KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
 
     def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
         goal = self._goal_at(k)

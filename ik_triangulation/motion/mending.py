@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removal of jumps from a path of all frames: the frames around each are solved anew, then other knots and branches.
+"""Removal of jumps from a path of all frames.
+
+Where the joints have room, the frames around a jump are interpolated anew and brought to their goals. If the limb's own
+method leads from one branch to another too often for that, Gauss-Newton leads from knot to knot, which rotates the
+joints least. Around what is left other branches are searched. All but the second look only at a window of the path, so
+that the work grows with the number of jumps and not with the length of the path.
 
 Frames are replaced only if no more of them are missed and the largest turn is at least halved, so that a calm limb is
 not exchanged for another one that is hardly calmer.
@@ -7,7 +12,7 @@ not exchanged for another one that is hardly calmer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -18,8 +23,12 @@ from .branches import other_branches
 from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
 from .turns import jumps_of, turns_along
 
-_OTHER_WAYS = (0.3, 0.15, 0.7)  # of the reach between knots, tried where the first path jumps
+Proposal = Callable[[Shot, Tracked, int], Iterator[States]]  # other states of a part, from its present path
+
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
+_FEW_JUMPS = 3  # that are removed from the path of the limb's own method
+_SEARCHED = 64  # frames around a jump in which other branches are searched
+_SEARCHES = 8  # at most
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
 _HALVINGS = 4  # of a smoothing that costs a frame its goal
 _HALF = 0.5  # share of the largest turn that another path may have at most
@@ -27,28 +36,25 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
-    best = yield from _mended(shot, (yield from track(shot, method, KNOT_WAY, seed)), method, seed)
-    for way in _OTHER_WAYS:
-        if not len(jumps_in(shot, best)):
-            return best
-        other = yield from track(shot, method, way, seed)
-        best = _better(shot, best, (yield from _mended(shot, other, method, seed)))
-    if len(jumps_in(shot, best)):
-        for states in other_branches(shot, best, seed):
-            other = yield from corrected(shot, states, method, seed)
-            best = _better(shot, best, (yield from _mended(shot, other, method, seed)))
-    return best
+    path = yield from track(shot, method, KNOT_WAY, seed)
+    if len(jumps_in(shot, path)) <= _FEW_JUMPS:
+        yield from _mend(shot, path, method, seed)
+    if len(jumps_in(shot, path)):
+        path = _better(shot, path, (yield from track(shot, method.calmest(), KNOT_WAY, seed)))
+        yield from _mend(shot, path, method, seed)
+    for begin, end in [*_windows(shot, jumps_in(shot, path), _SEARCHED)][:_SEARCHES]:
+        yield from _replace(shot, path, begin, end, method, seed, other_branches)
+    return path
 
 
-def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
-    """Solve the frames around each jump anew, more and more of them."""
+def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+    """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
         jumping = jumps_in(shot, path)
         if not len(jumping):
             break
         for begin, end in _windows(shot, jumping, margin):
-            yield from _anew(shot, path, begin, end, method, seed)
-    return path
+            yield from _replace(shot, path, begin, end, method, seed, _through)
 
 
 def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
@@ -93,25 +99,33 @@ def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, i
         yield begin, end
 
 
-def _anew(shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int) -> Work[None]:
-    """Interpolate between two frames and bring those between them to their goals; in place if that is calmer."""
+def _through(part: Shot, path: Tracked, seed: int) -> Iterator[States]:
+    """The frames between both ends, interpolated."""
+    ends = np.array([0, len(path.met) - 1])
+    yield interpolated(part.tree, ends, path.states.take(ends), part.frames)
+
+
+def _replace(
+    shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int, propose: Proposal
+) -> Work[None]:
+    """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
     window = np.arange(begin, end + 1)
-    last = path.states.take([end]) if end + 1 < len(path.met) or shot.last is not None else None
+    held = end + 1 < len(path.met) or shot.last is not None
     part = Shot(
         shot.tree,
         shot.frames.take(window),
         [task.take(window) for task in shot.tasks],
         path.states.take([begin]),
-        last,
+        path.states.take([end]) if held else None,
         shot.ways[window],
         np.zeros(0, np.intp),
     )
-    before = path.states.take(window)
-    states = interpolated(shot.tree, np.array([0, end - begin]), before.take([0, -1]), part.frames)
-    after = yield from corrected(part, states, _Part(method, begin), seed)
-    calmer = _most(shot, after.states) <= _HALF * _most(shot, before)
-    if calmer and after.met.sum() >= path.met[window].sum():
-        path.put(window, after.states, after)
+    before = Tracked(part, path.states.take(window))
+    for states in propose(part, before, seed):
+        after = yield from corrected(part, states, _Part(method, begin), seed)
+        if _most(shot, after.states) <= _HALF * _most(shot, before.states) and after.met.sum() >= before.met.sum():
+            path.put(window, after.states, after)
+            return
 
 
 def _most(shot: Shot, states: States) -> float:
@@ -119,7 +133,7 @@ def _most(shot: Shot, states: States) -> float:
     return float(turns_along(shot.tree.rotations(states)).max())
 
 
-class _Part:
+class _Part(Method):
     """The method of a path on some of its frames, from `begin` on."""
 
     def __init__(self, method: Method, begin: int) -> None:
@@ -130,3 +144,6 @@ class _Part:
 
     def refine(self, frames: Indices, states: States) -> Work[States]:
         return (yield from self._method.refine(frames + self._begin, states))
+
+    def calmest(self) -> Method:
+        return _Part(self._method.calmest(), self._begin)

@@ -44,6 +44,9 @@ class Method(Protocol):
     def refine(self, frames: Indices, states: States) -> Work[States]:
         """Solve frames, each from its own state."""
 
+    def calmest(self) -> Method:
+        """The method that rotates the joints least from knot to knot."""
+
 
 class Tracked:
     """A path: `states` of all frames, and how they stand to their goals.
