@@ -20,15 +20,18 @@ from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States
 from .branches import other_branches
+from .jumps import NEAR
 from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
 from .turns import jumps_of, turns_along
 
 Proposal = Callable[[Shot, Tracked, int], Iterator[States]]  # other states of a part, from its present path
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
+_NARROW = 8  # the most of them where a frame near by is out of reach
 _FEW_JUMPS = 3  # that are removed from the path of the limb's own method
 _SEARCHED = 64  # frames around a jump in which other branches are searched
 _SEARCHES = 8  # at most
+_MENDED = 12  # jumps that are looked at with each margin
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
 _HALVINGS = 4  # of a smoothing that costs a frame its goal
 _HALF = 0.5  # share of the largest turn that another path may have at most
@@ -37,23 +40,29 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
     path = yield from track(shot, method, KNOT_WAY, seed)
-    if len(jumps_in(shot, path)) <= _FEW_JUMPS:
+    if len(_avoidable(shot, path)) <= _FEW_JUMPS:
         yield from _mend(shot, path, method, seed)
-    if len(jumps_in(shot, path)):
+    if len(_avoidable(shot, path)):
         path = _better(shot, path, (yield from track(shot, method.calmest(), KNOT_WAY, seed)))
         yield from _mend(shot, path, method, seed)
-    for begin, end in [*_windows(shot, jumps_in(shot, path), _SEARCHED)][:_SEARCHES]:
+    for begin, end in [*_windows(shot, _avoidable(shot, path), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, other_branches)
     return path
+
+
+def _avoidable(shot: Shot, path: Tracked) -> Indices:
+    """Jumps that neither the goal explains nor a frame near them that is out of reach."""
+    jumping = jumps_in(shot, path)
+    missed = np.concatenate(([0], np.cumsum(~path.met)))
+    first, last = np.maximum(jumping - NEAR, 0), np.minimum(jumping + NEAR, len(path.met))
+    return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
 def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
-        jumping = jumps_in(shot, path)
-        if not len(jumping):
-            break
-        for begin, end in _windows(shot, jumping, margin):
+        jumping = jumps_in(shot, path) if margin <= _NARROW else _avoidable(shot, path)
+        for begin, end in [*_windows(shot, jumping, margin)][:_MENDED]:
             yield from _replace(shot, path, begin, end, method, seed, _through)
 
 
@@ -62,7 +71,7 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
     for halving in range(_HALVINGS):
         states = path.states.copy()
         smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
-        other = yield from corrected(shot, states, method, seed)
+        other = yield from corrected(shot, states, method, seed, search=False)
         if other.met.sum() >= path.met.sum():
             return other
     return path
@@ -122,7 +131,7 @@ def _replace(
     )
     before = Tracked(part, path.states.take(window))
     for states in propose(part, before, seed):
-        after = yield from corrected(part, states, _Part(method, begin), seed)
+        after = yield from corrected(part, states, _Part(method, begin), seed, search=False)
         if _most(shot, after.states) <= _HALF * _most(shot, before.states) and after.met.sum() >= before.met.sum():
             path.put(window, after.states, after)
             return
