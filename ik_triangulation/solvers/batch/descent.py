@@ -50,12 +50,17 @@ PLAIN = Descent()
 
 
 def descend(
-    tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent = PLAIN, groups: Indices | None = None
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    bounds: Descent = PLAIN,
+    groups: Indices | None = None,
+    steps: Indices | None = None,
 ) -> tuple[Mask, Numbers]:
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
     The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
-    one of them is met.
+    one of them is met. The number of steps of each, those that were refused included, is added to `steps` (F).
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
@@ -63,6 +68,8 @@ def descend(
         some = states.take(part)  # arrays that are seen through a slice: what is written there is written to all
         run = _Run(tree, some, [task.take(part) for task in tasks], bounds, None if groups is None else groups[part])
         met[part], value[part] = run.finished()
+        if steps is not None:
+            steps[part] += run.steps
     return met, value
 
 
@@ -94,7 +101,7 @@ def _chunks(count: int, size: int, groups: Indices | None) -> list[slice]:
 class _Run:
     """The descent of one chunk. Arrays are those of the states that are not done yet, whose indices are `active`.
 
-    Of a state whose last steps were refused, `failed` counts these, `damping` is the next one's and `aim` its share of
+    `steps` are those made, of all states. Of a state whose last steps were refused, `failed` counts these, `damping` is the next one's and `aim` its share of
     the errors.
     """
 
@@ -109,6 +116,7 @@ class _Run:
         self.damping, self.aim = np.zeros(count), np.ones(count)
         self.best, self.best_at = self.now.value.copy(), np.zeros(count, int)
         self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
+        self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
 
     def finished(self) -> tuple[Mask, Numbers]:
@@ -156,7 +164,7 @@ class _Run:
                 done |= np.isin(self.groups[active], self.groups[active[now.met]])
             if not done.any():
                 return True
-        self.met[active], self.value[active] = now.met, now.value
+        self.met[active], self.value[active], self.steps[active] = now.met, now.value, number
         left = np.flatnonzero(~done)
         if number:
             # If all of them are left off at once, no index is needed.
@@ -181,7 +189,7 @@ class _Run:
             velocities = cross(now.geometry.angle_axes(), levers[joints])
             low, high = tree.ranges(now.states, largest)
             errors = now.measured[0].errors * self.aim if self.any_failed else now.measured[0].errors
-            return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, largest)
+            return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, tree.size, largest)
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)
         errors = np.where(below[:, None], errors * self.aim, errors)
@@ -189,10 +197,7 @@ class _Run:
         low, high = np.empty((tree.columns, len(reach))), np.empty((tree.columns, len(reach)))
         low[:], high[:] = -reach, reach
         low[: tree.angles], high[: tree.angles] = tree.ranges(now.states, reach)
-        if tree.moves_root:
-            place = slice(len(tree.joint_of), None)
-            low[place], high[place] = -reach * tree.size, reach * tree.size
-        return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping)
+        return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
 
 
 def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:
