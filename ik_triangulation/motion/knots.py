@@ -75,6 +75,19 @@ class KnotMethod:
                 yield
         return self._tree.states(poses)
 
+    def part(self, begin: int, first: States) -> KnotMethod:
+        """The method for the frames from `begin` on, of which the `first` has this state."""
+        base_at, goal_at = self._base_at, self._goal_at
+        pose = self._pose(Pose(self._first.chain, base_at(begin), self._first.rotations), first)
+        return KnotMethod(
+            self._tree,
+            [task.take(slice(begin, None)) for task in self._tasks],
+            pose,
+            lambda k: base_at(begin + k),
+            lambda k: goal_at(begin + k),
+            self._settings,
+        )
+
     def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
         goal = self._goal_at(k)
         if not goal.soft:
