@@ -15,14 +15,14 @@ from ..goals import Goal
 from ..goals.batch import AlongTask, OrientTask, Task
 from ..goals.batch.from_goals import point_task, tasks_of
 from ..kinematics import Pose
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import at, lengths, rotate
 from ..motion.jumps import FEW, Jump, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
 from ..motion.tracking import Shot
-from ..motion.turns import leaps_of, standing_out, turns_along, ways_of
+from ..motion.turns import leaps_of, standing_out, turns_of, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
@@ -31,21 +31,18 @@ from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings
 
 _SHORTEST = 3  # frames that make a shot
+_NEAR = 64  # frames whose rotations are made together for single frames
 
 KeepLast = Callable[[Goal], "SolvedFrame | None"]
 
 
 class SolvedShot(Sequence[SolvedFrame]):
-    """Solved frames of one chain.
-
-    `rotations` (n, 4, F) are those of its joints as solved. The first frame, and the last one if it was kept, are those
-    given.
-    """
+    """Solved frames of one chain. The first frame, and the last one if it was kept, are those given."""
 
     def __init__(self, problem: ShotProblem, states: States, fixed: dict[int, SolvedFrame]) -> None:
         self.problem, self.states, self._fixed = problem, states, fixed
         self.samples, self.chain = problem.samples, problem.start.chain
-        self.rotations: Numbers = problem.tree.rotations(states)
+        self._near: tuple[int, Numbers] = 0, np.empty((0, 4, 0))  # rotations of the frames from one on
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -71,36 +68,50 @@ class SolvedShot(Sequence[SolvedFrame]):
         start = pose if now.limb.influence == 1.0 else at_frame(now, self.problem.bones)
         return SolvedFrame(now, goal, Solution(pose, error, 0, error <= goal.tolerance), shown_pose(now, start, pose))
 
+    @property
+    def rotations(self) -> Numbers:
+        """Rotations of the joints as solved (n, 4, F), made anew whenever they are asked for."""
+        return self.problem.tree.rotations(self.states)
+
     def _rotations_at(self, k: int) -> list[Quaternion]:
-        return [Quaternion(rotation) for rotation in self.rotations[:, :, k]]
+        begin, near = self._near
+        if not begin <= k < begin + near.shape[-1]:
+            begin = k - k % _NEAR
+            near = self.problem.tree.rotations(self.states.take(slice(begin, begin + _NEAR)))
+            self._near = begin, near
+        return [Quaternion(rotation) for rotation in near[:, :, k - begin]]
 
     @property
     def is_written(self) -> bool:
         """Whether every frame is written as it was solved, without a blend to the animated pose."""
         return self.samples.steady and self.samples.first.limb.influence == 1.0
 
-    @cached_property
+    @property
     def distances(self) -> Numbers:
         """Distances from tip to target (F) [Blender units, world space]."""
-        worlds = self.samples.worlds
-        task = self.problem.tasks[0]
-        errors = task.measure(self._geometry).errors
-        return lengths(np.einsum("ijf,jf->if", np.broadcast_to(worlds[:3, :3], (3, 3, len(self))), errors))
+        return self._measured[0]
 
-    @cached_property
+    @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        turned = [task for task in self.problem.tasks if isinstance(task, OrientTask | AlongTask)]
-        found = [task.measure(self._geometry).off for task in turned]
-        return np.max(found, axis=0) if found else None
+        return self._measured[1]
 
     @cached_property
-    def _geometry(self) -> Geometry:
-        return Geometry(self.problem.tree, self.states)
+    def _measured(self) -> tuple[Numbers, Numbers | None]:
+        place, *others = self.problem.tasks
+        turned = [task for task in others if isinstance(task, OrientTask | AlongTask)]
+        distances, angles = np.empty(len(self)), np.zeros(len(self))
+        for frames in blocks(len(self)):
+            geometry = Geometry(self.problem.tree, self.states.take(frames))
+            worlds, errors = at(self.samples.worlds[:3, :3], frames), place.take(frames).measure(geometry).errors
+            distances[frames] = lengths(rotate(worlds, errors))
+            for task in turned:
+                angles[frames] = np.maximum(angles[frames], task.take(frames).measure(geometry).off)
+        return distances, angles if turned else None
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
-        found = standing_out(turns_along(self.rotations), FEW).tolist()
+        found = standing_out(turns_of(self.problem.tree, self.states), FEW).tolist()
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
 
 

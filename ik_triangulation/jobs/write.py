@@ -37,6 +37,7 @@ from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
 from .written import ShotArrays, SolvedArrays, arrays_of
 
+_NONE = np.empty((0, 4), np.float32)
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
@@ -122,12 +123,34 @@ def write_bakes(
 
 
 def _write(bake: LimbBake, undo: ExitStack, scene: Scene) -> Work[tuple[WrittenKeys, list[Channel]]]:
-    """Replace the keys of one limb; returns what was written, and the channels. Nothing is evaluated."""
-    limb, solved, (first, last), destination, kept = bake
-    clock, arrays = Clock(scene, limb.armature), arrays_of(solved)
-    linear = is_linear(arrays.frames, first, last, limb.interpolation)
+    """Replace the keys of one limb, and evaluate nothing; returns what was written, and the channels without values."""
+    limb, clock, kept = bake.limb, Clock(scene, bake.limb.armature), bool(bake.kept)
+    first, last = map(clock.time, bake.ends)
+    keys = yield from _keys_of(bake, clock, first)
+    bag = bake.destination.bag(limb.destination, limb.armature, undo)
+    count = yield from replace_keys(
+        bag, keys.runs, keys.times, first, last, undo, keys.interpolation, kind=GENERATED, keep=kept
+    )
+    written = WrittenKeys(count, max(keys.full, count) if limb.reduce else count, keys.at, keys.deviation)
+    return written, [run._replace(values=_NONE, slopes=None) for run in keys.runs]
+
+
+class _Keys(NamedTuple):
+    """Keys to write: channels with their `times` and interpolation; the rest is that of WrittenKeys."""
+
+    runs: list[Channel]
+    times: list[float]
+    interpolation: str
+    full: int
+    at: Sequence[int]
+    deviation: float
+
+
+def _keys_of(bake: LimbBake, clock: Clock, first: float) -> Work[_Keys]:
+    """Make the keys of a limb's solved frames, which run on from those before `first` (evaluated time)."""
+    limb, kept, arrays = bake.limb, bake.kept, arrays_of(bake.solved)
+    linear = is_linear(arrays.frames, *bake.ends, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
-    first, last = map(clock.time, (first, last))
     times = [clock.time(frame) for frame in arrays.frames]
     before = {}
     for name in limb.in_order:
@@ -138,12 +161,7 @@ def _write(bake: LimbBake, undo: ExitStack, scene: Scene) -> Work[tuple[WrittenK
     if limb.reduce and runs and len(times) > 2 and not kept and arrays.alike:
         at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
         runs = _thinned(runs, at, curves)
-    bag = destination.bag(limb.destination, limb.armature, undo)
-    writing = replace_keys(
-        bag, runs, [times[i] for i in at], first, last, undo, interpolation, kind=GENERATED, keep=bool(kept)
-    )
-    keys = yield from writing
-    return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation), runs
+    return _Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
 
 
 def _runs(

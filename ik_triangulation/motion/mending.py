@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 
 from ..cooperative import Work
-from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.arrays import Indices
 from .branches import other_branches
 from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
-from .turns import jumps_of, turns_along
+from .turns import jumps_of, turns_of
 
 _OTHER_WAYS = (0.25, 0.15, 0.6)  # of the reach between knots, tried where the first path jumps
 _STRETCH = 256  # frames around a jump that other knots or branches may change
@@ -56,11 +56,7 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
 
 def jumps_in(shot: Shot, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal does not."""
-    return jumps_of(_turns(shot, path), shot.ways, shot.cuts)
-
-
-def _turns(shot: Shot, path: Tracked) -> Numbers:
-    return turns_along(shot.tree.rotations(path.states))
+    return jumps_of(turns_of(shot.tree, path.states), shot.ways, shot.cuts)
 
 
 def _mended(shot: Shot, path: Tracked, method: Method, margin: int, attempt: Attempt) -> Work[None]:
@@ -106,7 +102,7 @@ def _better(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
 
 def _largest(shot: Shot, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
-    along = _turns(shot, path)
+    along = turns_of(shot.tree, path.states)
     return float(along[jumps_of(along, shot.ways, shot.cuts)].sum())
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.batch import Task
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask, Numbers, blocks
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import normalized
 from ..kinematics.batch.states import joined
@@ -100,8 +100,10 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work
         descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
         states.put(part, some)
         yield
-    system = System(tree, states, shot.tasks)
-    result = Tracked(states, system.met, system.value)
+    result = Tracked(states, np.empty(count, bool), np.empty(count))
+    for frames in blocks(count):
+        system = System(tree, states.take(frames), [task.take(frames) for task in shot.tasks])
+        result.met[frames], result.value[frames] = system.met, system.value
     missed = inner[~result.met[inner]]
     if len(missed):
         yield from _meet(shot, result, missed, method, seed)
