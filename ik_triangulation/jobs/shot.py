@@ -21,7 +21,7 @@ from ..kinematics.batch.algebra import at, lengths, rotate
 from ..motion.jumps import FEW, Jump, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
-from ..motion.tracking import Shot
+from ..motion.tracking import Shot, Tracked
 from ..motion.turns import leaps_of, standing_out, turns_of, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
@@ -30,6 +30,7 @@ from ..rig.limb import Limb
 from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings
 
+_UNIFORM = 1e-6  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
 _NEAR = 64  # frames whose rotations are made together for single frames
 
@@ -39,8 +40,8 @@ KeepLast = Callable[[Goal], "SolvedFrame | None"]
 class SolvedShot(Sequence[SolvedFrame]):
     """Solved frames of one chain. The first frame, and the last one if it was kept, are those given."""
 
-    def __init__(self, problem: ShotProblem, states: States, fixed: dict[int, SolvedFrame]) -> None:
-        self.problem, self.states, self._fixed = problem, states, fixed
+    def __init__(self, problem: ShotProblem, path: Tracked, fixed: dict[int, SolvedFrame]) -> None:
+        self.problem, self._path, self._fixed = problem, path, fixed
         self.samples, self.chain = problem.samples, problem.start.chain
         self._near: tuple[int, Numbers] = 0, np.empty((0, 4, 0))  # rotations of the frames from one on
 
@@ -71,13 +72,13 @@ class SolvedShot(Sequence[SolvedFrame]):
     @property
     def rotations(self) -> Numbers:
         """Rotations of the joints as solved (n, 4, F), made anew whenever they are asked for."""
-        return self.problem.tree.rotations(self.states)
+        return self.problem.tree.rotations(self._path.states)
 
     def _rotations_at(self, k: int) -> list[Quaternion]:
         begin, near = self._near
         if not begin <= k < begin + near.shape[-1]:
             begin = k - k % _NEAR
-            near = self.problem.tree.rotations(self.states.take(slice(begin, begin + _NEAR)))
+            near = self.problem.tree.rotations(self._path.states.take(slice(begin, begin + _NEAR)))
             self._near = begin, near
         return [Quaternion(rotation) for rotation in near[:, :, k - begin]]
 
@@ -86,32 +87,29 @@ class SolvedShot(Sequence[SolvedFrame]):
         """Whether every frame is written as it was solved, without a blend to the animated pose."""
         return self.samples.steady and self.samples.first.limb.influence == 1.0
 
-    @property
+    @cached_property
     def distances(self) -> Numbers:
         """Distances from tip to target (F) [Blender units, world space]."""
-        return self._measured[0]
+        axes = self.samples.worlds[:3, :3]
+        scales = lengths(axes.swapaxes(0, 1))
+        if np.ptp(scales, axis=0).max() <= _UNIFORM * scales.max():
+            return self._path.off[0] * scales[0]
+        found = np.empty(len(self))
+        for frames in blocks(len(self)):
+            geometry = Geometry(self.problem.tree, self._path.states.take(frames))
+            errors = self.problem.tasks[0].take(frames).measure(geometry).errors
+            found[frames] = lengths(rotate(at(axes, frames), errors))
+        return found
 
     @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        return self._measured[1]
-
-    @cached_property
-    def _measured(self) -> tuple[Numbers, Numbers | None]:
-        place, *others = self.problem.tasks
-        turned = [task for task in others if isinstance(task, OrientTask | AlongTask)]
-        distances, angles = np.empty(len(self)), np.zeros(len(self))
-        for frames in blocks(len(self)):
-            geometry = Geometry(self.problem.tree, self.states.take(frames))
-            worlds, errors = at(self.samples.worlds[:3, :3], frames), place.take(frames).measure(geometry).errors
-            distances[frames] = lengths(rotate(worlds, errors))
-            for task in turned:
-                angles[frames] = np.maximum(angles[frames], task.take(frames).measure(geometry).off)
-        return distances, angles if turned else None
+        turned = [isinstance(task, OrientTask | AlongTask) for task in self.problem.tasks]
+        return self._path.off[turned].max(0) if any(turned) else None
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
-        found = standing_out(turns_of(self.problem.tree, self.states), FEW).tolist()
+        found = standing_out(turns_of(self.problem.tree, self._path.states), FEW).tolist()
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
 
 
@@ -216,4 +214,4 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     tracked = yield from track_without_jumps(shot, method, limb.seed)
     if limb.smoothing:
         tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
-    return SolvedShot(problem, tracked.states, fixed)
+    return SolvedShot(problem, tracked, fixed)

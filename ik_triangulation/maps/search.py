@@ -27,6 +27,7 @@ _GAIN = 1e-4  # of the reach: decrease of a distance that is passed on to the ne
 # them spreads to all around it, so that the many starts of a round count for all targets between.
 _ROUNDS = ((8, 0.02), (24, 0.04), (64, 0.08))
 _LAST = 0.04  # of the reach, likewise, for the last steps towards targets out of reach
+_CLOSE, _MORE = 2.0, 32  # distance, beside the one that is enough, of targets that are tried so many times more
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
 _AT_ONCE = 8192  # columns of all states that are solved between two moments at which a job can be stopped
 _LEAST_AT_ONCE = 256  # states
@@ -96,7 +97,7 @@ class Search:
             yield
         return np.concatenate(nearer) if nearer else those[:0]
 
-    def restart(self, those: Indices, count: int, seed: int) -> Work[Indices]:
+    def restart(self, those: Indices, count: int, seed: int, bounds: Descent) -> Work[Indices]:
         """Descend from `count` states drawn within the limits for each target; returns those that came nearer."""
         nearer = []
         for number, part in enumerate(self._parts(len(those), count)):
@@ -105,9 +106,7 @@ class Search:
             met = np.zeros(len(here), bool)
             self.steps[here] -= count
             draw = [seed, count, number]
-            restart(
-                self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=self.short
-            )
+            restart(self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=bounds)
             nearer.append(self.keep(here, states))
             yield
         return np.concatenate(nearer) if nearer else those[:0]
@@ -164,11 +163,14 @@ class Search:
         yield from relay(self.spread(neighbours, every[begun]), stage)
         for number, (count, distance) in enumerate(_ROUNDS, 2):
             missed = np.flatnonzero(~self.done & grid.coarse(distance))
-            nearer = yield from relay(self.restart(missed, count, seed), number * stage)
+            nearer = yield from relay(self.restart(missed, count, seed, self.short), number * stage)
             yield from relay(self.spread(neighbours, nearer), number * stage)
-        close = self.error < 2.0 * self.enough
+        close = self.error < _CLOSE * self.enough
         missed = np.flatnonzero(~self.done & (grid.coarse(_LAST) | close))
         nearer = yield from relay(self._settle(missed), 1.0 - stage)
+        yield from relay(self.spread(neighbours, nearer), 1.0 - stage)
+        close = ~self.done & (self.error < _CLOSE * self.enough) & grid.coarse(_ROUNDS[0][1])
+        nearer = yield from relay(self.restart(np.flatnonzero(close), _MORE, seed, self.bounds), 1.0 - stage)
         yield from relay(self.spread(neighbours, nearer), 1.0 - stage)
 
     def _settle(self, those: Indices) -> Work[Indices]:

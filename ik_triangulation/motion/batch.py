@@ -35,7 +35,7 @@ class BatchKinematics:
         chains = {id(pose.chain): pose.chain for pose in poses}
         places = {key: place for place, key in enumerate(chains)}
         which = np.array([places[id(pose.chain)] for pose in poses])
-        bases = np.array([pose.base for pose in poses])
+        bases = np.array([pose.base.copy() for pose in poses])
         return cls([*chains.values()], which, bases, np.array([pose.rotations for pose in poses]))
 
     def tips(self, rotations: Array, frames: Array) -> Array:

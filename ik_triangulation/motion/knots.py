@@ -8,6 +8,7 @@ that is straight, and the one that turns least of those that reach is taken: ano
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from mathutils import Matrix, Quaternion
@@ -22,7 +23,8 @@ from ..solvers import SolverSettings, solve_goal
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import strayed
 
-_GUIDE = 0.02  # of the reach: precision of a knot, and in radians that of its orientation
+_CALMEST = "GAUSS_NEWTON"
+_GUIDE = 0.1  # of the reach: precision of a knot; that of an orientation in radians
 _STRAYS = 24  # poses tried where a knot misses
 _FARTHEST = 0.4  # share of the way to random poses that they stray at most
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
@@ -75,18 +77,10 @@ class KnotMethod:
                 yield
         return self._tree.states(poses)
 
-    def part(self, begin: int, first: States) -> KnotMethod:
-        """The method for the frames from `begin` on, of which the `first` has this state."""
-        base_at, goal_at = self._base_at, self._goal_at
-        pose = self._pose(Pose(self._first.chain, base_at(begin), self._first.rotations), first)
-        return KnotMethod(
-            self._tree,
-            [task.take(slice(begin, None)) for task in self._tasks],
-            pose,
-            lambda k: base_at(begin + k),
-            lambda k: goal_at(begin + k),
-            self._settings,
-        )
+    def calmest(self) -> KnotMethod:
+        """Return Gauss-Newton for the same path."""
+        settings = replace(self._settings, solver=_CALMEST)
+        return KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
 
     def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
         goal = self._goal_at(k)

@@ -1,46 +1,60 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removal of jumps from a path of all frames: other knots, then the frames around each jump anew, then other branches.
+"""Removal of jumps from a path of all frames.
 
-A path replaces the one before only if it misses no more frames and at least halves the turn of the largest jump, so
-that a calm limb is not exchanged for another one that is hardly calmer.
+Where the joints have room, the frames around a jump are interpolated anew and brought to their goals. If the limb's own
+method leads from one branch to another too often for that, Gauss-Newton leads from knot to knot, which rotates the
+joints least. Around what is left other branches are searched. All but the second look only at a window of the path, so
+that the work grows with the number of jumps and not with the length of the path.
+
+Frames are replaced only if no more of them are missed and the largest turn is at least halved, so that a calm limb is
+not exchanged for another one that is hardly calmer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
 from ..cooperative import Work
-from ..kinematics.arrays import Indices
+from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States
 from .branches import other_branches
 from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
 from .turns import jumps_of, turns_of
 
-_OTHER_WAYS = (0.25, 0.15, 0.6)  # of the reach between knots, tried where the first path jumps
-_STRETCH = 256  # frames around a jump that other knots or branches may change
+Proposal = Callable[[Shot, Tracked, int], Iterator[States]]  # other states of a part, from its present path
+
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
+_FEW_JUMPS = 3  # that are removed from the path of the limb's own method
+_SEARCHED = 64  # frames around a jump in which other branches are searched
+_SEARCHES = 8  # at most
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
 _HALVINGS = 4  # of a smoothing that costs a frame its goal
 _HALF = 0.5  # share of the largest turn that another path may have at most
 
-Attempt = Callable[[Shot, Tracked, Method], Iterator[Work[Tracked]]]  # other paths of a shot, each as work
-
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
-    """Solve all frames so that joints jump only where they must.
-
-    Each attempt is bounded to frames around the jumps that are left, so that the work is in proportion to the number of
-    frames and of jumps, not to their product.
-    """
+    """Solve all frames so that joints jump only where they must."""
     path = yield from track(shot, method, KNOT_WAY, seed)
-    for way in _OTHER_WAYS:
-        yield from _mended(shot, path, method, _STRETCH, partial(_by_other_knots, way, seed))
-    for margin in _MARGINS:
-        yield from _mended(shot, path, method, margin, partial(_anew, seed))
-    yield from _mended(shot, path, method, _STRETCH, partial(_by_other_branches, seed))
+    if len(jumps_in(shot, path)) <= _FEW_JUMPS:
+        yield from _mend(shot, path, method, seed)
+    if len(jumps_in(shot, path)):
+        path = _better(shot, path, (yield from track(shot, method.calmest(), KNOT_WAY, seed)))
+        yield from _mend(shot, path, method, seed)
+    for begin, end in [*_windows(shot, jumps_in(shot, path), _SEARCHED)][:_SEARCHES]:
+        yield from _replace(shot, path, begin, end, method, seed, other_branches)
     return path
+
+
+def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+    """Interpolate the frames around each jump anew, more and more of them; in place."""
+    for margin in _MARGINS:
+        jumping = jumps_in(shot, path)
+        if not len(jumping):
+            break
+        for begin, end in _windows(shot, jumping, margin):
+            yield from _replace(shot, path, begin, end, method, seed, _through)
 
 
 def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
@@ -56,41 +70,11 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
 
 def jumps_in(shot: Shot, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal does not."""
-    return jumps_of(turns_of(shot.tree, path.states), shot.ways, shot.cuts)
+    return jumps_of(_turns(shot, path), shot.ways, shot.cuts)
 
 
-def _mended(shot: Shot, path: Tracked, method: Method, margin: int, attempt: Attempt) -> Work[None]:
-    """Try other paths in windows around the jumps, and keep the better ones, in place."""
-    yield
-    for begin, end in _windows(shot, path, margin):
-        window, frames = _part(shot, path, begin, end), slice(begin, end + 1)
-        best = before = Tracked(path.states.take(frames), path.met[frames], path.value[frames])
-        if not len(jumps_in(window, before)):  # another window has removed them
-            continue
-        for work in attempt(window, before, method.part(begin, window.first)):
-            best = _better(window, best, (yield from work))
-            yield
-            if not len(jumps_in(window, best)):
-                break
-        if best is not before:
-            path.states.put(frames, best.states)
-            path.met[frames], path.value[frames] = best.met, best.value
-
-
-def _part(shot: Shot, path: Tracked, begin: int, end: int) -> Shot:
-    """The shot from one frame to another, both of which stay as they are in the path unless the shot ends there."""
-    frames = slice(begin, end + 1)
-    is_end = end == len(path.met) - 1
-    inside = shot.cuts[(shot.cuts > begin) & (shot.cuts <= end)]
-    return Shot(
-        shot.tree,
-        shot.frames.take(frames),
-        [task.take(frames) for task in shot.tasks],
-        path.states.take([begin]),
-        shot.last if is_end else path.states.take([end]),
-        shot.ways[frames],
-        inside - begin,
-    )
+def _turns(shot: Shot, path: Tracked) -> Numbers:
+    return turns_of(shot.tree, path.states)
 
 
 def _better(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
@@ -102,38 +86,64 @@ def _better(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
 
 def _largest(shot: Shot, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
-    along = turns_of(shot.tree, path.states)
+    along = _turns(shot, path)
     return float(along[jumps_of(along, shot.ways, shot.cuts)].sum())
 
 
-def _windows(shot: Shot, path: Tracked, margin: int) -> Iterator[tuple[int, int]]:
-    """First and last frame around each jump that no window before covers.
-
-    Narrow windows end at jumps of the goal, where another motion begins.
-    """
-    last, covered = len(path.met) - 1, -1
-    cuts = shot.cuts if margin < _STRETCH else shot.cuts[:0]
-    for k in jumps_in(shot, path).tolist():
-        if k > covered:
-            covered = min([last, k + margin, *(cuts[cuts > k] - 1).tolist()])
-            yield max([0, k - 1 - margin, *cuts[cuts < k].tolist()]), covered
+def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
+    """First and last frame around each jump; windows end at jumps of the goal, where another motion begins."""
+    last = len(shot.frames) - 1
+    for k in jumping.tolist():
+        begin = max(0, k - 1 - margin, *(c for c in shot.cuts.tolist() if c <= k - 1))
+        end = min(last, k + margin, *(c - 1 for c in shot.cuts.tolist() if c > k))
+        yield begin, end
 
 
-def _by_other_knots(way: float, seed: int, shot: Shot, _: Tracked, method: Method) -> Iterator[Work[Tracked]]:
-    """The path with other knots, every `way` of the reach."""
-    yield track(shot, method, way, seed)
+def _through(part: Shot, path: Tracked, seed: int) -> Iterator[States]:
+    """The frames between both ends, interpolated."""
+    ends = np.array([0, len(path.met) - 1])
+    yield interpolated(part.tree, ends, path.states.take(ends), part.frames)
 
 
-def _anew(seed: int, shot: Shot, path: Tracked, method: Method) -> Iterator[Work[Tracked]]:
-    """The path with all frames interpolated between its ends and brought to their goals."""
-    last = len(path.met) - 1
-    if last > 1:
-        ends = path.states.take([0, last])
-        window = shot._replace(last=path.states.take([last]))
-        yield corrected(window, interpolated(shot.tree, np.array([0, last]), ends, shot.frames), method, seed)
+def _replace(
+    shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int, propose: Proposal
+) -> Work[None]:
+    """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
+    window = np.arange(begin, end + 1)
+    held = end + 1 < len(path.met) or shot.last is not None
+    part = Shot(
+        shot.tree,
+        shot.frames.take(window),
+        [task.take(window) for task in shot.tasks],
+        path.states.take([begin]),
+        path.states.take([end]) if held else None,
+        shot.ways[window],
+        np.zeros(0, np.intp),
+    )
+    before = Tracked(part, path.states.take(window))
+    for states in propose(part, before, seed):
+        after = yield from corrected(part, states, _Part(method, begin), seed)
+        if _most(shot, after.states) <= _HALF * _most(shot, before.states) and after.met.sum() >= before.met.sum():
+            path.put(window, after.states, after)
+            return
 
 
-def _by_other_branches(seed: int, shot: Shot, path: Tracked, method: Method) -> Iterator[Work[Tracked]]:
-    """Paths through other poses at the knots."""
-    for states in other_branches(shot, path, seed):
-        yield corrected(shot, states, method, seed)
+def _most(shot: Shot, states: States) -> float:
+    """Largest turn [rad] of a joint from state to state."""
+    return float(turns_of(shot.tree, states).max())
+
+
+class _Part(Method):
+    """The method of a path on some of its frames, from `begin` on."""
+
+    def __init__(self, method: Method, begin: int) -> None:
+        self._method, self._begin = method, begin
+
+    def follow(self, frames: Indices) -> Work[States]:
+        return (yield from self._method.follow(frames + self._begin))
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        return (yield from self._method.refine(frames + self._begin, states))
+
+    def calmest(self) -> Method:
+        return _Part(self._method.calmest(), self._begin)

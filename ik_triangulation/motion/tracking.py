@@ -16,7 +16,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.batch import Task
-from ..kinematics.arrays import Indices, Mask, Numbers, blocks
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, blocks
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import normalized
 from ..kinematics.batch.states import joined
@@ -24,9 +24,9 @@ from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import restart
 from ..solvers.batch.system import System
 
-KNOT_WAY = 0.4  # share of the reach that the goal moves from one knot to the next
+KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _FARTHEST = 32  # frames between two knots
-_PRECISE = 0.02  # share of its tolerance to which every frame is solved
+_PRECISE = 0.1  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
 _NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
@@ -44,16 +44,30 @@ class Method(Protocol):
     def refine(self, frames: Indices, states: States) -> Work[States]:
         """Solve frames, each from its own state."""
 
-    def part(self, begin: int, first: States) -> Method:
-        """The method for the frames from `begin` on, of which the `first` has this state."""
+    def calmest(self) -> Method:
+        """The method that rotates the joints least from knot to knot."""
 
 
-class Tracked(NamedTuple):
-    """A path: `states` of all frames, those within tolerance (`met`, F), and the value of each (F)."""
+class Tracked:
+    """A path: `states` of all frames, and how they stand to their goals.
 
-    states: States
-    met: Mask
-    value: Numbers
+    `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
+    each task is off, in its own unit.
+    """
+
+    def __init__(self, shot: Shot, states: States) -> None:
+        count = len(states)
+        self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
+        self.off = np.empty((len(shot.tasks), count))
+        for frames in blocks(count):
+            some = states.take(frames)
+            self.put(frames, some, System(shot.tree, some, [task.take(frames) for task in shot.tasks]))
+
+    def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
+        """Replace frames by states, as they stand in a system or a path of their own."""
+        off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
+        self.states.put(frames, states)
+        self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
 
 
 class Shot(NamedTuple):
@@ -87,23 +101,21 @@ def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> W
     return (yield from corrected(shot, states, method, seed))
 
 
-def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work[Tracked]:
-    """Bring all frames to their goals from these states, which are changed."""
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: Indices | None = None) -> Work[Tracked]:
+    """Bring all frames, or the `inner` ones, to their goals from these states, which are changed."""
     tree, count = shot.tree, len(states)
     states.put([0], shot.first)
     if shot.last is not None:
         states.put([count - 1], shot.last)
-    inner = np.arange(1, count - (shot.last is not None))
+    if inner is None:
+        inner = np.arange(1, count - (shot.last is not None))
     for begin in range(0, len(inner), _AT_ONCE):
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
         descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
         states.put(part, some)
         yield
-    result = Tracked(states, np.empty(count, bool), np.empty(count))
-    for frames in blocks(count):
-        system = System(tree, states.take(frames), [task.take(frames) for task in shot.tasks])
-        result.met[frames], result.value[frames] = system.met, system.value
+    result = Tracked(shot, states)
     missed = inner[~result.met[inner]]
     if len(missed):
         yield from _meet(shot, result, missed, method, seed)
@@ -207,9 +219,7 @@ def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
     some, tasks = result.states.take(missed), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
     descend(shot.tree, some, tasks)
     descend(shot.tree, some, [task for task in tasks if task.level == 0])
-    result.states.put(missed, some)
-    system = System(shot.tree, some, [task.take(missed) for task in shot.tasks])
-    result.met[missed], result.value[missed] = system.met, system.value
+    result.put(missed, some, System(shot.tree, some, [task.take(missed) for task in shot.tasks]))
 
 
 def _every(missed: Indices, distance: int) -> Mask:
@@ -246,7 +256,5 @@ def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
     system = System(shot.tree, some, [task.take(frames) for task in shot.tasks])
     before = np.sqrt(result.value[frames])
     better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
-    found = frames[better]
-    result.states.put(found, some.take(better))
-    result.met[found], result.value[found] = system.met[better], system.value[better]
+    result.put(frames[better], some.take(better), system.take(better))
     return bool(system.met.any())

@@ -137,6 +137,7 @@ def report(name, method, judged, seconds):
 
 def run(arguments):
     """Each arm: the peer with one start and with restarts, then each solver and way."""
+    from ik_triangulation.errors import ChainError
     from ik_triangulation.solvers import SOLVERS
 
     print(
@@ -161,7 +162,12 @@ def run(arguments):
                 totals[method] = totals.get(method, 0) + report(name, method, judged, found.seconds)
         for solver in arguments.solvers or SOLVERS:
             for way in arguments.ways:
-                found, method = WAYS[way](start, poses, solver), f"{solver}, {way}"
+                method = f"{solver}, {way}"
+                try:
+                    found = WAYS[way](start, poses, solver)
+                except ChainError as error:  # Two-Bone moves two joints alone
+                    print(f"| {name} | {method} | {error} | | | | | | |")
+                    continue
                 judged = judge(start.chain, poses, found)
                 totals[method] = totals.get(method, 0) + report(name, method, judged, found.seconds)
     for method, (reached, count) in totals.items():

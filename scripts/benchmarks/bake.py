@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from gc import collect
 from math import degrees
 from pathlib import Path
 from statistics import median
@@ -146,6 +147,7 @@ def beside(row, size, methods, rounds):
             empty_file()
             scene = row.make(*size)
             bpy.context.view_layer.update()
+            collect()  # or a bake pays for what the one before has left
             times[name].append(method(scene, size[1]))
             if scene.skin:
                 bpy.data.objects.remove(scene.skin)

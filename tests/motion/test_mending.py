@@ -42,7 +42,7 @@ def test_most_jumps_of_feasible_paths_are_removed():
 
 def test_a_calm_path_is_left_as_it_is():
     chain = CHAINS["free"]
-    problem = Problem(chain, feasible_places(chain, 1, FRAMES, share=0.2))
+    problem = Problem(chain, feasible_places(chain, 1, FRAMES, share=0.2), "GAUSS_NEWTON")
     first, mended = problem.solved(track), problem.solved(track_without_jumps)
     assert len(jumps_in(problem.shot, first)) == 0
     assert np.array_equal(first.states.balls, mended.states.balls)

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Finish leaves the best pose it saw, inside the limits, and knows from the lengths what no pose can do."""
 
+from math import radians
 from random import Random
 
 import pytest
+from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Point, Sphere
+from ik_triangulation.kinematics import Hinge, Pose
+from ik_triangulation.kinematics.rotation import about
+from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.finish import finish, least_error
 
 from ..chains import bits, hinged, limited, mixed, random_chain, random_direction, random_pose, straight
@@ -31,6 +36,26 @@ def test_a_place_that_some_pose_reaches_is_reached(make, seed):
     assert error <= 1e-3 * chain.reach
     assert error == pytest.approx(distance(pose, target), abs=1e-5)
     assert steps > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wrong_minimum_that_many_restarts_share_is_no_proof(seed):
+    """A shoulder and an elbow at the lower ends of their ranges; most restarts end 2.2 away on a reach of 2."""
+    axis = Vector((1.0, 0.0, 0.0))
+    ranges = (radians(-180.0), radians(30.0)), (radians(-110.0), 0.0)
+    chain = straight((1.0, 1.0), [Hinge(axis, *ends) for ends in ranges])
+    there = Pose(chain, Matrix.Identity(4), [about(axis, lower) for lower, _ in ranges])
+    assert solve(chain.rest_pose(), Point(there.tip), tolerance=1e-3 * chain.reach, seed=seed).reached
+
+
+def test_without_rounds_no_other_pose_is_tried():
+    random, chain = Random(2), limited(2, 5)
+    pose = start(chain, random)
+    target = Point(start(chain, random).tip * 3.0)
+    alone = pose.copy()
+    error, _ = finish(alone, target, 1e-6, 60, 0, ())
+    searched = pose.copy()
+    assert finish(searched, target, 1e-6, 60, 0)[0] <= error
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -127,3 +127,17 @@ def test_a_wish_that_cannot_be_met_from_here_is_looked_for_afar_only_when_not_fo
     assert wish.missing(afar.pose) < 1e-2
     assert near_by.reached
     assert afar.reached
+
+
+def test_place_and_orientation_that_an_arm_can_meet_together_are_met():
+    """Six hinges with ranges that leave out a part of the circle, from the middle of them."""
+    axes = [Vector(axis) for axis in ((0, 1, 0), (1, 0, 0), (1, 0, 0), (0, 1, 0), (1, 0, 0), (0, 1, 0))]
+    hinges = [Hinge(axis, -width, width) for axis, width in zip(axes, (2.9, 1.9, 2.5, 2.9, 2.0, 3.0), strict=True)]
+    chain, random = straight((0.3, 0.4, 0.05, 0.35, 0.1, 0.1), hinges), Random(6)
+    for _ in range(25):
+        there = allowed(chain, random)
+        wish = Orientation(there.tip_rotation)
+        solution = solve(chain.rest_pose(), Point(there.tip), tolerance=1e-3, soft=[wish])
+        assert solution.reached
+        assert wish.missing(solution.pose) < radians(0.1)
+        assert_inside(solution.pose)

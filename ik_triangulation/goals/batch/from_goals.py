@@ -67,7 +67,7 @@ def _target(targets: Sequence[Target]) -> BatchTarget | None:
     if all(type(target) is Point for target in targets):
         return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
     if all(type(target) is Transformed and target.target is first.target for target in targets):
-        return _moved(first.target, np.array([target.into for target in targets], float))
+        return _moved(first.target, np.array([target.into.copy() for target in targets], float))
     if all(target is first for target in targets) and shape_is_batched(first):
         return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
     return None

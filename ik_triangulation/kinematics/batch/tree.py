@@ -158,7 +158,7 @@ class Tree:
             for b, i in enumerate(self.balls):
                 balls[b, :, n] = pose.rotations[i]
         held = _once(np.array([[pose.rotations[i][:] for i in self.held] for pose in poses]).reshape(count, -1, 4))
-        bases = _once(np.array([pose.base for pose in poses], float))
+        bases = _once(np.array([pose.base.copy() for pose in poses], float))
         root, place = bases[:3, :3], bases[:3, 3]
         return States(self.inside(angles), normalized(balls) if len(balls) else balls, held, root, place)
 

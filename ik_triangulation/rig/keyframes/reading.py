@@ -28,6 +28,9 @@ def keys_beside(armature: Object, path: str, frame: float, after: bool) -> dict[
     found = {}
     for index, curve in find_curves(channelbag_of(armature), path).items():
         points = curve.keyframe_points  # in order of time
+        first, last = curve.range()
+        if not len(points) or (last <= frame + SAME_FRAME if after else first >= frame - SAME_FRAME):
+            continue  # the usual case: nothing is beside what was baked
         if after:
             at = bisect_right(points, frame + SAME_FRAME, key=_time)
         else:

@@ -27,7 +27,7 @@ def tree_of(chain: Chain) -> Tree:
 
 def is_batched(pose: Pose) -> bool:
     """Tell whether a pose can be solved on arrays: nothing in it, or above it, is scaled."""
-    base = np.array(pose.base, float)[:3, :3]
+    base = np.array(pose.base.copy(), float)[:3, :3]
     return pose.chain.plain and bool(np.abs(base @ base.T - np.eye(3)).max() < _RIGID) and np.linalg.det(base) > 0.0
 
 
