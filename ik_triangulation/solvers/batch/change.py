@@ -29,6 +29,7 @@ Solved = tuple[Numbers, Numbers]  # the change (k, F), and the damping of every 
 PASSES = 6  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed: the others may yet come back inside
 _URGENT = 1e-7  # damping of level 0 where there are others, as a share of the trace of its rows
+_AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _LEAST = 1e-12  # added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
 _FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
@@ -132,47 +133,75 @@ def point_change(
     `velocities` (m, 3, F) are the columns of the angles, `levers` (b, 3, F) the vectors from the ball joints to the
     tip: with l a lever, a ball joint adds |l|^2 - l l' to the 3 x 3 matrix and rotates by l x z, at most by `largest`.
     """
-    x, y, z = errors
-    xx: Any = 0.0
-    xy = xz = yy = yz = zz = xx
-    if len(levers):
-        lx, ly, lz = levers[:, 0], levers[:, 1], levers[:, 2]
-        a, b, c = (np.einsum("bf,bf->f", part, part) for part in (lx, ly, lz))
-        xx, yy, zz = b + c, a + c, a + b
-        xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((lx, ly), (lx, lz), (ly, lz)))
-    vx, vy, vz = velocities[:, 0], velocities[:, 1], velocities[:, 2]
-    free: Mask | None = None
-    fixed: Any = 0.0
-    for _ in range(PASSES if len(velocities) else 1):
-        px, py, pz = (vx, vy, vz) if free is None else (vx * free, vy * free, vz * free)
-        sums = (
-            [
-                s + np.einsum("mf,mf->f", p, q)
-                for s, p, q in ((xx, px, vx), (xy, px, vy), (xz, px, vz), (yy, py, vy), (yz, py, vz), (zz, pz, vz))
-            ]
-            if len(velocities)
-            else [xx, xy, xz, yy, yz, zz]
-        )
-        mu = damping * (sums[0] + sums[3] + sums[5]) + _LEAST
-        matrix = [[sums[0] + mu], [sums[1], sums[3] + mu], [sums[2], sums[4], sums[5] + mu]]
-        along = solve_each(matrix, (x, y, z))
-        if not len(velocities):
-            change = low
-            break
-        wanted = vx * along[0] + vy * along[1] + vz * along[2]
-        if free is not None:
-            wanted = np.where(free, wanted, fixed)
-        change = np.clip(wanted, low, high)
-        excess = np.abs(wanted - change)
-        most = excess.max(0)
-        if not most.any():
-            break
-        fine = excess <= _WORST * most
-        free = fine if free is None else free & fine
-        fixed = np.where(free, 0.0, change)
-        x, y, z = (e - np.einsum("mf,mf->f", v, fixed) for e, v in zip(errors, (vx, vy, vz), strict=True))
+    sums = _ball_sums(levers, errors.shape[-1])
+    if len(velocities):
+        change, along = _within_bounds(velocities, sums, errors, low, high, damping)
+    else:
+        change, along = low, _point_along(sums, errors, damping)
     if not len(levers):
         return change
-    turns = cross(levers, np.stack(along)[None])
+    turns = cross(levers, along[None])
     turns *= np.minimum(1.0, largest / np.maximum(lengths(turns), 1e-12))[:, None]
     return np.concatenate((change, turns.reshape(3 * len(levers), -1)))
+
+
+def _ball_sums(levers: Numbers, count: int) -> Numbers:
+    """The part of J J' of the ball joints: its elements xx, xy, xz, yy, yz, zz (6, F)."""
+    if not len(levers):
+        return np.zeros((6, count))
+    x, y, z = levers[:, 0], levers[:, 1], levers[:, 2]
+    xx, yy, zz = (np.einsum("bf,bf->f", part, part) for part in (x, y, z))
+    xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((x, y), (x, z), (y, z)))
+    return np.stack((yy + zz, xy, xz, xx + zz, yz, xx + yy))
+
+
+def _column_sums(these: Numbers, velocities: Numbers) -> Numbers:
+    """The same of columns (m, 3, F), of which `these` count."""
+    pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+    return np.stack([np.einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
+
+
+def _point_along(sums: Numbers, errors: Numbers, damping: Numbers) -> Numbers:
+    """Solve (J J' + damping) z = errors for z (3, F)."""
+    xx, xy, xz, yy, yz, zz = sums
+    mu = damping * (xx + yy + zz) + _LEAST
+    return np.stack(solve_each([[xx + mu], [xy, yy + mu], [xz, yz, zz + mu]], list(errors)))
+
+
+def _within_bounds(
+    velocities: Numbers, sums: Numbers, errors: Numbers, low: Numbers, high: Numbers, damping: Numbers
+) -> tuple[Numbers, Numbers]:
+    """The change of the angles (m, F) within their bounds, and z (3, F); `sums` are those of the ball joints."""
+    sums = sums + _column_sums(velocities, velocities)
+    along = _point_along(sums, errors, damping)
+    wanted = np.einsum("mif,if->mf", velocities, along)
+    change = np.clip(wanted, low, high)
+    left = np.flatnonzero((wanted != change).any(0))  # the states of which some column is beyond a bound
+    if not len(left):
+        return change, along
+    v, sums, low, high, damping = velocities[..., left], sums[:, left], low[:, left], high[:, left], damping[left]
+    wanted, clipped = wanted[:, left], change[:, left]
+    free = (wanted >= low) | (low < -_AT_BOUND)  # what stands at a bound already and leads beyond it is fixed at once
+    free &= (wanted <= high) | (high > _AT_BOUND)
+    for _ in range(PASSES - 1):
+        excess = np.abs(wanted - clipped)
+        free &= excess <= _WORST * excess.max(0)
+        held = np.where(free, 0.0, clipped)
+        fixed = v * ~free[:, None]
+        found = _point_along(sums - _column_sums(fixed, v), errors[:, left] - np.einsum("mif,mf->if", v, held), damping)
+        wanted = np.where(free, np.einsum("mif,if->mf", v, found), held)
+        clipped = np.clip(wanted, low, high)
+        change[:, left], along[:, left] = clipped, found
+        bad = np.flatnonzero((wanted != clipped).any(0))
+        if not len(bad):
+            break
+        left, v, sums, low, high, damping = (
+            left[bad],
+            v[..., bad],
+            sums[:, bad],
+            low[:, bad],
+            high[:, bad],
+            damping[bad],
+        )
+        wanted, clipped, free = wanted[:, bad], clipped[:, bad], free[:, bad]
+    return change, along
