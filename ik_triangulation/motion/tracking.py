@@ -45,7 +45,10 @@ class Method(Protocol):
         """Solve frames, each from its own state."""
 
     def calmest(self) -> Method:
-        """The method that rotates the joints least from knot to knot."""
+        """The method that rotates the joints least from knot to knot; the same object if this one does."""
+
+    def part(self, begin: int, first: States) -> Method:
+        """The method for the frames from `begin` on, of which the `first` has this state."""
 
 
 class Tracked:
@@ -101,14 +104,13 @@ def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> W
     return (yield from corrected(shot, states, method, seed))
 
 
-def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: Indices | None = None) -> Work[Tracked]:
-    """Bring all frames, or the `inner` ones, to their goals from these states, which are changed."""
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work[Tracked]:
+    """Bring all frames to their goals from these states, which are changed."""
     tree, count = shot.tree, len(states)
     states.put([0], shot.first)
     if shot.last is not None:
         states.put([count - 1], shot.last)
-    if inner is None:
-        inner = np.arange(1, count - (shot.last is not None))
+    inner = np.arange(1, count - (shot.last is not None))
     for begin in range(0, len(inner), _AT_ONCE):
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
