@@ -21,13 +21,13 @@ import numpy as np
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from .branches import other_branches
-from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
+from .tracking import Method, Shot, Tracked, corrected, interpolated, knot_way, smooth, track
 from .turns import jumps_of, turns_of
 
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
-_FEW_JUMPS = 3  # that are removed from the path of the limb's own method
+_FEW_JUMPS, _RARE = 3, 0.005  # jumps, also as a share of the frames, that are removed from the method's own path
 _OTHER_WAYS = (0.25, 0.15)  # of the reach between knots
 _STRETCH = 128  # frames around a jump in which these are tried
 _SEARCHED = 64  # frames around a jump in which other branches are searched
@@ -39,12 +39,12 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
-    path = yield from track(shot, method, KNOT_WAY, seed)
-    if len(jumps_in(shot, path)) <= _FEW_JUMPS:
+    path = yield from track(shot, method, knot_way(shot.tree), seed)
+    if len(jumps_in(shot, path)) <= max(_FEW_JUMPS, _RARE * len(path.met)):
         yield from _mend(shot, path, method, seed)
     calmest = method.calmest()
     if len(jumps_in(shot, path)) and calmest is not method:
-        path = _better(shot, path, (yield from track(shot, calmest, KNOT_WAY, seed)))
+        path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
     yield from _mend(shot, path, method, seed)
     for way in _OTHER_WAYS:
         for begin, end in _windows(shot, jumps_in(shot, path), _STRETCH):

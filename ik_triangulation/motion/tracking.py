@@ -25,6 +25,7 @@ from ..solvers.batch.restarts import restart
 from ..solvers.batch.system import System
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
+_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
 _FARTHEST = 32  # frames between two knots
 _PRECISE = 0.1  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
@@ -122,6 +123,11 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work
     if len(missed):
         yield from _meet(shot, result, missed, method, seed)
     return result
+
+
+def knot_way(tree: Tree) -> float:
+    """Share of the reach that the goal may move from one knot to the next."""
+    return KNOT_WAY if len(tree.joints) < _MANY else _SHORT_WAY
 
 
 def knots_of(ways: Numbers, cuts: Indices, way: float) -> Indices:
