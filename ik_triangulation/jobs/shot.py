@@ -95,7 +95,7 @@ class SolvedShot(Sequence[SolvedFrame]):
         if np.ptp(scales, axis=0).max() <= _UNIFORM * scales.max():
             return self._path.off[0] * scales[0]
         found = np.empty(len(self))
-        for frames in blocks(len(self)):
+        for frames in blocks(len(self), len(self.chain.joints)):
             geometry = Geometry(self.problem.tree, self._path.states.take(frames))
             errors = self.problem.tasks[0].take(frames).measure(geometry).errors
             found[frames] = lengths(rotate(at(axes, frames), errors))

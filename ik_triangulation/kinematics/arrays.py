@@ -13,9 +13,10 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Columns = Any  # a selection of the last axis: indices, mask or slice
 
-BLOCK = 512  # frames whose intermediate arrays are held in memory together
+_TOGETHER = 60_000  # joints times frames whose intermediate arrays are held in memory together
 
 
-def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
-    """Yield slices of at most `size` that cover so many frames one after the other."""
+def blocks(count: int, joints: int) -> Iterator[slice]:
+    """Yield slices that cover so many frames one after the other, shorter ones for more joints."""
+    size = max(1, _TOGETHER // joints)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))

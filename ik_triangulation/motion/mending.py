@@ -27,7 +27,7 @@ from .turns import jumps_of, turns_of
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
-_FEW_JUMPS, _RARE = 3, 0.005  # jumps, also as a share of the frames, that are removed from the method's own path
+_FEW_JUMPS, _RARE = 3, 0.002  # jumps, also as a share of the frames, that are removed from the method's own path
 _OTHER_WAYS = (0.25, 0.15)  # of the reach between knots
 _STRETCH = 128  # frames around a jump in which these are tried
 _SEARCHED = 64  # frames around a jump in which other branches are searched
@@ -40,12 +40,15 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
     path = yield from track(shot, method, knot_way(shot.tree), seed)
-    if len(jumps_in(shot, path)) <= max(_FEW_JUMPS, _RARE * len(path.met)):
-        yield from _mend(shot, path, method, seed)
+    found = len(jumps_in(shot, path))
+    if not found:
+        return path
     calmest = method.calmest()
-    if len(jumps_in(shot, path)) and calmest is not method:
+    if found <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
+        yield from _mend(shot, path, method, seed)
+    if calmest is not method and len(jumps_in(shot, path)):
         path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
-    yield from _mend(shot, path, method, seed)
+        yield from _mend(shot, path, method, seed)
     for way in _OTHER_WAYS:
         for begin, end in _windows(shot, jumps_in(shot, path), _STRETCH):
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)

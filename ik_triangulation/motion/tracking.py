@@ -63,7 +63,7 @@ class Tracked:
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.off = np.empty((len(shot.tasks), count))
-        for frames in blocks(count):
+        for frames in blocks(count, len(shot.tree.joints)):
             some = states.take(frames)
             self.put(frames, some, System(shot.tree, some, [task.take(frames) for task in shot.tasks]))
 

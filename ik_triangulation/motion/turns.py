@@ -32,7 +32,7 @@ def turns_along(rotations: Numbers) -> Numbers:
 def turns_of(tree: Tree, states: States) -> Numbers:
     """Largest rotation [rad] of a joint of each of the states from the one before (F); 0 for the first."""
     along = np.zeros(len(states))
-    for each in blocks(len(states)):
+    for each in blocks(len(states), len(tree.joints)):
         begin = max(each.start - 1, 0)
         rotations = tree.rotations(states.take(slice(begin, each.stop)))
         along[each] = turns_along(rotations)[each.start - begin :]
