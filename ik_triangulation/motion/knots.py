@@ -48,7 +48,8 @@ class KnotMethod:
         settings: SolverSettings,
     ) -> None:
         self._tree, self._tasks, self._first = tree, tasks, first
-        self._base_at, self._goal_at, self._settings = base_at, goal_at, settings
+        self._base_at, self._goal_at = base_at, goal_at
+        self._settings = replace(settings, restarts=False)  # another branch within a path is a pop
         self._random = np.random.default_rng(settings.seed)
 
     def follow(self, frames: Indices) -> Work[States]:
