@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solving of a limb at the present frame, and baking of limbs over a range: read, solve, check, write.
 
-Everything is planned and solved before the first write, and the file is left as it was if anything fails.
+A limb is planned and solved before it is written, and the file is left as it was if anything fails.
 """
 
 from __future__ import annotations

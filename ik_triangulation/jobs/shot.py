@@ -67,7 +67,8 @@ class SolvedShot(Sequence[SolvedFrame]):
                 pose.put(i, rotation)
         error = (goal.target.closest(pose.tip) - pose.tip).length
         start = pose if now.limb.influence == 1.0 else at_frame(now, self.problem.bones)
-        return SolvedFrame(now, goal, Solution(pose, error, 0, error <= goal.tolerance), shown_pose(now, start, pose))
+        solution = Solution(pose, error, int(self._path.steps[k]), error <= goal.tolerance)
+        return SolvedFrame(now, goal, solution, shown_pose(now, start, pose))
 
     @property
     def rotations(self) -> Numbers:

@@ -74,6 +74,7 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
         smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
         other = yield from corrected(shot, states, method, seed)
         if other.met.sum() >= path.met.sum():
+            other.steps += path.steps
             return other
     return path
 

@@ -56,13 +56,15 @@ class Tracked:
     """A path: `states` of all frames, and how they stand to their goals.
 
     `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
-    each task is off, in its own unit.
+    each task is off, in its own unit. `steps` (F) are those of Gauss-Newton that brought each frame to its goal from
+    the knots beside it.
     """
 
     def __init__(self, shot: Shot, states: States) -> None:
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.off = np.empty((len(shot.tasks), count))
+        self.steps = np.zeros(count, np.intp)
         for frames in blocks(count, len(shot.tree.joints)):
             some = states.take(frames)
             self.put(frames, some, System(shot.tree, some, [task.take(frames) for task in shot.tasks]))
@@ -70,6 +72,8 @@ class Tracked:
     def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
         """Replace frames by states, as they stand in a system or a path of their own."""
         off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
+        if isinstance(other, Tracked):
+            self.steps[frames] += other.steps
         self.states.put(frames, states)
         self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
 
@@ -111,14 +115,17 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work
     states.put([0], shot.first)
     if shot.last is not None:
         states.put([count - 1], shot.last)
-    inner = np.arange(1, count - (shot.last is not None))
+    inner, steps = np.arange(1, count - (shot.last is not None)), np.zeros(count, np.intp)
     for begin in range(0, len(inner), _AT_ONCE):
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
-        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
+        taken = np.zeros(len(part), np.intp)
+        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]), steps=taken)
         states.put(part, some)
+        steps[part] = taken
         yield
     result = Tracked(shot, states)
+    result.steps = steps
     missed = inner[~result.met[inner]]
     if len(missed):
         yield from _meet(shot, result, missed, method, seed)
@@ -252,7 +259,9 @@ def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indic
         before = np.maximum(after - 1, 0)
         nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
         some = result.states.take(nearest).like(result.states.take(missed))
-        descend(shot.tree, some, at_one_level([_tight(shot.tree, task.take(missed)) for task in shot.tasks]))
+        taken, tasks = np.zeros(len(missed), np.intp), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
+        descend(shot.tree, some, at_one_level(tasks), steps=taken)
+        result.steps[missed] += taken
         yield
         if not _keep(shot, result, missed, some):
             break

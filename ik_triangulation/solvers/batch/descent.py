@@ -50,12 +50,17 @@ PLAIN = Descent()
 
 
 def descend(
-    tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent = PLAIN, groups: Indices | None = None
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    bounds: Descent = PLAIN,
+    groups: Indices | None = None,
+    steps: Indices | None = None,
 ) -> tuple[Mask, Numbers]:
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
     The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
-    one of them is met.
+    one of them is met. The number of steps that each takes, refused ones included, is added to `steps` (F).
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
@@ -63,6 +68,8 @@ def descend(
         some = states.take(part)  # arrays that are seen through a slice: what is written there is written to all
         run = _Run(tree, some, [task.take(part) for task in tasks], bounds, None if groups is None else groups[part])
         met[part], value[part] = run.finished()
+        if steps is not None:
+            steps[part] += run.steps
     return met, value
 
 
@@ -108,7 +115,7 @@ class _Run:
         self.failed, self.any_failed = np.zeros(count, int), False
         self.damping, self.aim = np.zeros(count), np.ones(count)
         self.best, self.best_at = self.now.value.copy(), np.zeros(count, int)
-        self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
+        self.met, self.value, self.steps = np.zeros(count, bool), np.full(count, np.inf), np.zeros(count, np.intp)
         self.is_point = _is_point(tree, tasks)
 
     def finished(self) -> tuple[Mask, Numbers]:
@@ -156,7 +163,7 @@ class _Run:
                 done |= np.isin(self.groups[active], self.groups[active[now.met]])
             if not done.any():
                 return True
-        self.met[active], self.value[active] = now.met, now.value
+        self.met[active], self.value[active], self.steps[active] = now.met, now.value, number
         left = np.flatnonzero(~done)
         if number:
             # If all of them are left off at once, no index is needed.
