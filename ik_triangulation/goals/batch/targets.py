@@ -83,7 +83,9 @@ def _segment(shape: Segment, points: Numbers) -> Numbers:
 
 
 def _sphere(shape: Sphere, points: Numbers) -> Numbers:
-    return _column(shape.centre) + shape.radius * _directions(points - _column(shape.centre), Vector((0.0, 0.0, 1.0)), 0.0)
+    return _column(shape.centre) + shape.radius * _directions(
+        points - _column(shape.centre), Vector((0.0, 0.0, 1.0)), 0.0
+    )
 
 
 def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
