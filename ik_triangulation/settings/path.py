@@ -28,7 +28,7 @@ class PathSettings:
     smooth: bool = setting(
         BoolProperty,
         "No Jumps",
-        "Choose the poses of a bake together, so that joints do not jump where it can be avoided; needs Finish",
+        "Solve all frames of a bake together, so that joints do not jump where it can be avoided; needs Finish",
         default=True,
         flag=Flag("--no-smooth", "do not remove joint jumps"),
         preset=True,
