@@ -101,8 +101,8 @@ def _chunks(count: int, size: int, groups: Indices | None) -> list[slice]:
 class _Run:
     """The descent of one chunk. Arrays are those of the states that are not done yet, whose indices are `active`.
 
-    `steps` are those made, of all states. Of a state whose last steps were refused, `failed` counts these, `damping` is the next one's and `aim` its share of
-    the errors.
+    `steps` are those made, of all states. Of a state whose last steps were refused, `failed` counts these, `damping` is
+    the next one's and `aim` its share of the errors.
     """
 
     def __init__(

@@ -63,7 +63,8 @@ def restart(
 ) -> None:
     """Try the states that are not `met` again; states, `met` and `value` are changed in place where that helps.
 
-    The steps of all starts of each state are added to `steps` (F). Of the poses of a round that meet the tasks after equally many steps the one with the least rotation is taken.
+    The steps of all starts of each state are added to `steps` (F). Of the poses of a round that meet the tasks after
+    equally many steps the one with the least rotation is taken.
     """
     random = np.random.default_rng(seed)
     trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations))
