@@ -1,48 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solving of a limb at the present frame, and baking of limbs over a range: read, solve, check, write.
 
-Everything is planned and solved before the first write, and the file is left as it was if anything fails.
+A limb is planned and solved before it is written, and the file is left as it was if anything fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 from time import perf_counter
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative, relay
+from ..cooperative import Job, cooperative
 from ..errors import AnimationError
-from ..goals import Goal
 from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import Bones, find_bone
-from ..rig.bake_record import record_bake, recorded_bake
+from ..rig.bake_record import recorded_bake
 from ..rig.checks import check_limb, check_range, check_separate
-from ..rig.clock import Clock, evaluated_time
-from ..rig.dependencies import Dependencies, in_order
-from ..rig.destination import Destination, Made
+from ..rig.clock import Clock
+from ..rig.dependencies import Dependencies, in_waves
+from ..rig.destination import Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import Samples
 from ..rig.frames.sampling import sample
-from ..rig.keyframes import check_keys, key_frames, made_by_hand, remove_keys
+from ..rig.keyframes import check_keys, key_frames, remove_keys
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
-from .ends import kept_last, seams
-from .frame_solver import Jumps, SolvedFrame, follow, outside, smoothed
-from .judge import missed_frames, moved_inside, report_of
-from .measure import Watch, measure_frames, measure_now
+from .bake_wave import BakePlan, Span, bake_together
+from .frame_solver import follow, outside
+from .judge import moved_inside, report_of
+from .measure import Watch, measure_now
 from .report import Report
-from .shot import solve_together
-from .write import WrittenKeys, write_bake, write_pose
-
-Span = tuple[int, int, float]  # first frame, last frame, step
+from .write import WrittenKeys, write_pose
 
 
 def solve_pose(
@@ -142,17 +137,15 @@ def bake_spans(
         all_frames.append(_frames_of(limb, scene, *span))
     links: dict[int, Links | None] = {}
     plans = [
-        _Plan(limb, span, FrameReader(limb, scene, view_layer, frames, known), Watch(limb, links), found)
+        BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), Watch(limb, links), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
     made: Made = {}
     whole, done = sum(plan.parts for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
     with ExitStack() as undo:
-        for limb in in_order(limbs, known):
-            plan = by_limb[id(limb)]
-            first, last = (evaluated_time(scene, frame) for frame in plan.span[:2])
-            for part in _bake_planned(plan, Destination(first, last, made), undo, seconds, keep):
+        for wave in in_waves(limbs, known):
+            for part in bake_together([by_limb[id(limb)] for limb in wave], made, undo, seconds, keep):
                 done += part
                 yield done, whole
         for plan in plans:
@@ -161,71 +154,6 @@ def bake_spans(
                 mark(scene, name, plan.report.missed, *plan.span[:2], undo)
         undo.pop_all()
     return [plan.report for plan in plans]
-
-
-@dataclass
-class _Plan:
-    """A limb of a bake with its span, reader, watch and the warnings so far, and finally the report on it."""
-
-    limb: Limb
-    span: Span
-    reader: FrameReader
-    watch: Watch
-    warnings: list[str]
-    report: Report = field(init=False)
-
-    @property
-    def parts(self) -> int:
-        """The number of frames to step through and to solve."""
-        return len(self.reader.frames) + self.reader.parts
-
-
-def _bake_planned(plan: _Plan, destination: Destination, undo: ExitStack, seconds: float, keep: bool) -> Iterator[int]:
-    """Bake one limb of several: yields 1 for each frame that is done, and 0 in between."""
-    limb, reader, watch, warnings, started = plan.limb, plan.reader, plan.watch, plan.warnings, perf_counter()
-    scene, view_layer = reader.scene, reader.view_layer
-    bones = Bones(limb.armature, limb.bones, limb.solved)
-    samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
-    solved, find_jumps = yield from _solved(limb, bones, samples, reader)
-    warnings += reader.warnings
-    begin, ends = solved[0].now, plan.span[:2]
-    if not keep:  # a re-bake begins with the last bake
-        warnings += moved_inside(outside(bones, begin), begin.frame)
-    times = map(Clock(scene, limb.armature).time, ends)
-    kept = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
-    if kept:
-        warnings.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
-    writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer, kept=kept)
-    written = yield from relay(writing, 0)
-    record_bake(limb, plan.span, destination.bag(limb.destination, limb.armature, undo), undo)
-    yield 0
-    measured = yield from relay(measure_frames(watch, reader, solved, written.at, seconds, by_hand=bool(kept)), 0)
-    view_layer.update()
-    took, beyond = perf_counter() - started, seams(limb, solved, scene)
-    report = report_of(limb, solved, took, written, warnings, lambda: [*find_jumps(), *beyond], measured)
-    plan.report = replace(report, warnings=[*report.warnings, *missed_frames(report.judged)])
-
-
-def _solved(
-    limb: Limb, bones: Bones, samples: Samples, reader: FrameReader
-) -> Generator[int, None, tuple[Sequence[SolvedFrame], Jumps]]:
-    """Solve all frames together, or one after the other where they cannot be; yields the frames that are done."""
-
-    def keep_last(goal: Goal) -> SolvedFrame | None:
-        return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
-
-    shot = yield from relay(solve_together(limb, bones, samples, keep_last), 0)
-    if shot is not None:
-        yield len(samples)
-        return shot, shot.jumps
-    solved = []
-    for each in follow(limb, bones, samples):
-        solved.append(each)
-        yield 1
-    last = keep_last(solved[-1].goal) if len(solved) > 1 else None
-    if last and len(last.pose) == len(solved[-1].pose):
-        solved[-1] = last
-    return (yield from relay(smoothed(limb, bones, solved), 0))
 
 
 @cooperative

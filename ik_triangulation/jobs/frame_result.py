@@ -24,8 +24,9 @@ class FrameResult(NamedTuple):
     """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
 
     `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is the
-    deviation of the tip from the orientation asked for; None if none is. A frame that is not `due` is on its way, and
-    `error` is the distance to the intermediate target of that frame.
+    deviation of the tip from the orientation asked for; None if none is. `iterations` are those of the solver, or where
+    all frames are solved together the steps of Gauss-Newton; restarts that are made together count as none. A frame
+    that is not `due` is on its way, and `error` is the distance to the intermediate target of that frame.
     """
 
     frame: float

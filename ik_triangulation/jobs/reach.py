@@ -31,7 +31,7 @@ from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
 from .reach_motion import ReachMotion, ReachStyle, TargetVisit
 from .report import Report
-from .write import write_bake
+from .write import LimbBake, write_bakes
 
 PATHS = ("LINE", "ARC")
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
@@ -149,8 +149,8 @@ def reach_through(
     with ExitStack() as undo:
         destination = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
         ends = frame_start, last
-        writing = write_bake(limb, solved, ends, destination, undo, scene=scene, view_layer=view_layer)
-        written = yield from relay(writing, (whole, whole))
+        writing = write_bakes([LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer)
+        (written,) = yield from relay(writing, (whole, whole))
         checked = {*ends, *(stop.frame for stop in stops)}
         some = [i for i in written.at if solved[i].now.frame in checked]
         reader = next((each for each in readers if each.stepped), readers[0])

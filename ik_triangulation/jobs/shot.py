@@ -15,14 +15,14 @@ from ..goals import Goal
 from ..goals.batch import AlongTask, OrientTask, Task
 from ..goals.batch.from_goals import point_task, tasks_of
 from ..kinematics import Pose
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import at, lengths, rotate
 from ..motion.jumps import FEW, Jump, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
 from ..motion.tracking import Shot, Tracked
-from ..motion.turns import leaps_of, standing_out, turns_along, ways_of
+from ..motion.turns import leaps_of, standing_out, turns_of, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
@@ -32,21 +32,18 @@ from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_sett
 
 _UNIFORM = 1e-6  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
+_NEAR = 64  # frames whose rotations are made together for single frames
 
 KeepLast = Callable[[Goal], "SolvedFrame | None"]
 
 
 class SolvedShot(Sequence[SolvedFrame]):
-    """Solved frames of one chain.
-
-    `rotations` (n, 4, F) are those of its joints as solved. The first frame, and the last one if it was kept, are those
-    given.
-    """
+    """Solved frames of one chain. The first frame, and the last one if it was kept, are those given."""
 
     def __init__(self, problem: ShotProblem, path: Tracked, fixed: dict[int, SolvedFrame]) -> None:
         self.problem, self._path, self._fixed = problem, path, fixed
         self.samples, self.chain = problem.samples, problem.start.chain
-        self.rotations: Numbers = problem.tree.rotations(path.states)
+        self._near: tuple[int, Numbers] = 0, np.empty((0, 4, 0))  # rotations of the frames from one on
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -70,10 +67,21 @@ class SolvedShot(Sequence[SolvedFrame]):
                 pose.put(i, rotation)
         error = (goal.target.closest(pose.tip) - pose.tip).length
         start = pose if now.limb.influence == 1.0 else at_frame(now, self.problem.bones)
-        return SolvedFrame(now, goal, Solution(pose, error, 0, error <= goal.tolerance), shown_pose(now, start, pose))
+        solution = Solution(pose, error, int(self._path.steps[k]), error <= goal.tolerance)
+        return SolvedFrame(now, goal, solution, shown_pose(now, start, pose))
+
+    @property
+    def rotations(self) -> Numbers:
+        """Rotations of the joints as solved (n, 4, F), made anew whenever they are asked for."""
+        return self.problem.tree.rotations(self._path.states)
 
     def _rotations_at(self, k: int) -> list[Quaternion]:
-        return [Quaternion(rotation) for rotation in self.rotations[:, :, k]]
+        begin, near = self._near
+        if not begin <= k < begin + near.shape[-1]:
+            begin = k - k % _NEAR
+            near = self.problem.tree.rotations(self._path.states.take(slice(begin, begin + _NEAR)))
+            self._near = begin, near
+        return [Quaternion(rotation) for rotation in near[:, :, k - begin]]
 
     @property
     def is_written(self) -> bool:
@@ -87,8 +95,12 @@ class SolvedShot(Sequence[SolvedFrame]):
         scales = lengths(axes.swapaxes(0, 1))
         if np.ptp(scales, axis=0).max() <= _UNIFORM * scales.max():
             return self._path.off[0] * scales[0]
-        errors = self.problem.tasks[0].measure(Geometry(self.problem.tree, self._path.states)).errors
-        return lengths(np.einsum("ijf,jf->if", np.broadcast_to(axes, (3, 3, len(self))), errors))
+        found = np.empty(len(self))
+        for frames in blocks(len(self), len(self.chain.joints)):
+            geometry = Geometry(self.problem.tree, self._path.states.take(frames))
+            errors = self.problem.tasks[0].take(frames).measure(geometry).errors
+            found[frames] = lengths(rotate(at(axes, frames), errors))
+        return found
 
     @property
     def angles(self) -> Numbers | None:
@@ -98,7 +110,7 @@ class SolvedShot(Sequence[SolvedFrame]):
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
-        found = standing_out(turns_along(self.rotations), FEW).tolist()
+        found = standing_out(turns_of(self.problem.tree, self._path.states), FEW).tolist()
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
 
 

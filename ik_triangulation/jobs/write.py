@@ -6,12 +6,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import FCurve, Object, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work, finished
@@ -22,13 +21,23 @@ from ..rig.channel_runs import run_of
 from ..rig.clock import Clock
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
-from ..rig.keyframes import GENERATED, ByHand, Channel, is_linear, values_before, write_keys
+from ..rig.keyframes import (
+    GENERATED,
+    AnimatedValues,
+    ByHand,
+    Channel,
+    is_linear,
+    replace_keys,
+    values_before,
+    write_keys,
+)
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
 from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
 from .written import ShotArrays, SolvedArrays, arrays_of
 
+_NONE = np.empty((0, 4), np.float32)
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
@@ -69,27 +78,79 @@ def key_present_pose(limb: Limb, scene: Scene, view_layer: ViewLayer) -> int:
     return keys
 
 
-def write_bake(
-    limb: Limb,
-    solved: Sequence[SolvedFrame],
-    ends: tuple[float, float],
-    destination: Destination,
-    undo: ExitStack,
-    *,
-    scene: Scene,
-    view_layer: ViewLayer,
-    kept: Mapping[str, ByHand] | None = None,
-) -> Work[WrittenKeys]:
-    """Replace the keys between two frames, the `ends`, by those of the solved frames, and pose the present frame.
+class LimbBake(NamedTuple):
+    """The solved frames of a limb to write between two frames, the `ends`; keys in `kept`, by bone, stay."""
 
-    With key reduction some of these keys are dropped. Keys in `kept`, by bone, stay, and then no others are dropped.
-    Closing `undo` restores everything, also if the work is closed before its end.
+    limb: Limb
+    solved: Sequence[SolvedFrame]
+    ends: tuple[float, float]
+    destination: Destination
+    kept: Mapping[str, ByHand] = {}
+
+
+def write_bakes(
+    bakes: Sequence[LimbBake], undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
+) -> Work[list[WrittenKeys]]:
+    """Replace the keys of limbs between their ends by those of the solved frames, and pose the present frame.
+
+    Blender evaluates all of them once: it copies the whole action for that. With key reduction some keys are dropped,
+    unless there are keys to be kept. Values that were posed without a keyframe stay as `view_layer` shows them. Closing
+    `undo` restores everything, also if the work is closed before its end.
     """
-    (first, last), kept = ends, kept or {}
-    clock, arrays = Clock(scene, limb.armature), arrays_of(solved)
-    linear = is_linear(arrays.frames, first, last, limb.interpolation)
+    paths: dict[Object, list[str]] = {}
+    for bake in bakes:
+        armature = bake.limb.armature
+        paths.setdefault(armature, []).extend(bone.path_from_id(channel(bone)[0]) for bone in bake.limb.pose_bones)
+    saved = [AnimatedValues(armature, some) for armature, some in paths.items()]
+    for values in saved:
+        undo.callback(values.update_and_restore, view_layer)
+    written, shown = [], []
+    for bake in bakes:
+        keys, runs = yield from _write(bake, undo, scene)
+        written.append(keys)
+        shown.append(runs)
+    view_layer.update()
+    runs_of: dict[Object, list[Channel]] = {}
+    for bake, runs in zip(bakes, shown, strict=True):
+        runs_of.setdefault(bake.limb.armature, []).extend(runs)
+    for armature, values in zip(paths, saved, strict=True):
+        values.restore([(run.path, index) for run in runs_of[armature] for index in run.indices])
+    yield
+    frame = scene.frame_current + scene.frame_subframe
+    for bake, runs in zip(bakes, shown, strict=True):
+        _show(bake, runs, Clock(scene, bake.limb.armature).time(frame), undo)
+    return written
+
+
+def _write(bake: LimbBake, undo: ExitStack, scene: Scene) -> Work[tuple[WrittenKeys, list[Channel]]]:
+    """Replace the keys of one limb, and evaluate nothing; returns what was written, and the channels without values."""
+    limb, clock, kept = bake.limb, Clock(scene, bake.limb.armature), bool(bake.kept)
+    first, last = map(clock.time, bake.ends)
+    keys = yield from _keys_of(bake, clock, first)
+    bag = bake.destination.bag(limb.destination, limb.armature, undo)
+    count = yield from replace_keys(
+        bag, keys.runs, keys.times, first, last, undo, keys.interpolation, kind=GENERATED, keep=kept
+    )
+    written = WrittenKeys(count, max(keys.full, count) if limb.reduce else count, keys.at, keys.deviation)
+    return written, [run._replace(values=_NONE, slopes=None) for run in keys.runs]
+
+
+class _Keys(NamedTuple):
+    """Keys to write: channels with their `times` and interpolation; the rest is that of WrittenKeys."""
+
+    runs: list[Channel]
+    times: list[float]
+    interpolation: str
+    full: int
+    at: Sequence[int]
+    deviation: float
+
+
+def _keys_of(bake: LimbBake, clock: Clock, first: float) -> Work[_Keys]:
+    """Make the keys of a limb's solved frames, which run on from those before `first` (evaluated time)."""
+    limb, kept, arrays = bake.limb, bake.kept, arrays_of(bake.solved)
+    linear = is_linear(arrays.frames, *bake.ends, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
-    first, last, shown = map(clock.time, (first, last, scene.frame_current + scene.frame_subframe))
     times = [clock.time(frame) for frame in arrays.frames]
     before = {}
     for name in limb.in_order:
@@ -100,22 +161,7 @@ def write_bake(
     if limb.reduce and runs and len(times) > 2 and not kept and arrays.alike:
         at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
         runs = _thinned(runs, at, curves)
-    keys = yield from write_keys(
-        limb.armature,
-        runs,
-        [times[i] for i in at],
-        first,
-        last,
-        view_layer,
-        undo,
-        interpolation=interpolation,
-        kind=GENERATED,
-        bag_of=partial(destination.bag, limb.destination),
-        keep=bool(kept),
-        show=True,
-    )
-    _show(limb.armature, runs, shown, destination.shown(limb.destination, limb.armature, shown), undo)
-    return WrittenKeys(keys, max(full, keys) if limb.reduce else keys, at, deviation)
+    return _Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
 
 
 def _runs(
@@ -188,23 +234,16 @@ def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
     return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
 
 
-def _show(
-    armature: Object,
-    runs: Sequence[Channel],
-    frame: float,
-    curves: Mapping[tuple[str, int], FCurve],
-    undo: ExitStack,
-) -> None:
+def _show(bake: LimbBake, runs: Sequence[Channel], frame: float, undo: ExitStack) -> None:
     """Pose the baked bones by their curves, which Blender would only do at the next change of frame."""
+    limb = bake.limb
     for run in runs:
-        bone = armature.pose.bones[run.bone]
-        prop, _ = channel(bone)
-        values = list(getattr(bone, prop))
-        for index in run.indices:
-            if (run.path, index) not in curves:
-                continue
-            values[index] = curves[run.path, index].evaluate(frame)
-        _put(armature, run, values, undo)
+        bone = limb.armature.pose.bones[run.bone]
+        values = list(getattr(bone, channel(bone)[0]))
+        curves = bake.destination.shown(limb.destination, limb.armature, frame, run.path)
+        for index in curves.keys() & run.indices:
+            values[index] = curves[index].evaluate(frame)
+        _put(limb.armature, run, values, undo)
 
 
 def _put(armature: Object, run: Channel, values: Sequence[float], undo: ExitStack) -> None:

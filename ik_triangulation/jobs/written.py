@@ -95,7 +95,7 @@ class ShotArrays:
 
     def rotations(self, joint: str) -> Numbers:
         """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._shot.rotations[self._places[joint]].T)
+        return np.ascontiguousarray(self._rotations[self._places[joint]].T)
 
     def freedoms(self, joint: str) -> Freedoms:
         """Return the freedom of a joint."""
@@ -116,8 +116,12 @@ class ShotArrays:
         """Return the forward kinematics of all frames."""
         count = len(self._shot)
         bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
-        rotations = np.moveaxis(self._shot.rotations, -1, 0)
+        rotations = np.moveaxis(self._rotations, -1, 0)
         return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
+
+    @cached_property
+    def _rotations(self) -> Numbers:
+        return self._shot.rotations
 
 
 def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:

@@ -10,6 +10,7 @@ from mathutils import Matrix, Quaternion
 
 from ..kinematics import Chain, Pose
 from ..kinematics.arrays import Array
+from ..kinematics.batch.algebra import matrices, product, rotate
 from ..kinematics.euler import AXES, PARITY
 
 
@@ -58,10 +59,10 @@ class BatchKinematics:
     def _plain_tips(self, rotations: Array, frames: Array) -> Array:
         """Positions of the end effector (3 x n) in the frame of the chain's parent."""
         chains = self.which[frames] if len(self.chains) > 1 else slice(0, 1)
-        turned, offsets = _matrices(_product(self._rests[..., chains], rotations)), self._offsets[..., chains]
+        turned, offsets = matrices(product(self._rests[..., chains], rotations)), self._offsets[..., chains]
         there = self._tips[:, chains]  # from the tip to the root: everything beyond a joint rotates with it
         for i in range(len(turned) - 1, -1, -1):
-            there = offsets[i] + _rotated(turned[i], there)
+            there = offsets[i] + rotate(turned[i], there)
         return there
 
 
@@ -98,38 +99,6 @@ def quaternions_of(values: Array, mode: str) -> Array:
     return result
 
 
-def _product(after: Array, before: Array) -> Array:
-    """Product of quaternions (... x 4 x n): `before` first."""
-    (a, b, c, d), (w, x, y, z) = np.moveaxis(after, -2, 0), np.moveaxis(before, -2, 0)
-    return np.stack(
-        (
-            a * w - b * x - c * y - d * z,
-            a * x + b * w + c * z - d * y,
-            a * y - b * z + c * w + d * x,
-            a * z + b * y - c * x + d * w,
-        ),
-        -2,
-    )
-
-
-def _matrices(rotations: Array) -> Array:
-    """Rotation matrices (... x 3 x 3 x n) of unit quaternions (... x 4 x n)."""
-    w, x, y, z = (rotations[..., i, :] for i in range(4))
-    x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz, xy, xz, yz, wx, wy, wz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
-    found: Array = np.empty((*rotations.shape[:-2], 3, 3, rotations.shape[-1]))
-    found[..., 0, 0, :], found[..., 0, 1, :], found[..., 0, 2, :] = 1.0 - (yy + zz), xy - wz, xz + wy
-    found[..., 1, 0, :], found[..., 1, 1, :], found[..., 1, 2, :] = xy + wz, 1.0 - (xx + zz), yz - wx
-    found[..., 2, 0, :], found[..., 2, 1, :], found[..., 2, 2, :] = xz - wy, yz + wx, 1.0 - (xx + yy)
-    return found
-
-
 def _columns(rows: Sequence[object]) -> Array:
     """Return an array whose last axis runs over the rows."""
     return np.ascontiguousarray(np.moveaxis(np.array(rows, np.float64), 0, -1))
-
-
-def _rotated(turned: Array, vectors: Array) -> Array:
-    """Rotate vectors (3 x n) by matrices (3 x 3 x n)."""
-    rotated: Array = turned[:, 0] * vectors[0] + turned[:, 1] * vectors[1] + turned[:, 2] * vectors[2]
-    return rotated

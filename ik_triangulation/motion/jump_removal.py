@@ -5,7 +5,8 @@ Source: following a path by small steps from either end is the strength of Gauss
 gradient-methods); the choice among several poses a frame is that of Viterbi 1967 (viterbi.py). Around each jump the
 path is continued from before it and backwards from after it, and the two are blended, with each blend brought back to
 the target: if the joints have room, that distributes the jump over many frames. If that is not enough, alternative
-poses drawn at random inside the limits are followed over the whole path, and the cheapest path through all is taken.
+poses drawn at random inside the limits are followed through the frames around it, and the cheapest path through all is
+taken.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..cooperative import Work
 from ..solvers.restarts import perturb
 from .jumps import FAR, REACH, SOFT_GOALS, Rotations, fast, reason, turn
 from .meeting import posed
-from .path import Candidates
+from .path import Candidates, groups_of
 from .smoothing import SmoothedPath
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved again, tried in this order
@@ -26,6 +27,7 @@ _MANY = 0.33  # share of the frames to solve again, above which all are
 _SEARCH_STEPS = 40  # of Gauss-Newton that bring a random pose to the target
 _RANDOM_POSES = 8  # that are followed from each jump
 _MAX_TRACKS = 16  # that are followed to both ends
+_SEARCHED = 128  # frames around a jump through which they are followed
 _SAME = 1e-3  # [rad] difference up to which poses are the same
 
 
@@ -78,8 +80,17 @@ class Path(SmoothedPath):
             yield from self._choose([dict(enumerate(found, a + 1))], a, b)
 
     def _search(self, jumping: Sequence[int], random: Random) -> Work[None]:
-        """Follow both sides of these jumps and random poses to both ends, and choose the cheapest path through all."""
-        count = len(self.rotations)
+        """Search other poses around each group of these jumps; a path of any length is followed only there."""
+        last = len(self.rotations) - 1
+        for first, final in groups_of(jumping, _SEARCHED):
+            a, b = max(-1, first - 1 - _SEARCHED), min(last, final + _SEARCHED)
+            yield from self._search_between(a, b, [k for k in jumping if first <= k <= final], random)
+
+    def _search_between(self, a: int, b: int, jumping: Sequence[int], random: Random) -> Work[None]:
+        """Follow both sides of these jumps and random poses to frames `a` and `b`, and choose the cheapest path.
+
+        These two frames stay unless the path ends there.
+        """
         worst = max(self._turns[k] for k in jumping)
         tracks: list[Candidates] = []
         for k in jumping:
@@ -97,10 +108,10 @@ class Path(SmoothedPath):
                 if any(start in track and turn(track[start], rotations) < _SAME for track in tracks):
                     continue
                 track = {start: rotations}
-                track |= yield from self._track(rotations, range(start + 1, count), worst, tracks)
-                track |= yield from self._track(rotations, range(start - 1, -1, -1), worst, tracks)
+                track |= yield from self._track(rotations, range(start + 1, b + 1), worst, tracks)
+                track |= yield from self._track(rotations, range(start - 1, a, -1), worst, tracks)
                 tracks.append(track)
-        yield from self._choose(tracks, -1, count - 1)
+        yield from self._choose(tracks, a, b)
 
     def _track(
         self, rotations: Rotations, frames: Iterable[int], most: float = pi, others: Sequence[Candidates] = ()

@@ -80,8 +80,22 @@ class KnotMethod:
 
     def calmest(self) -> KnotMethod:
         """Return Gauss-Newton for the same path."""
+        if self._settings.solver == _CALMEST:
+            return self
         settings = replace(self._settings, solver=_CALMEST)
         return KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
+
+    def part(self, begin: int, first: States) -> KnotMethod:
+        """Return the method for the frames from `begin` on, of which the `first` has this state."""
+        base_at, goal_at = self._base_at, self._goal_at
+        return KnotMethod(
+            self._tree,
+            [task.take(slice(begin, None)) for task in self._tasks],
+            self._pose(Pose(self._first.chain, base_at(begin), self._first.rotations), first),
+            lambda k: base_at(begin + k),
+            lambda k: goal_at(begin + k),
+            self._settings,
+        )
 
     def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
         goal = self._goal_at(k)

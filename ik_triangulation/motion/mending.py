@@ -3,8 +3,9 @@
 
 Where the joints have room, the frames around a jump are interpolated anew and brought to their goals. If the limb's own
 method leads from one branch to another too often for that, Gauss-Newton leads from knot to knot, which rotates the
-joints least. Around what is left other branches are searched. All but the second look only at a window of the path, so
-that the work grows with the number of jumps and not with the length of the path.
+joints least. Around what is left other distances between knots are tried, then other branches are searched. All but the
+second look only at a window of the path, so that the work grows with the number of jumps and not with the length of the
+path.
 
 Frames are replaced only if no more of them are missed and the largest turn is at least halved, so that a calm limb is
 not exchanged for another one that is hardly calmer.
@@ -13,20 +14,25 @@ not exchanged for another one that is hardly calmer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
-from ..kinematics.batch import States
 from .branches import other_branches
-from .tracking import KNOT_WAY, Method, Shot, Tracked, corrected, interpolated, smooth, track
-from .turns import jumps_of, turns_along
+from .jumps import NEAR
+from .tracking import Method, Shot, Tracked, corrected, interpolated, knot_way, smooth, track
+from .turns import jumps_of, turns_of
 
-Proposal = Callable[[Shot, Tracked, int], Iterator[States]]  # other states of a part, from its present path
+Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
-_FEW_JUMPS = 3  # that are removed from the path of the limb's own method
+_NARROW = 8  # the most of them where a frame near by is out of reach
+_MENDED = 24  # jumps that are looked at in one round
+_FEW_JUMPS, _RARE = 3, 0.002  # jumps, also as a share of the frames, that are removed from the method's own path
+_OTHER_WAYS = (0.25, 0.15)  # of the reach between knots
+_STRETCH = 128  # frames around a jump in which these are tried
 _SEARCHED = 64  # frames around a jump in which other branches are searched
 _SEARCHES = 8  # at most
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
@@ -36,25 +42,43 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
-    path = yield from track(shot, method, KNOT_WAY, seed)
-    if len(jumps_in(shot, path)) <= _FEW_JUMPS:
+    path = yield from track(shot, method, knot_way(shot.tree), seed)
+    found = len(jumps_in(shot, path))
+    if not found:
+        return path
+    avoidable = len(_avoidable(shot, path))
+    calmest = method.calmest()
+    if avoidable <= max(_NARROW = 8  # the most of them where a frame near by is out of reach
+_MENDED = 24  # jumps that are looked at in one round
+_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
         yield from _mend(shot, path, method, seed)
-    if len(jumps_in(shot, path)):
-        path = _better(shot, path, (yield from track(shot, method.calmest(), KNOT_WAY, seed)))
+    if calmest is not method and len(_avoidable(shot, path)):
+        path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
         yield from _mend(shot, path, method, seed)
-    for begin, end in [*_windows(shot, jumps_in(shot, path), _SEARCHED)][:_SEARCHES]:
-        yield from _replace(shot, path, begin, end, method, seed, other_branches)
+    for way in _OTHER_WAYS:
+        for begin, end in [*_windows(shot, _avoidable(shot, path), _STRETCH)][:_MENDED]:
+            yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
+    for begin, end in [*_windows(shot, _avoidable(shot, path), _SEARCHED)][:_SEARCHES]:
+        yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
     return path
+
+
+def _avoidable(shot: Shot, path: Tracked) -> Indices:
+    """Jumps that neither the goal explains nor a frame near them that is out of reach."""
+    jumping = jumps_in(shot, path)
+    missed = np.concatenate(([0], np.cumsum(~path.met)))
+    first, last = np.maximum(jumping - NEAR, 0), np.minimum(jumping + NEAR, len(path.met))
+    return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
 def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
-        jumping = jumps_in(shot, path)
+        jumping = jumps_in(shot, path) if margin <= _NARROW else _avoidable(shot, path)
         if not len(jumping):
             break
-        for begin, end in _windows(shot, jumping, margin):
-            yield from _replace(shot, path, begin, end, method, seed, _through)
+        for begin, end in [*_windows(shot, jumping, margin)][:_MENDED]:
+            yield from _replace(shot, path, begin, end, method, seed, _through, _turns_less)
 
 
 def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
@@ -62,8 +86,9 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
     for halving in range(_HALVINGS):
         states = path.states.copy()
         smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
-        other = yield from corrected(shot, states, method, seed)
+        other = yield from corrected(shot, states, method, seed, search=False)
         if other.met.sum() >= path.met.sum():
+            other.steps += path.steps
             return other
     return path
 
@@ -74,7 +99,7 @@ def jumps_in(shot: Shot, path: Tracked) -> Indices:
 
 
 def _turns(shot: Shot, path: Tracked) -> Numbers:
-    return turns_along(shot.tree.rotations(path.states))
+    return turns_of(shot.tree, path.states)
 
 
 def _better(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
@@ -91,22 +116,43 @@ def _largest(shot: Shot, path: Tracked) -> float:
 
 
 def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
-    """First and last frame around each jump; windows end at jumps of the goal, where another motion begins."""
-    last = len(shot.frames) - 1
+    """First and last frame around each jump that is not in a window before.
+
+    Windows end at jumps of the goal, where another motion begins.
+    """
+    last, covered, cuts = len(shot.frames) - 1, -1, shot.cuts
     for k in jumping.tolist():
-        begin = max(0, k - 1 - margin, *(c for c in shot.cuts.tolist() if c <= k - 1))
-        end = min(last, k + margin, *(c - 1 for c in shot.cuts.tolist() if c > k))
-        yield begin, end
+        if k > covered:
+            covered = min(last, k + margin, *(cuts[cuts > k] - 1).tolist())
+            yield max(0, k - 1 - margin, *cuts[cuts < k].tolist()), covered
 
 
-def _through(part: Shot, path: Tracked, seed: int) -> Iterator[States]:
-    """The frames between both ends, interpolated."""
+def _through(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
+    """The path with the frames between both ends interpolated."""
     ends = np.array([0, len(path.met) - 1])
-    yield interpolated(part.tree, ends, path.states.take(ends), part.frames)
+    yield corrected(part, interpolated(part.tree, ends, path.states.take(ends), part.frames), method, seed, search=False)
+
+
+def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
+    """The path with knots every `way` of the reach."""
+    yield track(part, method, way, seed, search=False)
+
+
+def _by_other_branches(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
+    """Paths through other poses at the knots."""
+    for states in other_branches(part, path, seed):
+        yield corrected(part, states, method, seed, search=False)
 
 
 def _replace(
-    shot: Shot, path: Tracked, begin: int, end: int, method: Method, seed: int, propose: Proposal
+    shot: Shot,
+    path: Tracked,
+    begin: int,
+    end: int,
+    method: Method,
+    seed: int,
+    propose: Proposal,
+    is_calmer: Callable[[Shot, Tracked, Tracked], bool],
 ) -> Work[None]:
     """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
     window = np.arange(begin, end + 1)
@@ -121,29 +167,23 @@ def _replace(
         np.zeros(0, np.intp),
     )
     before = Tracked(part, path.states.take(window))
-    for states in propose(part, before, seed):
-        after = yield from corrected(part, states, _Part(method, begin), seed)
-        if _most(shot, after.states) <= _HALF * _most(shot, before.states) and after.met.sum() >= before.met.sum():
+    for work in propose(part, before, method.part(begin, part.first), seed):
+        after = yield from work
+        if after.met.sum() >= before.met.sum() and is_calmer(part, before, after):
             path.put(window, after.states, after)
             return
 
 
-def _most(shot: Shot, states: States) -> float:
-    """Largest turn [rad] of a joint from state to state."""
-    return float(turns_along(shot.tree.rotations(states)).max())
+def _turns_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
+    """Tell whether the largest turn is at least halved."""
+    return _most(shot, after) <= _HALF * _most(shot, before)
 
 
-class _Part(Method):
-    """The method of a path on some of its frames, from `begin` on."""
+def _jumps_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
+    """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
+    return _better(shot, before, after) is after and _most(shot, after) <= _most(shot, before)
 
-    def __init__(self, method: Method, begin: int) -> None:
-        self._method, self._begin = method, begin
 
-    def follow(self, frames: Indices) -> Work[States]:
-        return (yield from self._method.follow(frames + self._begin))
-
-    def refine(self, frames: Indices, states: States) -> Work[States]:
-        return (yield from self._method.refine(frames + self._begin, states))
-
-    def calmest(self) -> Method:
-        return _Part(self._method.calmest(), self._begin)
+def _most(shot: Shot, path: Tracked) -> float:
+    """Largest turn [rad] of a joint from frame to frame."""
+    return float(_turns(shot, path).max())

@@ -69,7 +69,7 @@ class FramePath:
         """
         last = len(self.rotations) - 1
         cuts = [k for k in jumps(self._turns) if self._leap(k)]
-        for first, final in _joined(jumping, margin):
+        for first, final in groups_of(jumping, margin):
             a = max(0, first - 1 - margin, *(k for k in cuts if k < first))
             b = min(last, final + margin, *(k - 1 for k in cuts if k > final))
             yield a, b, first, final
@@ -129,7 +129,7 @@ def _between(freedom: Freedom, before: Quaternion, after: Quaternion, share: flo
     return freedom.nearest(before.slerp(after, share).normalized())
 
 
-def _joined(jumping: Sequence[int], margin: int) -> list[tuple[int, int]]:
+def groups_of(jumping: Sequence[int], margin: int) -> list[tuple[int, int]]:
     """First and last jump of each group of jumps whose windows overlap."""
     groups: list[tuple[int, int]] = []
     for k in jumping:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.batch import Task
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, blocks
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import normalized
 from ..kinematics.batch.states import joined
@@ -25,11 +25,12 @@ from ..solvers.batch.restarts import restart
 from ..solvers.batch.system import System
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
+_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
 _FARTHEST = 32  # frames between two knots
-_PRECISE = 0.1  # share of its tolerance to which every frame is solved
+_PRECISE = 0.005  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
-_NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
+_NEARER = 0.02  # of the reach: less is not worth another pose for a frame that is missed anyway
 _AT_ONCE = 2048  # frames between two looks at what the user does
 _SEARCHED_AT_ONCE = 16  # and frames that are searched
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
@@ -45,24 +46,34 @@ class Method(Protocol):
         """Solve frames, each from its own state."""
 
     def calmest(self) -> Method:
-        """The method that rotates the joints least from knot to knot."""
+        """The method that rotates the joints least from knot to knot; the same object if this one does."""
+
+    def part(self, begin: int, first: States) -> Method:
+        """The method for the frames from `begin` on, of which the `first` has this state."""
 
 
 class Tracked:
     """A path: `states` of all frames, and how they stand to their goals.
 
     `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
-    each task is off, in its own unit.
+    each task is off, in its own unit. `steps` (F) are those of Gauss-Newton that brought each frame to its goal from
+    the knots beside it.
     """
 
     def __init__(self, shot: Shot, states: States) -> None:
-        system = System(shot.tree, states, shot.tasks)
-        self.states, self.met, self.value = states, system.met, system.value
-        self.off: Numbers = np.array([each.off for each in system.measured])
+        count = len(states)
+        self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
+        self.off = np.empty((len(shot.tasks), count))
+        self.steps = np.zeros(count, np.intp)
+        for frames in blocks(count, len(shot.tree.joints)):
+            some = states.take(frames)
+            self.put(frames, some, System(shot.tree, some, [task.take(frames) for task in shot.tasks]))
 
-    def put(self, frames: Indices, states: States, other: System | Tracked) -> None:
+    def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
         """Replace frames by states, as they stand in a system or a path of their own."""
         off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
+        if isinstance(other, Tracked):
+            self.steps[frames] += other.steps
         self.states.put(frames, states)
         self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
 
@@ -84,8 +95,8 @@ class Shot(NamedTuple):
     cuts: Indices
 
 
-def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> Work[Tracked]:
-    """Solve all frames, with knots every `way` of the reach."""
+def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:
+    """Solve all frames, with knots every `way` of the reach; `search` as in corrected()."""
     tree, count = shot.tree, len(shot.frames)
     knots = knots_of(shot.ways, shot.cuts, way)
     held = shot.last is not None and count > 1
@@ -95,28 +106,35 @@ def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> W
     width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
     _average(states, width // 2, _spans(shot.cuts, count))
     yield
-    return (yield from corrected(shot, states, method, seed))
+    return (yield from corrected(shot, states, method, seed, search))
 
 
-def corrected(shot: Shot, states: States, method: Method, seed: int = 0, inner: Indices | None = None) -> Work[Tracked]:
-    """Bring all frames, or the `inner` ones, to their goals from these states, which are changed."""
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search: bool = True) -> Work[Tracked]:
+    """Bring all frames to their goals from these states, which are changed; with `search` from others as well."""
     tree, count = shot.tree, len(states)
     states.put([0], shot.first)
     if shot.last is not None:
         states.put([count - 1], shot.last)
-    if inner is None:
-        inner = np.arange(1, count - (shot.last is not None))
+    inner, steps = np.arange(1, count - (shot.last is not None)), np.zeros(count, np.intp)
     for begin in range(0, len(inner), _AT_ONCE):
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
-        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]))
+        taken = np.zeros(len(part), np.intp)
+        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]), steps=taken)
         states.put(part, some)
+        steps[part] = taken
         yield
     result = Tracked(shot, states)
+    result.steps = steps
     missed = inner[~result.met[inner]]
-    if len(missed):
+    if len(missed) and search:
         yield from _meet(shot, result, missed, method, seed)
     return result
+
+
+def knot_way(tree: Tree) -> float:
+    """Share of the reach that the goal may move from one knot to the next."""
+    return KNOT_WAY if len(tree.joints) < _MANY else _SHORT_WAY
 
 
 def knots_of(ways: Numbers, cuts: Indices, way: float) -> Indices:
@@ -197,7 +215,7 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         some = yield from method.refine(missed, result.states.take(missed))
         _keep(shot, result, missed, some)
         return
-    missed = yield from _from_neighbours(shot, result, missed)
+    missed = yield from _from_others(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
     for begin in range(0, len(chosen), _SEARCHED_AT_ONCE):
         part = chosen[begin : begin + _SEARCHED_AT_ONCE]
@@ -205,7 +223,7 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         restart(tree, some, tasks, result.met[part], result.value[part], seed=seed)
         _keep(shot, result, part, some)
         yield
-    missed = yield from _from_neighbours(shot, result, missed)
+    missed = yield from _from_others(shot, result, missed, chosen)
     if len(missed) and len({task.level for task in shot.tasks}) > 1:
         _prioritised(shot, result, missed)
         yield
@@ -231,21 +249,25 @@ def _every(missed: Indices, distance: int) -> Mask:
     return chosen
 
 
-def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indices]:
-    """Solve frames that are missed from the pose of the nearest frame that is met; returns those still missed."""
+def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
+    """Solve frames that are missed from the pose of the nearest frame that is met or was searched; returns the rest."""
     for _ in range(_NEIGHBOURS):
         missed, good = missed[~result.met[missed]], np.flatnonzero(result.met)
+        if searched is not None:
+            missed, good = np.setdiff1d(missed, searched), np.union1d(good, searched)
         if not len(missed) or not len(good):
             break
         after = np.clip(np.searchsorted(good, missed), 0, len(good) - 1)
         before = np.maximum(after - 1, 0)
         nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
         some = result.states.take(nearest).like(result.states.take(missed))
-        descend(shot.tree, some, at_one_level([_tight(shot.tree, task.take(missed)) for task in shot.tasks]))
+        taken, tasks = np.zeros(len(missed), np.intp), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
+        descend(shot.tree, some, at_one_level(tasks), steps=taken)
+        result.steps[missed] += taken
         yield
         if not _keep(shot, result, missed, some):
             break
-    return missed[~result.met[missed]]
+    return np.flatnonzero(~result.met)
 
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:

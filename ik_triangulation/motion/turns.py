@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..goals.batch import Task
-from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.arrays import Indices, Numbers, blocks
 from ..kinematics.batch import States, Tree
 from .jumps import AROUND, FEW, LEAP, NEIGHBOURS, TIMES
 
@@ -26,6 +26,16 @@ def turns_along(rotations: Numbers) -> Numbers:
     if len(along) > 1 and len(rotations):
         dots = np.abs(np.einsum("nif,nif->nf", rotations[..., 1:], rotations[..., :-1]))
         along[1:] = 2.0 * np.arccos(np.minimum(1.0, dots.min(0)))
+    return along
+
+
+def turns_of(tree: Tree, states: States) -> Numbers:
+    """Largest rotation [rad] of a joint of each of the states from the one before (F); 0 for the first."""
+    along = np.zeros(len(states))
+    for each in blocks(len(states), len(tree.joints)):
+        begin = max(each.start - 1, 0)
+        rotations = tree.rotations(states.take(slice(begin, each.stop)))
+        along[each] = turns_along(rotations)[each.start - begin :]
     return along
 
 

@@ -149,16 +149,25 @@ class Dependencies:
                         yield _source(source.id, source.bone_target, source.data_path)
 
 
-def in_order(limbs: Sequence[Limb], known: Dependencies | None = None) -> list[Limb]:
-    """Return the limbs, each after those that its root or its targets depend on. Raises ChainError for a cycle."""
+def in_waves(limbs: Sequence[Limb], known: Dependencies | None = None) -> list[list[Limb]]:
+    """Return the limbs in groups that do not depend on each other, in their order, each after those it depends on.
+
+    A limb depends on another one that moves its root, its targets or its obstacles. Raises ChainError for a cycle.
+    """
     known = known or Dependencies(limbs)
     owners = {(limb.armature.session_uid, name): n for n, limb in enumerate(limbs) for name in limb.solved}
-    before = {n: set(_owners(limb, known, owners)) - {n} for n, limb in enumerate(limbs)}
+    sorter = TopologicalSorter({n: set(_owners(limb, known, owners)) - {n} for n, limb in enumerate(limbs)})
     try:
-        return [limbs[n] for n in TopologicalSorter(before).static_order()]
+        sorter.prepare()
     except CycleError as error:
         first, second, *_ = (limbs[n].tip for n in error.args[1])
         raise ChainError(f"The limbs of '{first}' and '{second}' move each other. Bake one of them first.") from error
+    waves = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        waves.append([limbs[n] for n in ready])
+        sorter.done(*ready)
+    return waves
 
 
 def _owners(limb: Limb, known: Dependencies, owners: Mapping[tuple[int, str], int]) -> Iterator[int]:

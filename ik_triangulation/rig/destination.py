@@ -7,7 +7,8 @@ from functools import partial
 import bpy
 from bpy.types import Action, ActionChannelbag, FCurve, Object
 
-from .keyframes import curves_of, ensure_channelbag
+from .keyframes import ensure_channelbag
+from .keyframes.channelbags import channelbag_of, find_curves
 
 Made = dict[tuple[int, str, float, float], ActionChannelbag]
 
@@ -34,12 +35,12 @@ class Destination:
             self._made[key] = make(armature, undo)
         return self._made[key]
 
-    def shown(self, kind: str, armature: Object, frame: float) -> dict[tuple[str, int], FCurve]:
-        """Return the F-curves evaluated at a frame, by path and array index: the active action overrides the NLA."""
-        curves = list(curves_of(armature))
+    def shown(self, kind: str, armature: Object, frame: float, path: str) -> dict[int, FCurve]:
+        """Return the F-curves of a property at a frame, by array index: the active action overrides the NLA."""
+        found = find_curves(channelbag_of(armature), path)
         if kind == "NLA_TRACK" and self._first <= frame <= self._last:
-            curves = [*self._made[self._key(kind, armature)].fcurves, *curves]
-        return {(curve.data_path, curve.array_index): curve for curve in curves}
+            found = {**find_curves(self._made[self._key(kind, armature)], path), **found}
+        return found
 
     def _key(self, kind: str, armature: Object) -> tuple[int, str, float, float]:
         """Return the key by which limbs share a channelbag; a track hides those below, so it is as long as a bake."""

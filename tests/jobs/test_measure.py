@@ -14,7 +14,7 @@ from ik_triangulation.jobs.bake import bake, rebake, solve_pose
 from ik_triangulation.jobs.frame_solver import follow
 from ik_triangulation.jobs.measure import NOT_MEASURED, Watch, measure_frames
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.write import write_bake
+from ik_triangulation.jobs.write import LimbBake, write_bakes
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.destination import Destination
 from ik_triangulation.rig.frames import reader as reader_module
@@ -210,7 +210,7 @@ def baked_frames(monkeypatch):
     with ExitStack() as undo:
         frames = [each.now.frame for each in solved]
         destination = Destination(frames[0], frames[-1])
-        finished(write_bake(arm, solved, (1, LAST), destination, undo, scene=scene, view_layer=view_layer))
+        finished(write_bakes([LimbBake(arm, solved, (1, LAST), destination)], undo, scene=scene, view_layer=view_layer))
         undo.pop_all()
     monkeypatch.setattr(reader_module, "temporary_scene", counted)
     monkeypatch.setattr(measure, "frames_of", lambda solved: frames)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.errors import AnimationError, ChainError, TargetError
-from ik_triangulation.jobs import bake as baking_module
+from ik_triangulation.jobs import bake_wave as baking_module
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, rebake
 from ik_triangulation.rig.limb import Limb
@@ -163,7 +163,7 @@ def test_what_is_in_the_way_is_told(spoil, error, message):
         bpy.ops.pose.ik_triangulation_rebake()
 
 
-@pytest.mark.parametrize("step", ["write_keys", "_show", "_runs", "record_bake"])
+@pytest.mark.parametrize("step", ["replace_keys", "_show", "_runs", "record_bake"])
 def test_a_bake_that_fails_changes_nothing(step, monkeypatch):
     rig, _ = baked()
     adjust(rig, (8, 14))

@@ -123,3 +123,12 @@ def test_an_animated_influence_blends_each_frame_from_the_animated_pose():
     assert not shot.is_written
     blended, reached = shot[20].pose, shot[20].solution.pose
     assert (blended.tip - reached.tip).length > 0.01
+
+
+def test_each_frame_tells_the_steps_that_it_took():
+    rig, target = moving(4)
+    the_limb = limb(rig, target)
+    steps = [each.solution.iterations for each in solved(the_limb)]
+    assert steps[0] == next(follow(the_limb, *read(the_limb, FRAMES[:3]))).solution.iterations
+    assert sum(steps[1:]) > 0
+    assert max(steps[1:]) <= 60

@@ -222,7 +222,7 @@ STEPS = [
     (commit, "_runs"),
     (following, "solve_goal"),
     (commit, "within_limits"),
-    (commit, "write_keys"),
+    (commit, "replace_keys"),
     (commit, "_show"),
     (measure, "_judge"),
     (measure, "_shown"),

@@ -13,7 +13,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.jumps import REACH, jumps, largest_turn, turn, turns
-from ik_triangulation.solvers import solve
+from ik_triangulation.solvers import gauss_newton, solve
 
 from ..chains import hinged, limited, random_chain, straight
 from .paths import (
@@ -196,3 +196,32 @@ def test_the_same_seed_gives_the_same_path():
     moments = first_pass(bent(chain, 1, places[0]), places)
     one, two = (mended(moments, seed=4).rotations for _ in range(2))
     assert [[tuple(q) for q in row] for row in one] == [[tuple(q) for q in row] for row in two]
+
+
+def steps_to_mend(moments, monkeypatch):
+    """The number of solver steps that mending takes, and of jumps that are left."""
+    steps, step = [0], gauss_newton.step
+
+    def counted(*args):
+        steps[0] += 1
+        return step(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gauss_newton, "step", counted)
+        path = mended(moments)
+    return steps[0], len(path.jumps())
+
+
+def test_a_jump_that_must_be_costs_as_much_on_a_path_of_any_length(monkeypatch):
+    chain, places = forced()
+    counts = []
+    for rest in (200, 1600):
+        waits = [in_plane(0.02 * sin(0.1 * k), 1.6) for k in range(rest)]
+        turned = [Quaternion(X, angle) for angle in (0.6, 0.6 - 0.02 * (len(places) - 1))]
+        before, after = ([turn @ place for place in waits] for turn in turned)
+        moments = first_pass(bent(chain, 1, before[-1]), [*before[::-1], *places, *after])
+        steps, left = steps_to_mend(moments, monkeypatch)
+        assert left == 1
+        counts.append(steps)
+    assert counts[0] > 1000
+    assert counts[1] <= 1.05 * counts[0]

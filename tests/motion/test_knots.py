@@ -38,3 +38,19 @@ def test_refining_a_free_chain_out_of_reach_stretches_it_towards_its_target():
     states = finished(problem.method.refine(frames, problem.shot.frames.take(frames)))
     tip = Geometry(problem.tree, states).tip()
     assert np.linalg.norm(tip - places[:, :2], axis=0) == pytest.approx(np.hypot(2.0, 9.0) - chain.reach, abs=1e-4)
+
+
+def test_a_part_is_led_from_its_own_first_frame():
+    chain = CHAINS["arm"]
+    problem = Problem(chain, feasible_places(chain, 3, FRAMES))
+    knots = np.array([20, 30, 40])
+    states = finished(problem.method.follow(knots))
+    later = finished(problem.method.part(30, states.take([1])).follow(np.array([10])))
+    assert np.allclose(later.angles[:, 0], states.angles[:, 2], atol=1e-6)
+
+
+def test_the_calmest_method_is_its_own():
+    chain = CHAINS["arm"]
+    places = feasible_places(chain, 3, FRAMES)
+    calmest = Problem(chain, places).method.calmest()
+    assert calmest.calmest() is calmest

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
+from ik_triangulation.kinematics import arrays
 from ik_triangulation.motion import jumps
-from ik_triangulation.motion.turns import EXPLAINED, jumps_of, leaps_of, standing_out, turns_along, ways_of
+from ik_triangulation.motion.turns import EXPLAINED, jumps_of, leaps_of, standing_out, turns_along, turns_of, ways_of
 
 from ..chains import random_rotation
-from .shots import CHAINS, Problem, feasible_places
+from .shots import CHAINS, Problem, feasible_places, smooth_states
 
 
 def wandering(seed, joints, frames):
@@ -68,3 +69,12 @@ def test_a_goal_at_rest_makes_no_way_and_a_root_that_moves_does():
 def test_a_turn_of_half_a_sign_is_no_turn():
     q = Quaternion((0.5, 0.5, 0.5, 0.5))
     assert turns_along(np.array([[q[:], (-q)[:]]]).transpose(0, 2, 1)).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("together", [1, 40, 10_000])
+def test_turns_of_states_are_the_same_in_blocks_of_any_size(together, monkeypatch):
+    chain = CHAINS["limits"]
+    problem = Problem(chain, feasible_places(chain, 2, 50))
+    states = smooth_states(chain, 2, 50)
+    monkeypatch.setattr(arrays, "_TOGETHER", together)
+    assert np.array_equal(turns_of(problem.tree, states), turns_along(problem.tree.rotations(states)))

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.rig.dependencies import Dependencies, Node, ik_constraints, in_order
+from ik_triangulation.rig.dependencies import Dependencies, Node, ik_constraints, in_waves
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import armature, chain_rig, empty
@@ -71,9 +71,7 @@ def three_rigs():
 
 def test_limbs_come_after_those_that_they_depend_on():
     first, second, third = three_rigs()
-    assert [limb.armature for limb in in_order([first, second, third])] == [
-        limb.armature for limb in (second, third, first)
-    ]
+    assert in_waves([first, second, third]) == [[second], [third], [first]]
 
 
 def test_limbs_that_move_each_other_have_no_order():
@@ -81,7 +79,7 @@ def test_limbs_that_move_each_other_have_no_order():
     second.target.parent = first.armature
     second.target.parent_type, second.target.parent_bone = "BONE", "Bone 0"
     with pytest.raises(ChainError, match="move each other"):
-        in_order([first, second, third])
+        in_waves([first, second, third])
 
 
 def test_dependencies_of_many_limbs_are_read_once(monkeypatch):
@@ -89,7 +87,7 @@ def test_dependencies_of_many_limbs_are_read_once(monkeypatch):
     limbs = [Limb.from_tip(rig, f"Bone {i}", empty(f"Target {i}"), 2) for i in range(1, 24, 2)]
     read, direct = [], Dependencies._direct
     monkeypatch.setattr(Dependencies, "_direct", lambda known, node: read.append(node) or direct(known, node))
-    assert in_order(limbs) == limbs
+    assert in_waves(limbs) == [[limb] for limb in limbs]
     assert len(read) == len(set(read)) <= 24 + 1 + len(limbs)
 
 

@@ -252,7 +252,7 @@ def test_limbs_of_one_armature_share_what_is_made(where):
 # Rolling back
 
 STEPS = [
-    (commit, "write_keys"),
+    (commit, "replace_keys"),
     (commit, "_show"),
     (measure, "_judge"),
     (writing, "NewKeys"),

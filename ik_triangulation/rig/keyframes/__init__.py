@@ -5,11 +5,13 @@ from .arrays import SAME_FRAME
 from .channelbags import curves_of, ensure_channelbag
 from .checks import check_curves, check_keys
 from .reading import GENERATED, ByHand, key_frames, keys_beside, made_by_hand, values_before
-from .writing import Channel, is_linear, remove_keys, write_keys
+from .unkeyed import AnimatedValues
+from .writing import Channel, is_linear, remove_keys, replace_keys, write_keys
 
 __all__ = [
     "GENERATED",
     "SAME_FRAME",
+    "AnimatedValues",
     "ByHand",
     "Channel",
     "check_curves",
@@ -21,6 +23,7 @@ __all__ = [
     "keys_beside",
     "made_by_hand",
     "remove_keys",
+    "replace_keys",
     "values_before",
     "write_keys",
 ]

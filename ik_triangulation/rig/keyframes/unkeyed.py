@@ -24,14 +24,14 @@ _BONE = re.compile(rf'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.({"|".join(_WIDTHS)})'
 
 
 class AnimatedValues:
-    """The present values of properties of an object, those with F-curves and those at `paths`."""
+    """The present values of properties of a data-block, those with F-curves and those at `paths`."""
 
     def __init__(self, ob: Object, paths: Sequence[str]) -> None:
         self._object = ob
         bones: dict[str, set[str]] = {}
         others = []
         for path in dict.fromkeys((*paths, *(curve.data_path for curve in curves_of(ob)))):
-            place = _bone_of(path) if ob.pose else None
+            place = _bone_of(path) if getattr(ob, "pose", None) else None
             if place:
                 bones.setdefault(place[1], set()).add(place[0])
             else:
@@ -43,12 +43,16 @@ class AnimatedValues:
         }
 
     def update_and_restore(self, view_layer: ViewLayer, besides: Collection[tuple[str, int]] = ()) -> None:
-        """Let Blender evaluate the changed action, as it would at the next opportunity, and restore the values.
+        """Let Blender evaluate the changed action, as it would at the next opportunity, and restore() the values."""
+        view_layer.update()
+        self.restore(besides)
+
+    def restore(self, besides: Collection[tuple[str, int]] = ()) -> None:
+        """Restore the values after Blender has evaluated the changed action.
 
         Channels of bones in `besides`, by path and array index, keep what the evaluation shows. What is right already
         is not set, as that would have Blender evaluate the object again.
         """
-        view_layer.update()
         for restore in self._others:
             restore()
         with suppress(ReferenceError):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -17,8 +17,6 @@ from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curve
 from .checks import is_stuck
 from .reading import GENERATED
 from .unkeyed import AnimatedValues
-
-BagOf = Callable[[Object, ExitStack], ActionChannelbag]
 
 
 class Channel(NamedTuple):
@@ -45,26 +43,43 @@ def write_keys(
     view_layer: ViewLayer,
     undo: ExitStack,
     interpolation: str = "AUTO",
+) -> Work[int]:
+    """Key the channels in the active action as replace_keys() does, and let Blender evaluate them at once.
+
+    Values that were posed without a keyframe stay as `view_layer` shows them. The action, its slot and F-curves are
+    created where they are missing. Closing `undo` restores everything, also if the work is abandoned.
+    """
+    saved = AnimatedValues(armature, [channel.path for channel in channels])
+    undo.callback(saved.update_and_restore, view_layer)
+    bag = ensure_channelbag(armature, undo)
+    count = yield from replace_keys(bag, channels, frames, first, last, undo, interpolation)
+    saved.update_and_restore(view_layer)
+    yield
+    return count
+
+
+def replace_keys(
+    bag: ActionChannelbag,
+    channels: Sequence[Channel],
+    frames: Sequence[float],
+    first: float,
+    last: float,
+    undo: ExitStack,
+    interpolation: str = "AUTO",
     kind: str = "KEYFRAME",
-    bag_of: BagOf | None = None,
     keep: bool = False,
-    show: bool = False,
 ) -> Work[int]:
     """Key the channels at `frames`; keyframes they had from `first` to `last` are replaced. Returns their number.
 
     `interpolation` is one of Blender's, or AUTO: linear if the keyframes are on every frame, otherwise Bézier. `kind`
-    is one of Blender's keyframe types; with `keep` only keyframes of this type are replaced. `bag_of` returns the
-    channelbag to write to, by default that of the active action and slot; this and F-curves are created where they are
-    missing. Values that were posed without a keyframe stay as `view_layer` shows them; with `show` the keyed channels
-    show their keyframes. Closing `undo` restores everything, also if the work is abandoned.
+    is one of Blender's keyframe types; with `keep` only keyframes of this type are replaced. F-curves are created where
+    the channelbag has none. Nothing is evaluated: that discards values which were posed without a keyframe, so these
+    have to be saved before. Closing `undo` restores the keyframes, also if the work is abandoned.
     """
     fitted = any(channel.slopes for channel in channels)
     if interpolation == "AUTO" or fitted:
         interpolation = "LINEAR" if not fitted and is_linear(frames, first, last, interpolation) else "BEZIER"
     new_keys = NewKeys(frames, interpolation, kind)
-    saved = AnimatedValues(armature, [channel.path for channel in channels])
-    undo.callback(saved.update_and_restore, view_layer)
-    bag = (bag_of or ensure_channelbag)(armature, undo)
     only = enum_number("type", kind) if keep else None
     count = 0
     for channel in channels:
@@ -84,10 +99,6 @@ def write_keys(
                 put_keys(curve, merged)
                 count += int((in_range(merged, first, last) & (merged["type"] == new["type"][0])).sum())
             yield
-    saved.update_and_restore(
-        view_layer, [(run.path, index) for run in channels for index in run.indices] if show else ()
-    )
-    yield
     return count
 
 

@@ -272,3 +272,17 @@ def test_two_tips_on_one_joint_and_columns_that_move_neither_are_no_special_case
     met, _ = descend(tree, states, [place_task(tree, there, 0), orient_task(tree, there, 1)])
     assert met.all()
     assert np.allclose(states.balls[-1], idle.balls[-1], atol=1e-12)  # the last joint leads to neither tip
+
+
+def test_the_steps_of_each_state_are_counted():
+    tree, states = batch_of(random_chain(1, 5), 20, 1)
+    task = place_task(tree, near_and_far(tree, states))
+    whole, counts = states.copy(), np.zeros(20, np.intp)
+    descend(tree, whole, [task], steps=counts)
+    for k in range(20):
+        one, count = states.take([k]), np.zeros(1, np.intp)
+        descend(tree, one, [task.take([k])], steps=count)
+        assert count[0] == counts[k] > 0
+    before = counts.copy()
+    assert descend(tree, whole, [task], steps=counts)[0].all()
+    assert (counts == before).all()  # what is met takes none
