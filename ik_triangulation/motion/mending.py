@@ -48,9 +48,7 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
         return path
     avoidable = len(_avoidable(shot, path))
     calmest = method.calmest()
-    if avoidable <= max(_NARROW = 8  # the most of them where a frame near by is out of reach
-_MENDED = 24  # jumps that are looked at in one round
-_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
+    if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
         yield from _mend(shot, path, method, seed)
     if calmest is not method and len(_avoidable(shot, path)):
         path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
@@ -130,7 +128,8 @@ def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, i
 def _through(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
     """The path with the frames between both ends interpolated."""
     ends = np.array([0, len(path.met) - 1])
-    yield corrected(part, interpolated(part.tree, ends, path.states.take(ends), part.frames), method, seed, search=False)
+    states = interpolated(part.tree, ends, path.states.take(ends), part.frames)
+    yield corrected(part, states, method, seed, search=False)
 
 
 def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:

@@ -3,8 +3,8 @@
 
 A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
 of the joints with limits, three for each ball joint (a rotation vector in armature space), and three for the place of a
-root that moves, in units of the tree's `size`, so that no column depends on how large the tree is. `above`, the
-ancestor table, tells which joints rotate with which.
+root that moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
+table, tells which joints rotate with which.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def descend(
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
     The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
-    one of them is met. The number of steps that each takes, refused ones included, is added to `steps` (F).
+    one of them is met. The number of steps of each, those that were refused included, is added to `steps` (F).
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
@@ -115,7 +115,8 @@ class _Run:
         self.failed, self.any_failed = np.zeros(count, int), False
         self.damping, self.aim = np.zeros(count), np.ones(count)
         self.best, self.best_at = self.now.value.copy(), np.zeros(count, int)
-        self.met, self.value, self.steps = np.zeros(count, bool), np.full(count, np.inf), np.zeros(count, np.intp)
+        self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
+        self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
 
     def finished(self) -> tuple[Mask, Numbers]:

@@ -41,9 +41,9 @@ def search(
 ) -> tuple[bool, int]:
     """Solve the tasks of a pose from other poses if not from this one; leaves the best.
 
-    Returns whether they are met, and the number of steps of all starts together. With `stuck` it is known that
-    they cannot be met from this one. The rounds after the first are made as one: a single pose costs about the same
-    with few starts as with many.
+    Returns whether they are met, and the number of steps of all starts together. With `stuck` it is known that they
+    cannot be met from this one. The rounds after the first are made as one: a single pose costs about the same with few
+    starts as with many.
     """
     tree, steps = tree_of(pose.chain), np.zeros(1, int)
     states = tree.states([pose])
