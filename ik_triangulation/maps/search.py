@@ -9,14 +9,12 @@ the neighbours until nothing changes.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..cooperative import Work, relay
 from ..goals.batch import BatchTarget, PlaceTask
-from ..goals.batch.task import Missing
-from ..kinematics.arrays import Columns, Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.descent import Descent, descend
 from ..solvers.batch.restarts import restart
@@ -31,34 +29,6 @@ _CLOSE, _MORE = 2.0, 32  # distance, beside the one that is enough, of targets t
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
 _AT_ONCE = 8192  # columns of all states that are solved between two moments at which a job can be stopped
 _LEAST_AT_ONCE = 256  # states
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountedPlace(PlaceTask):
-    """A place whose measurements are counted: `counts` has an entry for each target, `number` (F) tells which."""
-
-    counts: Indices
-    number: Indices
-
-    def measure(self, geometry: Geometry) -> Missing:
-        """Measure what is missing, and count that."""
-        np.add.at(self.counts, self.number, 1)
-        return super().measure(geometry)
-
-    def take(self, columns: Columns) -> CountedPlace:
-        """The task of those poses."""
-        return self.of(self.number[columns], columns)
-
-    def of(self, number: Indices, columns: Columns) -> CountedPlace:
-        """The task of those poses, as that of targets with these numbers."""
-        return CountedPlace(
-            target=self.target.take(columns),
-            tolerance=self.tolerance[columns],
-            tip=self.tip,
-            level=self.level,
-            counts=self.counts,
-            number=number,
-        )
 
 
 class Search:
@@ -77,8 +47,7 @@ class Search:
         self.tips, self.error = np.zeros((3, count)), np.full(count, np.inf)
         self.steps = np.zeros(count, np.intp)
         unturned = BatchTarget(None, np.eye(3)[:, :, None], targets, np.ones(1))
-        every = np.arange(count)
-        self._task = CountedPlace(target=unturned, tolerance=enough, counts=self.steps, number=every)
+        self._task = PlaceTask(target=unturned, tolerance=enough)
 
     @property
     def done(self) -> Mask:
@@ -91,8 +60,9 @@ class Search:
         nearer = []
         for part in self._parts(len(those)):
             here, start = those[part], self.states.take(begins[part])
-            self.steps[here] -= 1
-            descend(self.tree, start, [self._task.take(here)], bounds)
+            made = np.zeros(len(here), np.intp)
+            descend(self.tree, start, [self._task.take(here)], bounds, steps=made)
+            np.add.at(self.steps, here, made)
             nearer.append(self.keep(here, start))
             yield
         return np.concatenate(nearer) if nearer else those[:0]
@@ -104,9 +74,10 @@ class Search:
             here = those[part]
             states, value = self.states.take(here), self.error[here] ** 2
             met = np.zeros(len(here), bool)
-            self.steps[here] -= count
-            draw = [seed, count, number]
-            restart(self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=bounds)
+            draw, made = [seed, count, number], np.zeros(len(here), np.intp)
+            task, rounds = self._task.take(here), (count,)
+            restart(self.tree, states, [task], met, value, seed=draw, rounds=rounds, bounds=bounds, steps=made)
+            np.add.at(self.steps, here, made)
             nearer.append(self.keep(here, states))
             yield
         return np.concatenate(nearer) if nearer else those[:0]

@@ -83,9 +83,8 @@ def _segment(shape: Segment, points: Numbers) -> Numbers:
 
 
 def _sphere(shape: Sphere, points: Numbers) -> Numbers:
-    return _column(shape.centre) + shape.radius * _directions(
-        points - _column(shape.centre), Vector((0.0, 0.0, 1.0)), 0.0
-    )
+    centre = _column(shape.centre)
+    return centre + shape.radius * _directions(points - centre, Vector((0.0, 0.0, 1.0)), 0.0)
 
 
 def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
