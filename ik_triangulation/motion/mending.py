@@ -21,12 +21,15 @@ import numpy as np
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from .branches import other_branches
+from .jumps import NEAR
 from .tracking import Method, Shot, Tracked, corrected, interpolated, knot_way, smooth, track
 from .turns import jumps_of, turns_of
 
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
+_NARROW = 8  # the most of them where a frame near by is out of reach
+_MENDED = 24  # jumps that are looked at in one round
 _FEW_JUMPS, _RARE = 3, 0.002  # jumps, also as a share of the frames, that are removed from the method's own path
 _OTHER_WAYS = (0.25, 0.15)  # of the reach between knots
 _STRETCH = 128  # frames around a jump in which these are tried
@@ -43,27 +46,36 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
     found = len(jumps_in(shot, path))
     if not found:
         return path
+    avoidable = len(_avoidable(shot, path))
     calmest = method.calmest()
-    if found <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
+    if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
         yield from _mend(shot, path, method, seed)
-    if calmest is not method and len(jumps_in(shot, path)):
+    if calmest is not method and len(_avoidable(shot, path)):
         path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
         yield from _mend(shot, path, method, seed)
     for way in _OTHER_WAYS:
-        for begin, end in _windows(shot, jumps_in(shot, path), _STRETCH):
+        for begin, end in [*_windows(shot, _avoidable(shot, path), _STRETCH)][:_MENDED]:
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
-    for begin, end in [*_windows(shot, jumps_in(shot, path), _SEARCHED)][:_SEARCHES]:
+    for begin, end in [*_windows(shot, _avoidable(shot, path), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
     return path
+
+
+def _avoidable(shot: Shot, path: Tracked) -> Indices:
+    """Jumps that neither the goal explains nor a frame near them that is out of reach."""
+    jumping = jumps_in(shot, path)
+    missed = np.concatenate(([0], np.cumsum(~path.met)))
+    first, last = np.maximum(jumping - NEAR, 0), np.minimum(jumping + NEAR, len(path.met))
+    return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
 def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
-        jumping = jumps_in(shot, path)
+        jumping = jumps_in(shot, path) if margin <= _NARROW else _avoidable(shot, path)
         if not len(jumping):
             break
-        for begin, end in _windows(shot, jumping, margin):
+        for begin, end in [*_windows(shot, jumping, margin)][:_MENDED]:
             yield from _replace(shot, path, begin, end, method, seed, _through, _turns_less)
 
 
@@ -72,7 +84,7 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
     for halving in range(_HALVINGS):
         states = path.states.copy()
         smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
-        other = yield from corrected(shot, states, method, seed)
+        other = yield from corrected(shot, states, method, seed, search=False)
         if other.met.sum() >= path.met.sum():
             other.steps += path.steps
             return other
@@ -116,18 +128,19 @@ def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, i
 def _through(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
     """The path with the frames between both ends interpolated."""
     ends = np.array([0, len(path.met) - 1])
-    yield corrected(part, interpolated(part.tree, ends, path.states.take(ends), part.frames), method, seed)
+    states = interpolated(part.tree, ends, path.states.take(ends), part.frames)
+    yield corrected(part, states, method, seed, search=False)
 
 
 def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
     """The path with knots every `way` of the reach."""
-    yield track(part, method, way, seed)
+    yield track(part, method, way, seed, search=False)
 
 
 def _by_other_branches(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
     """Paths through other poses at the knots."""
     for states in other_branches(part, path, seed):
-        yield corrected(part, states, method, seed)
+        yield corrected(part, states, method, seed, search=False)
 
 
 def _replace(

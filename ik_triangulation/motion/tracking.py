@@ -27,10 +27,10 @@ from ..solvers.batch.system import System
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
 _FARTHEST = 32  # frames between two knots
-_PRECISE = 0.1  # share of its tolerance to which every frame is solved
+_PRECISE = 0.005  # share of its tolerance to which every frame is solved
 _ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
-_NEARER = 1e-3  # of the reach: less is not worth another pose for a frame that is missed anyway
+_NEARER = 0.02  # of the reach: less is not worth another pose for a frame that is missed anyway
 _AT_ONCE = 2048  # frames between two looks at what the user does
 _SEARCHED_AT_ONCE = 16  # and frames that are searched
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
@@ -95,8 +95,8 @@ class Shot(NamedTuple):
     cuts: Indices
 
 
-def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> Work[Tracked]:
-    """Solve all frames, with knots every `way` of the reach."""
+def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:
+    """Solve all frames, with knots every `way` of the reach; `search` as in corrected()."""
     tree, count = shot.tree, len(shot.frames)
     knots = knots_of(shot.ways, shot.cuts, way)
     held = shot.last is not None and count > 1
@@ -106,11 +106,11 @@ def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0) -> W
     width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
     _average(states, width // 2, _spans(shot.cuts, count))
     yield
-    return (yield from corrected(shot, states, method, seed))
+    return (yield from corrected(shot, states, method, seed, search))
 
 
-def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work[Tracked]:
-    """Bring all frames to their goals from these states, which are changed."""
+def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search: bool = True) -> Work[Tracked]:
+    """Bring all frames to their goals from these states, which are changed; with `search` from others as well."""
     tree, count = shot.tree, len(states)
     states.put([0], shot.first)
     if shot.last is not None:
@@ -127,7 +127,7 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0) -> Work
     result = Tracked(shot, states)
     result.steps = steps
     missed = inner[~result.met[inner]]
-    if len(missed):
+    if len(missed) and search:
         yield from _meet(shot, result, missed, method, seed)
     return result
 
@@ -215,7 +215,7 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         some = yield from method.refine(missed, result.states.take(missed))
         _keep(shot, result, missed, some)
         return
-    missed = yield from _from_neighbours(shot, result, missed)
+    missed = yield from _from_others(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
     for begin in range(0, len(chosen), _SEARCHED_AT_ONCE):
         part = chosen[begin : begin + _SEARCHED_AT_ONCE]
@@ -223,7 +223,7 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         restart(tree, some, tasks, result.met[part], result.value[part], seed=seed)
         _keep(shot, result, part, some)
         yield
-    missed = yield from _from_neighbours(shot, result, missed)
+    missed = yield from _from_others(shot, result, missed, chosen)
     if len(missed) and len({task.level for task in shot.tasks}) > 1:
         _prioritised(shot, result, missed)
         yield
@@ -249,10 +249,12 @@ def _every(missed: Indices, distance: int) -> Mask:
     return chosen
 
 
-def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indices]:
-    """Solve frames that are missed from the pose of the nearest frame that is met; returns those still missed."""
+def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
+    """Solve frames that are missed from the pose of the nearest frame that is met or was searched; returns the rest."""
     for _ in range(_NEIGHBOURS):
         missed, good = missed[~result.met[missed]], np.flatnonzero(result.met)
+        if searched is not None:
+            missed, good = np.setdiff1d(missed, searched), np.union1d(good, searched)
         if not len(missed) or not len(good):
             break
         after = np.clip(np.searchsorted(good, missed), 0, len(good) - 1)
@@ -265,7 +267,7 @@ def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[Indic
         yield
         if not _keep(shot, result, missed, some):
             break
-    return missed[~result.met[missed]]
+    return np.flatnonzero(~result.met)
 
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:

@@ -29,7 +29,7 @@ def finish(
     """Minimise the distance by Gauss-Newton, with restarts from random poses; leaves the best pose seen.
 
     For a chain without limits a pass of triangulation comes first: it is the optimum, also for a target out of reach.
-    Returns the distance [Blender units] and the number of steps, without those made as a batch.
+    Returns the distance [Blender units] and the number of steps, those of all restarts together.
     """
     free = not pose.chain.limited
     least, count = iterate(triangulation.step, pose, target, enough, 1 if free else 0)
@@ -45,7 +45,8 @@ def finish(
         least, more = restart_one_by_one(pose, target, enough, iterations, Random(seed), rounds)
         return least, count + more
     best, turns = pose.rotations[:], len(pose.turns)
-    met = search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)), stuck=True)
+    met, more = search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)), stuck=True)
+    count += more
     error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS) if met else 0)
     if error >= least:
         pose.restore(best, turns)

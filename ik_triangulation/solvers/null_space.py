@@ -79,7 +79,7 @@ def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float
 def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float, seed: int) -> int:
     """Restart from random poses while soft goals that can be met are not; leaves the best pose.
 
-    Returns the number of steps, without those made as a batch.
+    Returns the number of steps, those of all restarts together.
     """
     attainable = [each for each in soft if each.can_be_met]
     if _error(pose, target) > enough or soft_cost(pose, attainable) <= MET:
@@ -87,7 +87,7 @@ def optimise_from_restarts(pose: Pose, target: Target, soft: Sequence[SoftGoal],
     best = _Best(pose, target, soft, enough)
     searches = [*_searches(pose, target, attainable, enough)]
     for tasks, rounds in searches:
-        search(pose, tasks, seed, rounds)
+        best.steps += search(pose, tasks, seed, rounds)[1]
         best.improve()
         if soft_cost(pose, attainable) <= MET:
             return best.steps

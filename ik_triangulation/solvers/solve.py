@@ -26,7 +26,9 @@ class Solution(NamedTuple):
     """Result of a solve. A target that is not reached is a result, never an exception.
 
     `error` is the distance from end effector to target [Blender units, armature space], `reached` whether that is
-    within tolerance, `projected` whether the start was outside its limits and was projected onto them first.
+    within tolerance, `iterations` the number of steps: those of the solver, of Finish and of the soft goals, with those
+    of every restart, which may be many hundred. `projected` tells whether the start was outside its limits and was
+    projected onto them first.
     """
 
     pose: Pose

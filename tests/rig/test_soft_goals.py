@@ -173,20 +173,20 @@ def test_comfort_near_the_present_pose_keeps_it_as_far_as_the_target_allows():
 
 
 def test_a_bake_stays_near_the_pose_of_its_first_frame():
-    """The target goes round and comes back: so does every bone."""
+    """The target goes round and comes back: so does every bone. It goes on, as the end of a bake may stay anyway."""
     random, rig = Random(3), chain_rig(5)
     for bone in rig.pose.bones:
         bone.rotation_quaternion = random_rotation(random).slerp(Quaternion(), 0.7)
     bpy.context.view_layer.update()
     tip, present = evaluated_tip(rig, "Bone 4"), rotations(rig)
-    steps = {1: (0.0, 0.0, 0.0), 6: (0.4, 0.0, -0.3), 11: (0.0, 0.4, -0.4), 16: (0.0, 0.0, 0.0)}
+    steps = {1: (0.0, 0.0, 0.0), 6: (0.4, 0.0, -0.3), 11: (0.0, 0.4, -0.4), 16: (0.0, 0.0, 0.0), 21: (0.3, 0.2, -0.5)}
     target = key_location(empty(), steps, lambda frame: tip + Vector(steps[frame]))
     off = {}
     for weight in (0.0, 1.0):
         for bone, rotation in zip(rig.pose.bones, present, strict=True):
             bone.rotation_quaternion = rotation
         rig.animation_data_clear()
-        assert bake(limb_of(rig, target, rest_weight=weight, rest_pose="START"), 1, 16).all_reached
+        assert bake(limb_of(rig, target, rest_weight=weight, rest_pose="START"), 1, 21).all_reached
         bpy.context.scene.frame_set(16)
         off[weight] = max(map(rotation_angle, rotations(rig), present))
     assert off[1.0] < 0.02

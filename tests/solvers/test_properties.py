@@ -19,6 +19,8 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import SOLVERS, finish, gauss_newton, solve, triangulation
+from ik_triangulation.solvers.batch.restarts import KEPT, ROUNDS, TRIAL_STEPS
+from ik_triangulation.solvers.batch.system import System
 
 from ..chains import GENERAL, bits
 from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds
@@ -104,7 +106,8 @@ def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
 def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
     """By the steps of the solver, and of the methods that finish: one of triangulation, the rest of Gauss-Newton.
 
-    Restarts are made as a batch, whose steps are bounded too and not counted.
+    Restarts are made as a batch: every start takes a few steps, and a share of each round goes on. A step of a batch
+    that is refused counts as one, so they are at most twice as many.
     """
     pose, target = scene
     steps = Counter()
@@ -112,6 +115,7 @@ def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
         patch.setitem(SOLVERS, solver, SOLVERS[solver]._replace(step=counted(SOLVERS[solver].step, steps, "own")))
         patch.setattr(finish, "triangulation", SimpleNamespace(step=counted(triangulation.step, steps, "pass")))
         patch.setattr(finish, "gauss_newton", SimpleNamespace(step=counted(gauss_newton.step, steps, "polish")))
+        patch.setattr(System, "after", counted_batch(System.after, steps, "restarts"))
         solution = solve(
             pose,
             Point(target),
@@ -120,10 +124,22 @@ def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
             iterations=iterations,
             finish=finished,
         )
+    trials, others = sum(ROUNDS), sum(max(1, round(KEPT * count)) for count in (ROUNDS[0], sum(ROUNDS[1:])))
     assert steps["own"] <= iterations
     assert steps["pass"] <= finished
     assert steps["polish"] <= finished * iterations * 2  # before the restarts, and after them
+    assert steps["restarts"] <= finished * 2 * (trials * min(TRIAL_STEPS, iterations) + others * iterations)
     assert solution.iterations == steps.total()
+
+
+def counted_batch(after, steps, name):
+    """The same step of many states, which adds their number to `steps` each time."""
+
+    def count(system, change):
+        steps[name] += change.shape[-1]
+        return after(system, change)
+
+    return count
 
 
 def counted(step, steps, name):

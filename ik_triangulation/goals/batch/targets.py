@@ -17,7 +17,7 @@ from ...kinematics.batch.algebra import at, dot, lengths, rotate, rotate_back
 from ..shapes import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere
 from ..target import Target
 
-_NOWHERE = 1e-12  # length below which an offset has no direction
+_PARALLEL = 1e-12  # of an offset: the part of it across an axis that is rounding
 
 
 class BatchTarget(NamedTuple):
@@ -83,21 +83,24 @@ def _segment(shape: Segment, points: Numbers) -> Numbers:
 
 
 def _sphere(shape: Sphere, points: Numbers) -> Numbers:
-    return _column(shape.centre) + shape.radius * _directions(points - _column(shape.centre), Vector((0.0, 0.0, 1.0)))
+    return _column(shape.centre) + shape.radius * _directions(
+        points - _column(shape.centre), Vector((0.0, 0.0, 1.0)), 0.0
+    )
 
 
 def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
     axis = _column(shape.axis)
     offset = points - _column(shape.location)
     along = axis * dot(offset, axis)
-    outward = _directions(offset - along, shape.axis.orthogonal().normalized())
+    outward = _directions(offset - along, shape.axis.orthogonal().normalized(), _PARALLEL * lengths(offset))
     return _column(shape.location) + along + outward * shape.radius
 
 
 def _ring(shape: Ring, points: Numbers) -> Numbers:
     axis = _column(shape.normal)
     offset = points - _column(shape.centre)
-    outward = _directions(offset - axis * dot(offset, axis), shape.normal.orthogonal().normalized())
+    across = offset - axis * dot(offset, axis)
+    outward = _directions(across, shape.normal.orthogonal().normalized(), _PARALLEL * lengths(offset))
     return _column(shape.centre) + outward * shape.radius
 
 
@@ -113,10 +116,10 @@ def _box(shape: Box, points: Numbers) -> Numbers:
     return result
 
 
-def _directions(offsets: Numbers, otherwise: Vector) -> Numbers:
-    """Unit vectors of offsets; a given one for those without length."""
+def _directions(offsets: Numbers, otherwise: Vector, rounding: Numbers | float) -> Numbers:
+    """Unit vectors of offsets; a given one for those whose length is at most the `rounding`."""
     size = lengths(offsets)
-    nowhere = size < _NOWHERE
+    nowhere = size <= rounding
     return np.where(nowhere, _column(otherwise), offsets / np.where(nowhere, 1.0, size))
 
 

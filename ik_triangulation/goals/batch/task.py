@@ -111,7 +111,7 @@ class PlaceTask:
         for i in range(3):
             out[i, columns] = rows[i]
             if tree.moves_root:
-                out[i, len(tree.joint_of) + i] = 1.0
+                out[i, len(tree.joint_of) + i] = tree.size
 
     def _off_target(self, place: Numbers, step: float) -> Numbers:
         """Derivative (3, 3, F) of the vector from the target to a place, by finite differences."""

@@ -3,7 +3,8 @@
 
 A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
 of the joints with limits, three for each ball joint (a rotation vector in armature space), and three for the place of a
-root that moves. `above`, the ancestor table, tells which joints rotate with which.
+root that moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
+table, tells which joints rotate with which.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Tree:
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
         self.columns = len(self.joint_of) + (3 if moves_root else 0)
-        self.size = max(tip.reach for tip in self.tips)
+        self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
 
     @classmethod
     def of(cls, chain: Chain) -> Tree:
@@ -193,7 +194,7 @@ class Tree:
             local = rotate_back(frames[self.at_balls][:, :, :3], turns)
             balls = normalized(product(balls, exponential(local)))
         if self.moves_root:
-            place = place + change[len(self.joint_of) :]
+            place = place + self.size * change[len(self.joint_of) :]
         return States(angles, balls, states.held, states.root, place)
 
     def ranges(self, states: States, largest: Numbers | float) -> tuple[Numbers, Numbers]:

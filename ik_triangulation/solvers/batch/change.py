@@ -30,7 +30,7 @@ PASSES = 6  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed: the others may yet come back inside
 _URGENT = 1e-7  # damping of level 0 where there are others, as a share of the trace of its rows
 _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
-_LEAST = 1e-12  # added to every diagonal: rows without any column
+_LEAST = 1e-12  # of the square of the size of the tree, added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
 _FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
 
@@ -43,17 +43,20 @@ def bounded_change(
     high: Numbers,
     compliance: Numbers,
     damping: Numbers,
+    size: float,
     wished: Numbers | None = None,
 ) -> Numbers:
-    """Return the change (k, F) within `low` and `high` (k, F).
+    """Return the change (k, F) within `low` and `high` (k, F), which no size changes.
 
     `rows` (r, k, F) and `errors` (r, F) are those of all tasks, `levels` (r) their priorities, `compliance` (k, 1),
-    `damping` (F) that of the last level, as a share of its trace, `wished` (k, F) the change d0.
+    `damping` (F) that of the last level, as a share of its trace, `size` the tree's [Blender units], which rows and
+    errors grow with, `wished` (k, F) the change d0.
     """
     columns, count = rows.shape[1:]
     result = np.empty((columns, count))
     solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
     several = int(levels.min()) < int(levels.max())
+    least = _LEAST * size * size
     shares = [(levels == level, damping if level or not several else _URGENT) for level in np.unique(levels)]
     left: Any = slice(None)  # states that are not within their bounds yet
     free: Mask | None = None  # columns that are not fixed
@@ -62,7 +65,7 @@ def bounded_change(
     for number in range(PASSES):
         weights = np.broadcast_to(compliance, low.shape) if free is None else compliance * free
         aim = errors if not begun else errors - np.einsum("rkf,kf->rf", rows, d0)
-        step, mu = solve(rows, aim, weights, mu, shares)
+        step, mu = solve(rows, aim, weights, mu, shares, least)
         if begun:
             step += d0
         inside = np.clip(step, low, high)
@@ -84,23 +87,23 @@ def bounded_change(
     return result
 
 
-def _mu(diagonal: Numbers, shares: Shares) -> Numbers:
+def _mu(diagonal: Numbers, shares: Shares, least: float) -> Numbers:
     """Damping of every row (r, F), from the diagonal of J W J'."""
     mu = np.empty(diagonal.shape)
     for mask, share in shares:
-        mu[mask] = share * diagonal[mask].sum(0) + _LEAST
+        mu[mask] = share * diagonal[mask].sum(0) + least
     return mu
 
 
 def _solve_written(
-    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any
+    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any, least: float
 ) -> tuple[Numbers, Numbers]:
     """Solve for the change of few rows, states last."""
     weighted = rows * weights
     count = len(rows)
     matrix = [[np.einsum("kf,kf->f", weighted[i], rows[j]) for j in range(i + 1)] for i in range(count)]
     if mu is None:
-        mu = _mu(np.array([matrix[i][i] for i in range(count)]), shares)
+        mu = _mu(np.array([matrix[i][i] for i in range(count)]), shares, least)
     for i in range(count):
         matrix[i][i] = matrix[i][i] + mu[i]
     along = solve_each(matrix, list(errors))
@@ -111,7 +114,7 @@ def _solve_written(
 
 
 def _solve_blas(
-    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any
+    rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any, least: float
 ) -> tuple[Numbers, Numbers]:
     """Solve for the change of many rows, or of few states, by one matrix product and one factorisation for all."""
     each = np.ascontiguousarray(rows.transpose(2, 0, 1))
@@ -119,25 +122,32 @@ def _solve_blas(
     matrix = weighted @ each.transpose(0, 2, 1)
     diagonal = np.einsum("fii->fi", matrix)
     if mu is None:
-        mu = _mu(diagonal.T, shares)
+        mu = _mu(diagonal.T, shares, least)
     diagonal += mu.T
     along = np.linalg.solve(matrix, errors.T[:, :, None])
     return (weighted.transpose(0, 2, 1) @ along)[:, :, 0].T, mu
 
 
 def point_change(
-    velocities: Numbers, levers: Numbers, errors: Numbers, low: Numbers, high: Numbers, damping: Numbers, largest: float
+    velocities: Numbers,
+    levers: Numbers,
+    errors: Numbers,
+    low: Numbers,
+    high: Numbers,
+    damping: Numbers,
+    size: float,
+    largest: float,
 ) -> Numbers:
     """Return the same change for the commonest case: one place, every column of the same compliance.
 
     `velocities` (m, 3, F) are the columns of the angles, `levers` (b, 3, F) the vectors from the ball joints to the
     tip: with l a lever, a ball joint adds |l|^2 - l l' to the 3 x 3 matrix and rotates by l x z, at most by `largest`.
     """
-    sums = _ball_sums(levers, errors.shape[-1])
+    sums, least = _ball_sums(levers, errors.shape[-1]), _LEAST * size * size
     if len(velocities):
-        change, along = _within_bounds(velocities, sums, errors, low, high, damping)
+        change, along = _within_bounds(velocities, sums, errors, low, high, damping, least)
     else:
-        change, along = low, _point_along(sums, errors, damping)
+        change, along = low, _point_along(sums, errors, damping, least)
     if not len(levers):
         return change
     turns = cross(levers, along[None])
@@ -161,19 +171,25 @@ def _column_sums(these: Numbers, velocities: Numbers) -> Numbers:
     return np.stack([np.einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
 
 
-def _point_along(sums: Numbers, errors: Numbers, damping: Numbers) -> Numbers:
+def _point_along(sums: Numbers, errors: Numbers, damping: Numbers, least: float) -> Numbers:
     """Solve (J J' + damping) z = errors for z (3, F)."""
     xx, xy, xz, yy, yz, zz = sums
-    mu = damping * (xx + yy + zz) + _LEAST
+    mu = damping * (xx + yy + zz) + least
     return np.stack(solve_each([[xx + mu], [xy, yy + mu], [xz, yz, zz + mu]], list(errors)))
 
 
 def _within_bounds(
-    velocities: Numbers, sums: Numbers, errors: Numbers, low: Numbers, high: Numbers, damping: Numbers
+    velocities: Numbers,
+    sums: Numbers,
+    errors: Numbers,
+    low: Numbers,
+    high: Numbers,
+    damping: Numbers,
+    least: float,
 ) -> tuple[Numbers, Numbers]:
     """The change of the angles (m, F) within their bounds, and z (3, F); `sums` are those of the ball joints."""
     sums = sums + _column_sums(velocities, velocities)
-    along = _point_along(sums, errors, damping)
+    along = _point_along(sums, errors, damping, least)
     wanted = np.einsum("mif,if->mf", velocities, along)
     change = np.clip(wanted, low, high)
     left = np.flatnonzero((wanted != change).any(0))  # the states of which some column is beyond a bound
@@ -188,7 +204,8 @@ def _within_bounds(
         free &= excess <= _WORST * excess.max(0)
         held = np.where(free, 0.0, clipped)
         fixed = v * ~free[:, None]
-        found = _point_along(sums - _column_sums(fixed, v), errors[:, left] - np.einsum("mif,mf->if", v, held), damping)
+        rest = errors[:, left] - np.einsum("mif,mf->if", v, held)
+        found = _point_along(sums - _column_sums(fixed, v), rest, damping, least)
         wanted = np.where(free, np.einsum("mif,if->mf", v, found), held)
         clipped = np.clip(wanted, low, high)
         change[:, left], along[:, left] = clipped, found

@@ -60,7 +60,7 @@ def descend(
     """Bring states nearer to their tasks, in place; return which are met (F), and the value of each (F).
 
     The value never increases, except by a step that meets all tasks. States of the same group (F; in order) stop once
-    one of them is met. The number of steps that each takes, refused ones included, is added to `steps` (F).
+    one of them is met. The number of steps of each, those that were refused included, is added to `steps` (F).
     """
     count = len(states)
     met, value = np.zeros(count, bool), np.full(count, np.inf)
@@ -101,8 +101,8 @@ def _chunks(count: int, size: int, groups: Indices | None) -> list[slice]:
 class _Run:
     """The descent of one chunk. Arrays are those of the states that are not done yet, whose indices are `active`.
 
-    Of a state whose last steps were refused, `failed` counts these, `damping` is the next one's and `aim` its share of
-    the errors.
+    `steps` are those made, of all states. Of a state whose last steps were refused, `failed` counts these, `damping` is
+    the next one's and `aim` its share of the errors.
     """
 
     def __init__(
@@ -115,7 +115,8 @@ class _Run:
         self.failed, self.any_failed = np.zeros(count, int), False
         self.damping, self.aim = np.zeros(count), np.ones(count)
         self.best, self.best_at = self.now.value.copy(), np.zeros(count, int)
-        self.met, self.value, self.steps = np.zeros(count, bool), np.full(count, np.inf), np.zeros(count, np.intp)
+        self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
+        self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
 
     def finished(self) -> tuple[Mask, Numbers]:
@@ -188,7 +189,7 @@ class _Run:
             velocities = cross(now.geometry.angle_axes(), levers[joints])
             low, high = tree.ranges(now.states, largest)
             errors = now.measured[0].errors * self.aim if self.any_failed else now.measured[0].errors
-            return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, largest)
+            return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, tree.size, largest)
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)
         errors = np.where(below[:, None], errors * self.aim, errors)
@@ -196,10 +197,7 @@ class _Run:
         low, high = np.empty((tree.columns, len(reach))), np.empty((tree.columns, len(reach)))
         low[:], high[:] = -reach, reach
         low[: tree.angles], high[: tree.angles] = tree.ranges(now.states, reach)
-        if tree.moves_root:
-            place = slice(len(tree.joint_of), None)
-            low[place], high[place] = -reach * tree.size, reach * tree.size
-        return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping)
+        return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
 
 
 def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:

@@ -38,22 +38,24 @@ def search(
     rounds: Sequence[int] = ROUNDS,
     bounds: Descent = PLAIN,
     stuck: bool = False,
-) -> bool:
-    """Solve the tasks of a pose from other poses if not from this one; leaves the best; return whether they are met.
+) -> tuple[bool, int]:
+    """Solve the tasks of a pose from other poses if not from this one; leaves the best.
 
-    With `stuck` it is known that they cannot be met from this one. The rounds after the first are made as one: a single
-    pose costs about the same with few starts as with many.
+    Returns whether they are met, and the number of steps of all starts together. With `stuck` it is known that they
+    cannot be met from this one. The rounds after the first are made as one: a single pose costs about the same with few
+    starts as with many.
     """
-    tree = tree_of(pose.chain)
+    tree, steps = tree_of(pose.chain), np.zeros(1, int)
     states = tree.states([pose])
     if stuck:
         met, value = np.zeros(1, bool), System(tree, states, tasks).value
     else:
-        met, value = descend(tree, states, tasks, bounds)
-    restart(tree, states, tasks, met, value, seed=seed, rounds=(*rounds[:1], sum(rounds[1:])), bounds=bounds)
+        met, value = descend(tree, states, tasks, bounds, steps=steps)
+    at_once = (*rounds[:1], sum(rounds[1:]))
+    restart(tree, states, tasks, met, value, seed=seed, rounds=at_once, bounds=bounds, steps=steps)
     for i, (joint, rotation) in enumerate(zip(pose.chain.joints, tree.rotations(states)[:, :, 0], strict=True)):
         if joint.freedom.moves:
             turned = joint.freedom.nearest(Quaternion(rotation).normalized())
             if turned != pose.rotations[i]:
                 pose.put(i, turned)
-    return bool(met[0])
+    return bool(met[0]), int(steps[0])

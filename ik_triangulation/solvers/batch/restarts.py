@@ -59,10 +59,12 @@ def restart(
     seed: int = 0,
     rounds: Sequence[int] = ROUNDS,
     bounds: Descent = PLAIN,
+    steps: Indices | None = None,
 ) -> None:
     """Try the states that are not `met` again; states, `met` and `value` are changed in place where that helps.
 
-    Of the poses of a round that meet the tasks after equally many steps the one with the least rotation is taken.
+    The steps of all starts of each state are added to `steps` (F). Of the poses of a round that meet the tasks after
+    equally many steps the one with the least rotation is taken.
     """
     random = np.random.default_rng(seed)
     trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations))
@@ -73,7 +75,10 @@ def restart(
             begun, here = states.take(some), [task.take(some) for task in tasks]
             tries, of = _starts(tree, begun, here, count, random)
             for limits, kept in ((trial, max(1, round(KEPT * count))), (bounds, 1)):
-                got, found = descend(tree, tries, [task.take(of) for task in here], limits, groups=of)
+                made = None if steps is None else np.zeros(len(of), int)
+                got, found = descend(tree, tries, [task.take(of) for task in here], limits, groups=of, steps=made)
+                if steps is not None:
+                    np.add.at(steps, some[of], made)
                 key = np.where(got, -1.0 / (1.0 + _turned(tree, begun.take(of), tries)), found)
                 best = _least(key, len(some), kept)
                 tries, of, got, found = tries.take(best), of[best], got[best], found[best]

@@ -143,8 +143,9 @@ def test_a_root_that_moves_gives_three_columns_more():
     change = np.zeros((tree.columns, 3))
     change[-3:] = np.array([[0.5], [0.0], [-1.0]])
     after = tree.moved(states, Geometry(tree, states).frames, change)
-    assert np.allclose(after.place - states.place, [[0.5], [0.0], [-1.0]])
-    assert np.allclose(Geometry(tree, after).heads - Geometry(tree, states).heads, [[0.5], [0.0], [-1.0]])
+    moved = tree.size * np.array([[0.5], [0.0], [-1.0]])
+    assert np.allclose(after.place - states.place, moved)
+    assert np.allclose(Geometry(tree, after).heads - Geometry(tree, states).heads, moved)
 
 
 def test_angles_of_half_turns_and_more_stay_in_their_ranges():

@@ -15,6 +15,7 @@ from ...chains import random_chain
 from ...trees import KINDS, batch_of, drawn, place_task
 
 FAR = 1e9
+SIZE = 1.0  # of the tree
 SIZES = [(3, 5, 40), (5, 9, 40), (6, 12, 40), (9, 15, 40), (3, 5, 4), (6, 12, 4)]  # rows, columns, states
 
 
@@ -34,6 +35,7 @@ def problem(rows, columns, states, seed=0, levels=None, bound=FAR):
         high,
         compliance,
         damping,
+        SIZE,
     ]
 
 
@@ -59,7 +61,7 @@ def level_by_level(rows, errors, levels, compliance, damping, wished):
 @pytest.mark.parametrize("wishes", [False, True])
 def test_one_level_is_damped_least_squares(size, wishes):
     given = problem(*size, seed=1)
-    rows, errors, levels, low, _high, compliance, damping = given
+    rows, errors, levels, low, _high, compliance, damping, _size = given
     wished = np.random.default_rng(2).normal(size=low.shape) if wishes else None
     found = bounded_change(*given, wished)
     for n in range(size[2]):
@@ -72,7 +74,7 @@ def test_one_level_is_damped_least_squares(size, wishes):
 @pytest.mark.parametrize("wishes", [False, True])
 def test_two_levels_are_the_elimination_of_one_in_the_null_space_of_the_other(size, wishes):
     given = problem(*size, seed=3, levels=[0] * 3 + [1] * (size[0] - 3))
-    rows, errors, levels, low, _high, compliance, damping = given
+    rows, errors, levels, low, _high, compliance, damping, _size = given
     wished = np.random.default_rng(4).normal(size=low.shape) if wishes else None
     found = bounded_change(*given, wished)
     for n in range(size[2]):
@@ -124,7 +126,7 @@ def by_brute_force(rows, errors, mu, compliance, low, high):
 
 def test_the_active_set_is_near_the_best_of_all_sets():
     given = problem(3, 5, 60, seed=6, bound=0.4)
-    rows, errors, _, low, high, compliance, damping = given
+    rows, errors, _, low, high, compliance, damping, _size = given
     found = bounded_change(*given)
     ratios = []
     for n in range(60):
@@ -156,11 +158,11 @@ def test_a_single_point_is_solved_as_by_the_general_step(build):
     low, high = np.full((2, tree.columns, 50), 10.0)
     low *= -1.0
     low[: tree.angles], high[: tree.angles] = tree.ranges(states, largest)
-    wanted = bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping)
+    wanted = bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
     levers = now.geometry.tip() - now.geometry.heads
     velocities = cross(now.geometry.angle_axes(), levers[tree.at_columns])
     bounds = low[: tree.angles], high[: tree.angles]
-    found = point_change(velocities, levers[tree.at_balls], errors, *bounds, damping, largest)
+    found = point_change(velocities, levers[tree.at_balls], errors, *bounds, damping, tree.size, largest)
     inside = (np.abs(wanted[: tree.angles] - low[: tree.angles]) > 1e-9).all(0)
     inside &= (np.abs(wanted[: tree.angles] - high[: tree.angles]) > 1e-9).all(0)
     assert inside.any()  # where bounds act, the damping of the two differs by the fixed columns
@@ -174,12 +176,12 @@ def test_a_single_point_with_ball_joints_rotates_none_by_more_than_the_largest()
     levers = geometry.tip() - geometry.heads
     none = np.empty((0, 30))
     errors = 10.0 * np.random.default_rng(1).normal(size=(3, 30))
-    found = point_change(np.empty((0, 3, 30)), levers, errors, none, none, np.full(30, 1e-6), 0.25)
+    found = point_change(np.empty((0, 3, 30)), levers, errors, none, none, np.full(30, 1e-6), tree.size, 0.25)
     assert np.linalg.norm(found.reshape(4, 3, 30), axis=1).max() < 0.25 + 1e-12
 
 
 def test_a_tip_on_the_joint_gives_no_change_and_no_warning():
     rows, errors = np.zeros((3, 4, 30)), np.ones((3, 30))
     high = np.ones((4, 30))
-    found = bounded_change(rows, errors, np.zeros(3, int), -high, high, np.ones((4, 1)), np.full(30, 1e-3))
+    found = bounded_change(rows, errors, np.zeros(3, int), -high, high, np.ones((4, 1)), np.full(30, 1e-3), SIZE)
     assert not found.any()
