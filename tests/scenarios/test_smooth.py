@@ -111,7 +111,7 @@ def test_the_bare_method_is_left_as_it_is():
 
 
 def test_a_bake_that_is_closed_while_it_mends_leaves_everything_as_it_was():
-    _, limb = moving()
+    _, limb = moving(effort_weight=0.1)  # solved frame by frame, then mended
     with nothing_lost():
         job = bake_spans.steps([limb], [(1, FRAMES, 1)])
         told = [next(job) for _ in range(FRAMES + 5)]
@@ -119,11 +119,24 @@ def test_a_bake_that_is_closed_while_it_mends_leaves_everything_as_it_was():
     assert told[FRAMES - 1 :] == [(FRAMES, FRAMES)] * 6  # five more steps after the last frame
 
 
-def test_progress_is_told_once_a_frame():
+def test_a_bake_of_a_shot_that_is_closed_leaves_everything_as_it_was():
     _, limb = moving()
-    told = []
-    bake(limb, 1, FRAMES, progress=lambda done, of: told.append((done, of)))
-    assert told == [(n, FRAMES) for n in range(1, FRAMES + 1)]
+    for parts in (1, 2, 4, 8):  # while it solves, and while it writes
+        with nothing_lost():
+            job = bake_spans.steps([limb], [(1, FRAMES, 1)])
+            told = [next(job) for _ in range(parts)]
+            job.close()
+        assert told[0] == (0, FRAMES)
+        assert told == sorted(told)
+
+
+def test_progress_is_told_once_a_frame_or_once_a_shot():
+    for settings, expected in (({}, [0, FRAMES]), ({"effort_weight": 0.1}, range(1, FRAMES + 1))):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        _, limb = moving(**settings)
+        told = []
+        bake(limb, 1, FRAMES, progress=lambda done, of, told=told: told.append((done, of)))
+        assert told == [(n, FRAMES) for n in expected]
 
 
 def test_with_an_influence_the_pose_that_is_keyed_is_between_the_animated_and_the_smooth_one():
