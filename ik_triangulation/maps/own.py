@@ -20,7 +20,7 @@ from ..solvers.registry import SOLVERS
 from .own_steps import LITTLE, STEPS, walk_on
 from .walk import Walk, WalkedChain
 
-_AT_ONCE = 6144  # joints of all poses that are rotated between two moments at which a job can be stopped
+_AT_ONCE = 4096  # joints of all poses that are rotated between two moments at which a job can be stopped
 _FEW = 16  # poses, likewise
 
 

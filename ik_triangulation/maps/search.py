@@ -19,7 +19,7 @@ from ..goals.batch.task import Missing
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.descent import Descent, descend
-from ..solvers.batch.restarts import restart
+from ..solvers.batch.restarts import measured_unmoved, restart
 from .grid import Grid
 
 _GAIN = 1e-4  # of the reach: decrease of a distance that is passed on to the neighbours
@@ -29,7 +29,7 @@ _ROUNDS = ((8, 0.02), (24, 0.04), (64, 0.08))
 _LAST = 0.04  # of the reach, likewise, for the last steps towards targets out of reach
 _CLOSE, _MORE = 2.0, 32  # distance, beside the one that is enough, of targets that are tried so many times more
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
-_AT_ONCE = 8192  # columns of all states that are solved between two moments at which a job can be stopped
+_AT_ONCE = 5120  # columns of all states that are solved between two moments at which a job can be stopped
 _LEAST_AT_ONCE = 256  # states
 
 
@@ -104,7 +104,7 @@ class Search:
             here = those[part]
             states, value = self.states.take(here), self.error[here] ** 2
             met = np.zeros(len(here), bool)
-            self.steps[here] -= count
+            self.steps[here] -= measured_unmoved(count)
             draw = [seed, count, number]
             restart(self.tree, states, [self._task.take(here)], met, value, seed=draw, rounds=(count,), bounds=bounds)
             nearer.append(self.keep(here, states))

@@ -72,7 +72,7 @@ def restart(
         for some in (left[begin : begin + size] for begin in range(0, len(left), size)):
             begun, here = states.take(some), [task.take(some) for task in tasks]
             tries, of = _starts(tree, begun, here, count, random)
-            for limits, kept in ((trial, max(1, round(KEPT * count))), (bounds, 1)):
+            for limits, kept in ((trial, _going_on(count)), (bounds, 1)):
                 got, found = descend(tree, tries, [task.take(of) for task in here], limits, groups=of)
                 key = np.where(got, -1.0 / (1.0 + _turned(tree, begun.take(of), tries)), found)
                 best = _least(key, len(some), kept)
@@ -80,6 +80,16 @@ def restart(
             better = got | (found < value[some])
             states.put(some[better], tries.take(np.flatnonzero(better)))
             value[some[better]], met[some[better]] = found[better], got[better]
+
+
+def measured_unmoved(count: int) -> int:
+    """Return how often a round of `count` starts measures each state without a step: as drawn, and as descents begin."""
+    return count * (DRAWN + 1) + _going_on(count)
+
+
+def _going_on(count: int) -> int:
+    """Number of those of `count` starts that go on."""
+    return max(1, round(KEPT * count))
 
 
 def _starts(
