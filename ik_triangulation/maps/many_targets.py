@@ -61,7 +61,7 @@ def solve_targets(
     apart, every = grid.coarse(_APART), np.arange(count)
     if settings.solver == "GAUSS_NEWTON":
         own = nothing_yet(start, tree, count)
-        search.keep(every, search.states)
+        yield from relay(_hand_over(search, own, every), 0.0)
         yield from relay(search.descend(every, every, search.bounds), 0.0)
     else:
         own = yield from scaled(own_part(start, tree, asked, settings), 0.0, _OWN)

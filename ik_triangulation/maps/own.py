@@ -15,12 +15,11 @@ from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.states import joined
 from ..solvers import SolverSettings
-from ..solvers.iterate import iterate
-from ..solvers.registry import SOLVERS
-from .own_steps import LITTLE, STEPS, walk_on
+from ..solvers.own_part import take_own_steps
+from .own_steps import STEPS, walk_on
 from .walk import Walk, WalkedChain
 
-_AT_ONCE = 6144  # joints of all poses that are rotated between two moments at which a job can be stopped
+_AT_ONCE = 4096  # joints of all poses that are rotated between two moments at which a job can be stopped
 _FEW = 16  # poses, likewise
 
 
@@ -81,10 +80,12 @@ def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings)
     count = asked.targets.shape[1]
     poses: list[list] = []
     rows = []
-    for number, (place, enough) in enumerate(zip(asked.targets.T, asked.enough, strict=True)):
-        pose, error, taken = _steps(start, Vector(place), asked.tolerance, float(enough), settings)
+    for number, place in enumerate(asked.targets.T):
+        pose = start.copy()
+        pose.project()
+        own = take_own_steps(pose, Point(Vector(place)), asked.tolerance, settings)
         cost = pose.cost
-        rows.append((error, taken, cost.turns, cost.total_angle, cost.travel))
+        rows.append((own.error, own.steps, cost.turns, cost.total_angle, cost.travel))
         poses.append(pose.rotations)
         if number % _FEW == 0:
             yield number / count
@@ -94,18 +95,3 @@ def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings)
 
     error, steps, turns, angle, travel = (np.array(values) for values in zip(*rows, strict=True))
     return Own(error, steps, turns, angle, travel, states)
-
-
-def _steps(
-    start: Pose, place: Vector, tolerance: float, enough: float, settings: SolverSettings
-) -> tuple[Pose, float, int]:
-    """The steps of the method towards one target: the pose, its distance, and the steps taken."""
-    pose, target = start.copy(), Point(place)
-    pose.project()
-    before = (place - pose.tip).length
-    step = SOLVERS[settings.solver].begin()
-    error, count = iterate(step, pose, target, tolerance, min(settings.iterations, 1))
-    if tolerance < error <= LITTLE * before:
-        error, more = iterate(step, pose, target, enough, settings.iterations - count, 1, LITTLE)
-        count += more
-    return pose, error, count

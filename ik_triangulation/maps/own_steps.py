@@ -13,12 +13,12 @@ import numpy as np
 
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import cross, dot, lengths
+from ..solvers.own_part import LITTLE
 from .swings import orthogonal_to
 from .walk import Walk, WalkedChain
 
 _ROUNDING, _NOWHERE = 5e-7, 1e-7  # of the reach, as in solvers.triangulation
 _PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise, as in kinematics.rotation
-LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over, as in solve()
 
 BatchStep = Callable[[Walk, Numbers], None]
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..kinematics import Chain, EulerLimits
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import compose, conjugated, lengths, matrices, product, rotate, rotate_back
+from ..kinematics.batch.algebra import compose, conjugated, lengths, matrices, normalized, product, rotate, rotate_back
 from ..kinematics.batch.coordinates import EulerAngles
 from ..kinematics.cost import SMALLEST_TURN
 from .swings import Swing
@@ -22,6 +22,8 @@ class WalkedChain:
     def __init__(self, chain: Chain, start: States, tree: Tree) -> None:
         self.chain, self.tree, self.start = chain, tree, start
         self.swings = [Swing(joint.freedom) if joint.freedom.moves else None for joint in chain.joints]
+        rests = normalized(np.array([joint.rest for joint in chain.joints], float)[:, :, None])
+        self.rests = matrices(rests)  # the tree has only those that its kinds of joints do not contain
         self.links = [np.array(offset)[:, None] for offset in chain.offsets]
         self.bend_axes = [np.array(joint.freedom.bend_axis)[:, None] for joint in chain.joints]
         self.rotations, self.tip = tree.rotations(start), Geometry(tree, start).tip()
@@ -78,14 +80,14 @@ class Walk:
     def root(self) -> tuple[Numbers, Numbers]:
         """Place (3, F) of the root and the frame in which it rotates (3, 3, F)."""
         start, tree, count = self.walked.start, self.walked.tree, self.tip.shape[1]
-        socket = compose(start.root, tree.rests[0])
+        socket = compose(start.root, self.walked.rests[0])
         head = start.place + rotate(start.root, tree.offsets[0])
         return np.repeat(head, count, -1), np.repeat(socket, count, -1)
 
     def beyond(self, i: int, head: Numbers, socket: Numbers) -> tuple[Numbers, Numbers]:
         """Place of the joint after joint `i`, and the frame in which it rotates."""
         frame = compose(socket, matrices(self.rotations[i]))
-        return head + rotate(frame, self.walked.links[i]), compose(frame, self.walked.tree.rests[i + 1])
+        return head + rotate(frame, self.walked.links[i]), compose(frame, self.walked.rests[i + 1])
 
     def link(self, i: int, socket: Numbers) -> Numbers:
         """Vector (3, F) from joint `i` to the next one, or to the end effector."""

@@ -12,12 +12,10 @@ from ..kinematics import Cost, Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from . import finish as finishing
 from .batch.restarts import ROUNDS
-from .iterate import iterate
 from .null_space import optimise, optimise_from_restarts
-from .registry import SOLVERS
+from .own_part import take_own_steps
 from .settings import SolverSettings
 
-_LITTLE = 0.5  # relative decrease of the error by one step, below which Finish takes over
 _LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft goals, whose residuals are divided by its square
 _NO_UNIT = 1e-3  # deviation of the length of a quaternion from 1 beyond which it is no unit quaternion
 
@@ -83,22 +81,12 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
         raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()
     projected = pose.project()
-    step = SOLVERS[settings.solver].begin()
-    rounding = LENGTH_ROUNDING * pose.chain.reach
-    begun = pose.tip
-    error, count = iterate(step, pose, target, rounding if follow else tolerance, min(settings.iterations, 1))
-    enough, rounds = tolerance, ROUNDS if settings.restarts else ()
-    if error > tolerance:  # one step is often enough; if not, no more is asked than is possible
-        least = finishing.least_error(pose, target)
-        enough = max(tolerance, least + rounding)
-        if least > tolerance:
-            rounds = rounds[:1]  # the target is out of reach for certain: they only look for a nearer pose
-        before = (target.closest(begun) - begun).length
-        patience = (1, _LITTLE) if settings.finish else ()
-        if not settings.finish or error <= _LITTLE * before:
-            error, more = iterate(step, pose, target, enough, settings.iterations - count, *patience)
-            count += more
+    at_first = LENGTH_ROUNDING * pose.chain.reach if follow else tolerance
+    error, count, enough, out_of_reach = take_own_steps(pose, target, tolerance, settings, at_first)
     if settings.finish and error > enough:
+        rounds = ROUNDS if settings.restarts else ()
+        if out_of_reach:
+            rounds = rounds[:1]  # they only look for a nearer pose
         error, more = finishing.finish(pose, target, enough, settings.iterations, settings.seed, rounds)
         count += more
     if settings.finish and soft:

@@ -9,6 +9,7 @@ from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.maps.grid import Grid
 from ik_triangulation.maps.metric_map import pixels
 from ik_triangulation.maps.search import Search
+from ik_triangulation.solvers.batch.descent import Descent
 
 from ..limited import limited_chains
 from .test_own_steps import disc
@@ -56,6 +57,18 @@ def test_what_is_finished_is_never_farther_than_before():
     assert (search.error <= before).all()
     assert 0.2 < search.done.mean() < 1.0
     is_sound(search)
+
+
+def test_only_steps_are_counted():
+    search, _ = search_of("sideways")
+    every = np.arange(len(search.error))
+    search.keep(every, search.states.take(every))
+    still = Descent(iterations=0)
+    for count in (1, 8, 30):
+        finished(search.restart(every[~search.done], count, 0, still))
+    finished(search.descend(every, every, Descent(iterations=1)))
+    assert search.steps.max() == 1
+    assert (search.steps >= 0).all()
 
 
 def test_a_restart_helps_where_no_neighbour_does():
