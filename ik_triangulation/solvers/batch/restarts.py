@@ -83,7 +83,7 @@ def restart(
 
 
 def measured_unmoved(count: int) -> int:
-    """Return how often a round of `count` starts measures each state without a step: as drawn, and as descents begin."""
+    """Return how often a round of `count` starts measures a state without a step: as drawn, and as descents begin."""
     return count * (DRAWN + 1) + _going_on(count)
 
 
