@@ -15,11 +15,11 @@ from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.states import joined
 from ..solvers import SolverSettings
+from ..solvers.batch.own_steps import STEPS, walk_on
+from ..solvers.batch.walk import Walk, WalkedChain
 from ..solvers.own_part import take_own_steps
-from .own_steps import STEPS, walk_on
-from .walk import Walk, WalkedChain
 
-_AT_ONCE = 4096  # joints of all poses that are rotated between two moments at which a job can be stopped
+_AT_ONCE = 2560  # joints of all poses that are rotated between two moments at which a job can be stopped
 _FEW = 16  # poses, likewise
 
 

@@ -28,7 +28,7 @@ _LAST = 0.04  # of the reach, likewise, for the last steps towards targets out o
 _CLOSE, _MORE = 2.0, 32  # distance, beside the one that is enough, of targets that are tried so many times more
 _STALL = 4  # steps without progress that end a descent from a neighbour's pose or from a restart
 _AT_ONCE = 5120  # columns of all states that are solved between two moments at which a job can be stopped
-_LEAST_AT_ONCE = 256  # states
+_LEAST_AT_ONCE = 128  # states
 
 
 class Search:

@@ -9,7 +9,7 @@ from ik_triangulation.maps.own import Asked, nothing_yet, own_part
 from ik_triangulation.solvers import SolverSettings
 
 from ..limited import limited_chains
-from .test_own_steps import disc
+from .discs import disc
 
 
 def finished(work):

@@ -12,7 +12,7 @@ from ik_triangulation.maps.search import Search
 from ik_triangulation.solvers.batch.descent import Descent
 
 from ..limited import limited_chains
-from .test_own_steps import disc
+from .discs import disc
 
 
 def search_of(name, size=10):

@@ -10,7 +10,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.maps.swings import Swing, orthogonal_to, smallest_rotations
+from ik_triangulation.solvers.batch.swings import Swing, orthogonal_to, smallest_rotations
 
 FREEDOMS = [
     Free(),

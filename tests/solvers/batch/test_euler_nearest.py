@@ -12,7 +12,7 @@ from ik_triangulation.kinematics import EulerLimits
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.ranges import clamp_to_range
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.maps.euler_nearest import EulerNearest, clamped
+from ik_triangulation.solvers.batch.euler_nearest import EulerNearest, clamped
 
 
 @pytest.mark.parametrize("order", EULER_ORDERS)

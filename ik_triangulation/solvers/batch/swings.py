@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kinematics import Cone, EulerLimits, Free, Hinge
-from ..kinematics.arrays import Numbers
-from ..kinematics.batch.algebra import cross, dot, lengths, normalized, product
-from ..kinematics.freedom import Freedom
+from ...kinematics import Cone, EulerLimits, Free, Hinge
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch.algebra import cross, dot, lengths, normalized, product
+from ...kinematics.freedom import Freedom
 from .euler_nearest import EulerNearest, clamped
 
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it

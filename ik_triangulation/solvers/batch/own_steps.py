@@ -11,9 +11,9 @@ from math import pi
 
 import numpy as np
 
-from ..kinematics.arrays import Numbers
-from ..kinematics.batch.algebra import cross, dot, lengths
-from ..solvers.own_part import LITTLE
+from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.batch.algebra import cross, dot, lengths
+from ..own_part import LITTLE
 from .swings import orthogonal_to
 from .walk import Walk, WalkedChain
 
@@ -66,7 +66,7 @@ STEPS: dict[str, BatchStep] = {"TRIANGULATION": triangulation, "TRIANGULATION_RI
 
 def walk_on(
     walked: WalkedChain, step: BatchStep, targets: Numbers, tolerance: float, enough: Numbers, iterations: int
-) -> tuple[Walk, Numbers, Numbers]:
+) -> tuple[Walk, Numbers, Indices]:
     """Take the steps of a method towards `targets` (3, F) from the start, as solve() does before its finish.
 
     Returns the best poses, their distances [Blender units], and the steps taken.
@@ -108,7 +108,7 @@ def _point(
     walk.swing(i, head, socket, link, along * np.cos(angle) + across * np.sin(angle), those)
 
 
-def _orthogonal(vectors: Numbers, along: Numbers) -> tuple[Numbers, Numbers]:
+def _orthogonal(vectors: Numbers, along: Numbers) -> tuple[Numbers, Mask]:
     """Unit vectors in the plane of both and orthogonal to unit vectors, and where both are parallel."""
     part = vectors - along * dot(vectors, along)
     left = lengths(part)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kinematics import Chain, EulerLimits
-from ..kinematics.arrays import Columns, Indices, Mask, Numbers
-from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import compose, conjugated, lengths, matrices, normalized, product, rotate, rotate_back
-from ..kinematics.batch.coordinates import EulerAngles
-from ..kinematics.cost import SMALLEST_TURN
+from ...kinematics import Chain, EulerLimits
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import compose, conjugated, lengths, matrices, normalized, product, rotate, rotate_back
+from ...kinematics.batch.coordinates import EulerAngles
+from ...kinematics.cost import SMALLEST_TURN
 from .swings import Swing
 
 _Arrays = tuple[Numbers, Numbers, Numbers, Indices, Numbers, Numbers]

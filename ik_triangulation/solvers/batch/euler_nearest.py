@@ -11,11 +11,11 @@ from math import cos, inf, isinf, pi, sin, tau
 
 import numpy as np
 
-from ..kinematics import EulerLimits
-from ..kinematics.arrays import Numbers
-from ..kinematics.euler import AXES, PARITY
-from ..kinematics.euler_box import FACES
-from ..kinematics.freedom import ANGLE_ROUNDING
+from ...kinematics import EulerLimits
+from ...kinematics.arrays import Numbers
+from ...kinematics.euler import AXES, PARITY
+from ...kinematics.euler_box import FACES
+from ...kinematics.freedom import ANGLE_ROUNDING
 
 _POLE = 1e-9  # half-angle measure below which the outer two Euler axes coincide
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged

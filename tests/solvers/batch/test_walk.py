@@ -6,9 +6,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.maps.walk import Walk, WalkedChain
+from ik_triangulation.solvers.batch.walk import Walk, WalkedChain
 
-from ..limited import limited_chains
+from ...limited import limited_chains
 
 
 @pytest.mark.parametrize("name", limited_chains())

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A published method takes its own steps until Finish takes over."""
+
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.goals import Point
+from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
+from ik_triangulation.solvers import SolverSettings
+from ik_triangulation.solvers.own_part import take_own_steps
+
+from ..chains import straight
+
+NEAR, FAR, EDGE = Vector((0.3, 1.0, 0.4)), Vector((0.0, 0.5, 4.0)), Vector((0.0, 1.0, 2.75))
+
+
+def own_part(target, solver, **given):
+    pose = straight((1.0,) * 3).rest_pose()
+    settings = SolverSettings(solver=solver, iterations=20, **given)
+    part = take_own_steps(pose, Point(target), 1e-3, settings)
+    assert part.error == pytest.approx((target - pose.tip).length)
+    return part
+
+
+def test_without_finish_a_method_goes_on_where_it_would_stop_for_it():
+    with_finish, alone = own_part(EDGE, "CCD"), own_part(EDGE, "CCD", finish=False)
+    assert with_finish.steps < alone.steps
+    assert alone.error < with_finish.error
+
+
+def test_no_more_is_asked_of_a_target_out_of_reach_than_is_possible():
+    part = own_part(FAR, "FABRIK", finish=False)
+    possible = FAR.length - 3.0
+    assert part.out_of_reach
+    assert part.enough == pytest.approx(possible, abs=4.0 * LENGTH_ROUNDING * 3.0)
+    assert part.steps < 20
+
+
+def test_a_target_within_reach_is_asked_within_its_tolerance():
+    part = own_part(NEAR, "TRIANGULATION")
+    assert (part.steps, part.enough, part.out_of_reach) == (1, 1e-3, False)
