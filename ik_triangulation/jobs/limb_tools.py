@@ -12,6 +12,7 @@ from mathutils import Matrix
 
 from ..errors import ChainError
 from ..kinematics import Locked
+from ..kinematics.rotation import orientation, rotation_angle
 from ..presets import Preset, apply_preset, find_preset, read_preset
 from ..rig.anatomy.limbs import BodyLimb
 from ..rig.anatomy.reading import Anatomy
@@ -23,6 +24,7 @@ from ..rig.units import scale_of
 from ..settings import check_registered
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
+_SAME = 1e-4  # [rad]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
         stored.chain_count, stored.use_selected = plan.count, False
         stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
         stored.target, stored.subtarget = reached, ""
+        if turns and target is None:
+            _keep_orientation(armature, tip, reached)
         if plan.limb and plan.preset:
             _limit(armature, plan.limb, plan.preset)
     return list(new)
@@ -126,6 +130,17 @@ def _limit(armature: Object, limb: BodyLimb, preset: Preset) -> None:
         bone = armature.pose.bones[name]
         if name not in limb.bones and is_unlimited(bone):
             store(Locked(), 0.0, bone.ik_triangulation_joint)
+
+
+def _keep_orientation(armature: Object, tip: str, empty: Object) -> None:
+    """Store the offset that keeps the tip turned as it is where no empty can be turned like it, by uneven scale."""
+    bone = armature.pose.bones[tip]
+    told = orientation((armature.matrix_world.inverted_safe() @ empty.matrix_basis).to_3x3())
+    turned = orientation(bone.matrix.to_3x3())
+    stored = bone.ik_triangulation
+    stored.use_offset = rotation_angle(told, turned) > _SAME
+    if stored.use_offset:
+        stored.offset_location, stored.offset_rotation = (0.0, 0.0, 0.0), told.conjugated() @ turned
 
 
 def _in_line(armature: Object, name: str, names: Sequence[str]) -> bool:

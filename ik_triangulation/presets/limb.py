@@ -40,9 +40,10 @@ class Applied:
 def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep_limits: bool = False) -> Applied:
     """Store the joints of a preset in the joint settings of these bones, and its settings in their limb.
 
-    With `keep_limits` bones that somebody has limited or locked stay as they are, and so do the limb's settings. A limb of fewer or more bones gets the joints of Preset.for_bones(); bones beyond that, and those whose rotation is
-    locked, stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one
-    of them can rotate.
+    With `keep_limits` bones that somebody has limited or locked stay as they are, and so do the limb's settings. A limb
+    of fewer or more bones gets the joints of Preset.for_bones(); bones beyond that, and those whose rotation is locked,
+    stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one of them
+    can rotate.
     """
     bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 from .names import BESIDE, BodyPart, part_by_name
 
-Place = tuple[float, float, float]
+RestPoint = tuple[float, float, float]
 Parts = dict[str, BodyPart]
 ARM_ROOTS, LEG_ROOTS = {"clavicle", "upper_arm"}, {"thigh"}
 
 
 @dataclass(frozen=True)
 class RestBone:
-    """A bone of a rest pose: its parent's name, None for a root, and head and tail in armature space [Blender units]."""
+    """A bone at rest: its parent's name, None for a root, and head and tail in armature space [Blender units]."""
 
     parent: str | None
-    head: Place
-    tail: Place
+    head: RestPoint
+    tail: RestPoint
 
     @property
     def length(self) -> float:
@@ -50,15 +50,15 @@ def parts_by_name(bones: RestBones) -> Parts:
     """Return the parts of all bones whose names tell one; ambiguous names are decided by the bones around them."""
     parts = {name: part for name in bones if (part := part_by_name(name)) is not None}
     below = children(bones)
-    for name in parts:
-        if "|" in parts[name].part:
-            parts[name] = replace(parts[name], part=_decided(parts, bones, below, name))
+    for name, part in list(parts.items()):
+        if "|" in part.part:
+            parts[name] = replace(part, part=_decided(parts, bones, below, name))
     _divide_spine(parts, bones)
     return parts
 
 
 def _decided(parts: Parts, bones: RestBones, below: Mapping[str, Sequence[str]], name: str) -> str:
-    """Return the part that an ambiguous name tells among the others of its side; "" for a joint that is no part."""
+    """Return the part that an ambiguous name tells among the others of its side; "hip" for a bone above a thigh."""
     part, side = parts[name].part, parts[name].side
     above = [parts[each].part for each in parents(bones, name) if each in parts and parts[each].side == side]
     under = _first_below(parts, below, name)
@@ -66,7 +66,7 @@ def _decided(parts: Parts, bones: RestBones, below: Mapping[str, Sequence[str]],
         return "upper_arm" if "forearm" in under and "clavicle|upper_arm" not in under else "clavicle"
     if part == "thigh|shin":
         return "shin" if "thigh" in above or "hip|thigh" in above else "thigh"
-    return "" if "thigh" in under else "thigh"
+    return "hip" if "thigh" in under else "thigh"
 
 
 def _first_below(parts: Parts, below: Mapping[str, Sequence[str]], name: str) -> set[str]:

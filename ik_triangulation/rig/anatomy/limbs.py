@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .body import ARM_ROOTS, Parts, RestBones, children, parents, parts_by_name
+from .body import ARM_ROOTS, RestBones, children, parents, parts_by_name
 from .names import BESIDE, BodyPart
 from .shape import parts_by_shape
 
@@ -34,9 +34,7 @@ ARM = LimbKind(
     frozenset({"clavicle", "palm"}),
     turning=frozenset({"hand"}),
 )
-LEG = LimbKind(
-    "LEG", "Human Leg", ("thigh", "shin", "foot"), frozenset({"toe"}), turning=frozenset({"foot"})
-)
+LEG = LimbKind("LEG", "Human Leg", ("thigh", "shin", "foot"), frozenset({"hip", "toe"}), turning=frozenset({"foot"}))
 FINGER = LimbKind("FINGER", "Finger", ("finger",), row=True)
 SPINE = LimbKind(
     "SPINE",
@@ -130,7 +128,7 @@ class Body:
         return controls or (part.number is not None and part.number == self._parts[last].number)
 
     def _best(self, kind: LimbKind, side: str, name: str | None) -> BodyLimb | None:
-        """Return the limb of this kind and side whose bones are to be posed, of several of one role that with `name`."""
+        """Return the limb of this kind and side to be posed; of several of one role, that with the bone `name`."""
         chosen = self._parts[name] if name else None
         finger = chosen.finger if kind is FINGER and chosen else ""
         ends = [each for each, part in self._parts.items() if self._fits(part, kind, side, finger)]

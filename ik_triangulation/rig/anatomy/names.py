@@ -9,7 +9,7 @@ that say nothing (NOISE) are taken out; what is left, in one piece, is looked up
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -20,16 +20,16 @@ _Key = TypeVar("_Key")
 PARTS = {
     "clavicle": "clavicle collar collarbone scapula clav shoulderblade 肩",
     "clavicle|upper_arm": "shoulder shldr",
-    "upper_arm": "upperarm uparm arm armupper bicep biceps humerus shldrbend upperfrontleg frontthigh 腕",
+    "upper_arm": "upperarm uparm arm arms armupper bicep biceps humerus shldrbend upperfrontleg frontthigh 腕",
     "forearm": "forearm lowerarm lowarm armlower elbow farm radius frontshin ひじ 肘",
-    "hand": "hand wrist frontfoot forefoot frontpaw 手首",
+    "hand": "hand wrist frontfoot forefoot frontpaw 手首 手",
     "palm": "palm metacarpal carpal carpals handpalm fronttoe ftoe fhoof fpalm fingerbase",
     "hip|thigh": "hip hipjoint",
     "thigh": "thigh upleg upperleg legupper femur hindthigh 足 太もも",
-    "thigh|shin": "leg",
+    "thigh|shin": "leg legs",
     "shin": "shin calf lowerleg lowleg leglower knee tibia hindshin ひざ 膝",
     "foot": "foot ankle hindfoot hindpaw 足首",
-    "toe": "toe toes toebase ball bigtoe heel rtoe rhoof hindtoe rpalm つま先 爪先 足先 かかと",
+    "toe": "toe toes toebase ball bigtoe heel rtoe rhoof hindtoe rpalm metatarsal metatarsals つま先 爪先 足先 かかと",
     "hips": "hips pelvis rootx torso cog centerofmass 下半身 腰 センター グルーブ",
     "spine": "spine back lowerback upperback vertebra vertebrae",
     "trunk": "chest upperchest chestlower chestupper ribcage thorax abdomen abdomenlower abdomenupper belly waist "
@@ -40,7 +40,7 @@ PARTS = {
 }
 FINGERS = {
     "thumb": "thumb 親指",
-    "index": "index pointer forefinger 人指 人差指 人差し指",
+    "index": "index fore pointer forefinger 人指 人差指 人差し指",
     "middle": "middle mid 中指",
     "ring": "ring 薬指",
     "little": "little pinky pinkie 小指",
@@ -51,15 +51,15 @@ SIDES = {"L": "l left lft lf lt 左", "R": "r right rgt rt 右"}
 
 # Roles of bones in a rig, the first that fits; the chain to pose is of the role that comes first. Those of the last
 # are not bones of a limb: they help, or they control it from outside.
-FK, PLAIN, ORIGINAL, DEFORM, BESIDE = range(5)
+FK, UNMARKED, ORIGINAL, DEFORM, BESIDE = range(5)
 ROLES = {
     BESIDE: "ik mch vis wgt tweak twist twists roll pole target tgt parent parents widget master drv swing rock rock1 "
-    "spin helper corrective end nub leaf top effector eff site ref lock aim pivot socket weapon prop gun 捩 捻 b p c ex",
+    "spin helper corrective end nub leaf top effector eff site ref lock aim pivot socket weapon gun 捩 捻 b p c ex",
     FK: "fk",
     ORIGINAL: "org",
     DEFORM: "def deform dfm bind skin stretch d",
 }
-NOISE = "bip bip01 j b cc base bone joint jnt ctrl control ctl con rig bn bend x mid center centre m front fore hind"
+NOISE = "bip bip01 j b c cc base bone joint jnt ctrl control ctl con rig bn bend x mid center centre m front fore hind"
 _PREFIX = re.compile(r"^(?:.*[:|]|valvebiped\.|mixamorig\d*_?|bip\d*[ _]|character\d*_|c_)+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
@@ -75,7 +75,7 @@ class BodyPart:
     part: str
     side: str = ""
     number: int | None = None
-    role: int = PLAIN
+    role: int = UNMARKED
     finger: str = ""
     copy: bool = False
 
@@ -91,7 +91,8 @@ def part_by_name(name: str) -> BodyPart | None:
     words = [word for word in words if not word.isdigit()]
     number = int(numbers[0]) if numbers else None
     for side, left in _sided(words):
-        role, left = _role(left)
+        # Beside an arm or a leg a twist bone helps; Character Creator's necks are made of them.
+        role, left = _role(left if side else [word for word in left if word != "twist"])
         finger = _finger(left, numbers)
         if finger is not None:
             finger, number = finger[0], number if finger[1] is None else finger[1]
@@ -124,13 +125,14 @@ def _role(words: list[str]) -> tuple[int, list[str]]:
     last = len(words) - 1
     roles = [_ROLE.get(word) if len(word) > 1 or place == last > 0 else None for place, word in enumerate(words)]
     told = {role for role in roles if role is not None}
-    role = next((role for role in ROLES if role in told), PLAIN)
+    role = next((role for role in ROLES if role in told), UNMARKED)
     return role, [word for word, of in zip(words, roles, strict=True) if of is None]
 
 
 def _finger(words: list[str], numbers: list[str]) -> tuple[str, int | None] | None:
     """Return the finger that words tell and the number of its bone, None if they tell no number."""
-    rest = [word for word in words if word not in OF_FINGERS and word not in {"metacarpal", "base"}]
+    beside = _NOISE.union(OF_FINGERS, {"metacarpal"}).difference(_FINGER)
+    rest = [word for word in words if word not in beside]
     named = [_FINGER[word] for word in rest if word in _FINGER]
     if len(named) == 1 and len(rest) == 1 and ("metacarpal" not in words or named[0] == "thumb"):
         return named[0], next((OF_FINGERS[word] for word in words if OF_FINGERS.get(word)), None)
@@ -143,9 +145,8 @@ def _checked(found: BodyPart) -> BodyPart | None:
     """Refuse the middle of the body with a side, and decide what a side decides."""
     if found.side:
         return None if found.part in _MIDDLE else found
-    if found.part == "hip|thigh":
-        return BodyPart("hips", "", found.number, found.role)
-    return found if found.part in _MIDDLE else None
+    part = "hips" if found.part == "hip|thigh" else found.part
+    return replace(found, part=part) if part in _MIDDLE else None
 
 
 def _lookup(table: dict[_Key, str]) -> dict[str, _Key]:

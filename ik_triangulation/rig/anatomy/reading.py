@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from bpy.types import Object
 
@@ -19,7 +20,9 @@ class Anatomy:
     def __init__(self, armature: Object, controls: Controls) -> None:
         self._bones, self._controls = armature.pose.bones, controls
         rest = {
-            bone.name: RestBone(bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local))
+            bone.name: RestBone(
+                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
+            )
             for bone in armature.data.bones
         }
         self._body = Body(rest)
@@ -40,5 +43,5 @@ class Anatomy:
         """Return the limb of the controls of its bones, if these are one line of descent."""
         names = tuple(self._controls.control(name) for name in limb.bones)
         bones = [self._bones[name] for name in names]
-        lines = (above in below.parent_recursive for above, below in zip(bones, bones[1:], strict=False))
+        lines = (above in below.parent_recursive for above, below in pairwise(bones))
         return replace(limb, bones=names) if all(lines) else limb

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import dist
 
-from .body import Parts, Place, RestBones, children, parents
+from .body import Parts, RestBones, RestPoint, children, parents
 from .names import BodyPart
 
 _MIRRORED = 0.01  # of the body's size: deviation up to which bones are mirror images
@@ -132,7 +132,7 @@ class _Shape:
                 break
             line.append(above)
         if len(line) > 1:
-            parts |= {name: part for name in line}
+            parts |= dict.fromkeys(line, part)
 
     def name_middle(self, parts: Parts, chest: str, hips: str | None) -> None:
         """Name spine, neck and head, and a tail."""
@@ -153,7 +153,7 @@ class _Shape:
         return [each for each in self._below[name] if each not in self._paired]
 
     def _alone(self, name: str) -> list[str]:
-        """Return the bones in the middle from `name` on, each at the end of the one before, until they branch or end."""
+        """Return the bones in the middle from `name` on, each at the end of the one before, down to a branch."""
         line = [name]
         while len(self._below[line[-1]]) == 1 and self._below[line[-1]][0] not in self._paired:
             last, lower = self._bones[line[-1]], self._below[line[-1]][0]
@@ -163,5 +163,5 @@ class _Shape:
         return line
 
 
-def _mirror(place: Place) -> Place:
+def _mirror(place: RestPoint) -> RestPoint:
     return -place[0], place[1], place[2]
