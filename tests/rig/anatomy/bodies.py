@@ -44,9 +44,7 @@ def person(scale=1.0):
         for name, parent, head, tail in left:
             above = parent if parent in bones else f"{parent} {side}"
             bones[f"{name} {side}"] = (above, *((sign * x, y, z) for x, y, z in (head, tail)))
-    return {
-        name: RestBone(p, *(tuple(scale * x for x in place) for place in ends)) for name, (p, *ends) in bones.items()
-    }
+    return {name: RestBone(p, *(tuple(scale * x for x in end) for end in ends)) for name, (p, *ends) in bones.items()}
 
 
 def renamed(bones):

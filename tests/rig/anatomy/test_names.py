@@ -6,24 +6,17 @@ import pytest
 from ik_triangulation.rig.anatomy import names
 from ik_triangulation.rig.anatomy.names import BESIDE, DEFORM, FK, ORIGINAL, UNMARKED, BodyPart, part_by_name
 
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "hand.L",
-        "hand_l",
-        "l_hand",
-        "LeftHand",
-        "leftHand",
-        "Left Hand",
-        "lHand",
-        "L_Hand",
-        "Hand.Left",
-        "左手首",
-        "手首.L",
-    ]
-    + ["mixamorig:LeftHand", "mixamorig1:LeftHand", "Character1_LeftHand", "rig|hand_L", "Bip001 L Hand", "b_LeftHand"],
+LEFT = (
+    "hand.L, hand_l, l_hand, LeftHand, leftHand, Left Hand, lHand, L_Hand, Hand.Left, 左手首, 手首.L, "
+    "mixamorig:LeftHand, mixamorig1:LeftHand, Character1_LeftHand, rig|hand_L, Bip001 L Hand, b_LeftHand"
 )
+NOTHING = (
+    "Bone, Bone.001, 123, _, root, eye.L, ear.L, jaw, breast.L, pelvis.L, hand, armor.L, charm.L, handle.L, spineless, "
+    "legend, headphones, thumbnail.L, lip.T.L, Wing.L, J_Sec_Hair1_01"
+)
+
+
+@pytest.mark.parametrize("name", LEFT.split(", "))
 def test_a_side_is_told_in_many_ways(name):
     assert part_by_name(name) == BodyPart("hand", "L")
     right = name.replace("Left", "Right").replace("left", "right").replace("左", "右")
@@ -50,21 +43,7 @@ def test_the_role_of_a_bone_is_told_by_its_name(name, role):
     assert (part_by_name(name).part, part_by_name(name).role) == ("forearm", role)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Bone", "Bone.001", "", "123", "_", "root", "eye.L", "ear.L", "jaw", "breast.L", "pelvis.L", "hand", "armor.L"]
-    + [
-        "charm.L",
-        "handle.L",
-        "spineless",
-        "legend",
-        "headphones",
-        "thumbnail.L",
-        "lip.T.L",
-        "Wing.L",
-        "J_Sec_Hair1_01",
-    ],
-)
+@pytest.mark.parametrize("name", ["", *NOTHING.split(", ")])
 def test_other_names_tell_nothing(name):
     assert part_by_name(name) is None
 
