@@ -106,9 +106,16 @@ def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:
     """Return the limbs to make of these bones, by their tips."""
     bones, controls = armature.pose.bones, Controls(armature)
     anatomy = Anatomy(armature, controls)
-    limbs = {name: anatomy.limb_with(name) for name in names if not _in_line(armature, name, names)}
-    known = {name: limb for name, limb in limbs.items() if limb and not _has_length(bones[limb.bones[-1]])}
-    plans = {limb.bones[-1]: _plan(armature, _length(bones, limb), limb) for limb in known.values()}
+    alone = [name for name in names if not _in_line(armature, name, names)]
+    known = {name: limb for name in alone if (limb := anatomy.limb_with(name))}
+    plans = {}
+    for limb in known.values():
+        tip = bones[limb.bones[-1]]
+        if _has_length(tip):
+            count = tip.ik_triangulation.chain_count
+            plans[tip.name] = _plan(armature, count, anatomy.limb_of(_turning(tip, count)))
+        else:
+            plans[tip.name] = _plan(armature, _length(bones, limb), limb)
     chosen = _controls(armature, [name for name in names if name not in known], controls)
     found = [bones[name] for name in chosen]
     for tip in found:
