@@ -75,8 +75,12 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
 
 def limb_label(limb: PropertyGroup, tip: str) -> str:
     """Return the text for a limb: its tip, and the part of the body that it was recognised as."""
-    part = limb.bl_rna.properties["body_part"].enum_items[limb.body_part]
-    return tip if limb.body_part == "NONE" else f"{tip} ({part.name})"
+    return tip if limb.body_part == "NONE" else f"{tip} ({part_label(limb)})"
+
+
+def part_label(limb: PropertyGroup) -> str:
+    """Return the name of the part of the body that a limb was recognised as, "Limb" for none."""
+    return str(limb.bl_rna.properties["body_part"].enum_items[limb.body_part].name)
 
 
 def other_object(context: Context) -> Object | None:

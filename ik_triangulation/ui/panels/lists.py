@@ -90,8 +90,8 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
+        row.label(text=limb_label(limb, bone.name) if is_wide(context) else bone.name)
         narrow = is_narrow(context)
-        row.label(text=bone.name if narrow else limb_label(limb, bone.name))
         if not narrow:
             row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
         if is_wide(context):

@@ -39,7 +39,10 @@ def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(
 def test_the_list_of_limbs_says_what_a_limb_was_recognised_as(width):
     _, _, limb = standard()
     limb.body_part = "LEG"
-    assert ("Bone 3 (Human Leg)" in drawn(MAIN, width)) == (width > 200)
+    assert ("Bone 3 (Human Leg)" in drawn(MAIN, width)) == (width == 500)
+    assert "Human Leg to Bone 3" in drawn(MAIN, width)
+    limb.body_part = "NONE"
+    assert "Limb to Bone 3" in drawn(MAIN, width)
 
 
 @pytest.mark.parametrize("width", [200, 250, 500])
