@@ -97,22 +97,29 @@ class Body:
     def limb_of(self, names: Sequence[str]) -> BodyLimb | None:
         """Return the limb that these bones are, from root to tip: all parts of it, or the first ones; None if none.
 
-        An arm may begin with its clavicle, a leg end with its toes.
+        An arm may begin with its clavicle, a leg end with its toes. Twist bones between may be among them.
         """
-        found = [self.part(name) for name in names]
-        parts = [part for part in found if part is not None]
-        if len(parts) < max(2, len(found)) or len({(part.side, part.finger) for part in parts}) > 1:
+        found = {name: self.part(name) for name in names}
+        parts = {name: part for name, part in found.items() if part and part.role != BESIDE}
+        if not all(found.values()) or len({(part.side, part.finger) for part in parts.values()}) != 1:
             return None
-        said = tuple(part.part for part in parts)
         for kind in LIMB_KINDS.values():
-            whole = [kind.parts, ("clavicle", *kind.parts), (*kind.parts, "toe")]
-            if set(said) <= set(kind.parts) if kind.row else any(said == each[: len(said)] for each in whole):
-                if kind is FINGER and names[0] not in self._best(FINGER, parts[0].side, names[0]).bones[:1]:
-                    return None  # its ranges are those of the joints from the knuckle on
-                if said[0] == "clavicle" and len(said) <= len(ARM.parts):
-                    return None
-                return BodyLimb(kind, parts[0].side, tuple(names), said[-1] in kind.turning)
+            # Of several bones of a part the first one carries the others.
+            first = {part.part: name for name, part in reversed(parts.items())}
+            bones = tuple(name for name, part in parts.items() if kind.row or first[part.part] == name)
+            if bones[-1] == names[-1] and len(bones) > 1 and self._is_limb(kind, bones):
+                return BodyLimb(kind, parts[names[-1]].side, bones, parts[names[-1]].part in kind.turning)
         return None
+
+    def _is_limb(self, kind: LimbKind, bones: Sequence[str]) -> bool:
+        """Tell whether bones are those of a kind of limb, from its first one on, as the ranges of its preset are."""
+        said = tuple(self._parts[name].part for name in bones)
+        if kind is FINGER and said[0] == "finger":
+            finger = self._best(FINGER, self._parts[bones[0]].side, bones[0])
+            return finger is not None and finger.bones[0] == bones[0] and set(said) == {"finger"}
+        if kind.row:
+            return set(said) <= set(kind.parts)
+        return said == ("clavicle", *ARM.parts) if said[0] == "clavicle" else said == (*kind.parts, "toe")[: len(said)]
 
     def _bearer(self, name: str) -> LimbKind:
         """Return the kind of limb that a finger or toe grows on."""
@@ -168,7 +175,6 @@ class Body:
             line = [each for each in parents(self._bones, end) if each in among]
             bones = [end] if last > 0 else []
             for part in kind.parts[:last][::-1]:
-                # Of several bones of a part the first one carries the others.
                 bones[:0] = [each for each in line if self._parts[each].part == part][-1:]
             first = all(self._parts[each].part != self._parts[end].part for each in line)
             if first and len(bones) == last + 1 > 1:

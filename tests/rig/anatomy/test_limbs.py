@@ -85,6 +85,19 @@ def test_bones_that_are_chosen_together_are_a_limb_from_its_first_bone_on(names,
     assert (limb and limb.turns) == turns
 
 
+def test_twist_bones_that_are_chosen_along_are_left_between_the_joints():
+    names = ["UpperArm.L", "UpperArmTwist.L", "ForeArm.L", "ForeArm.L.001", "Hand.L"]
+    body = Body(line(*names))
+    assert body.limb_of(names).bones == ("UpperArm.L", "ForeArm.L", "Hand.L")
+    assert body.limb_of(names[:4]) is None, "it does not end in a joint's own bone"
+
+
+def test_a_finger_that_is_chosen_from_its_middle_has_no_knuckle():
+    body = Body(line("f_index.01.L", "f_index.02.L", "f_index.03.L"))
+    assert body.limb_of(["f_index.01.L", "f_index.02.L", "f_index.03.L"]).kind.name == "FINGER"
+    assert body.limb_of(["f_index.02.L", "f_index.03.L"]) is None
+
+
 def test_fingers_of_a_foot_stand_for_the_leg():
     body = Body(line("thigh.L", "shin.L", "foot.L", "toe.L", "r_index.01.L", "r_index.02.L"))
     assert body.limb_with("r_index.01.L").kind.name == "LEG"
