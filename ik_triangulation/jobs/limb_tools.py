@@ -4,44 +4,66 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import bpy
 from bpy.types import Object, PoseBone
 from mathutils import Matrix
 
 from ..errors import ChainError
-from ..rig.armature import find_bone
+from ..kinematics import Locked
+from ..kinematics.rotation import orientation, rotation_angle
+from ..presets import Preset, apply_preset, find_preset, read_preset
+from ..rig.anatomy.limbs import BodyLimb
+from ..rig.anatomy.reading import Anatomy
+from ..rig.armature import bones_in_line, find_bone
 from ..rig.collections import home
 from ..rig.controls import Controls
-from ..rig.freedom import can_turn
+from ..rig.freedom import can_turn, is_unlimited, store
 from ..rig.units import scale_of
 from ..settings import check_registered
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
+_SAME = 1e-4  # [rad]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Bones of a new limb: its chain length, and the limb that it was recognised as with the preset of its ranges."""
+
+    count: int
+    limb: BodyLimb | None
+    preset: Preset | None
 
 
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
-    """Make a limb of every line of these bones, and of a single one with the bones above it; return their tips' names.
+    """Make a limb of every line of these bones, and of a single one the limb it belongs to; return their tips' names.
 
-    Deform, helper and IK bones of generated rigs are replaced by the FK controls that move the same. Each limb gets the
-    `target`, or a new empty at its tip; a limb that has a target keeps it and all its settings. Raises ChainError if
-    there are no bones, if a line has gaps, or if all have been limbs before; then nothing has changed.
+    A single bone of an arm, leg, finger, spine, neck or tail, or beside it, stands for the whole of that; one that is
+    not recognised for itself with the bones above it. Deform, helper and IK bones of generated rigs are replaced by the
+    FK controls that move the same. Limbs that are recognised get the ranges of their preset on bones that have no
+    limits. Each limb gets the `target`, or a new empty at its tip, displayed as arrows if the tip turns with it; a limb
+    that has a target keeps it and all its settings. Raises ChainError if there are no bones, if a line has gaps, or if
+    all have been limbs before, SettingError for a preset that cannot be read; then nothing has changed.
     """
     check_registered()
     if not bones:
         raise ChainError("No bones are selected. Select the bones of the limb, or the one at its end.")
-    controls = Controls(armature)
-    chosen = _controls(armature, [find_bone(armature, name).name for name in bones], controls)
-    found = [armature.pose.bones[name] for name in chosen]
-    tips = [bone for bone in found if not any(below.name in chosen for below in bone.children_recursive)]
-    new = {tip.name: _count(tip, chosen, controls) for tip in tips if tip.ik_triangulation.target is None}
+    plans = _plans(armature, [find_bone(armature, name).name for name in bones])
+    new = {tip: plan for tip, plan in plans.items() if armature.pose.bones[tip].ik_triangulation.target is None}
     if not new:
-        raise ChainError(f"'{tips[0].name}' ends a limb already. Select other bones.")
-    targets = {name: target or new_target(armature, name) for name in new}
-    for name, count in new.items():
-        stored = armature.pose.bones[name].ik_triangulation
-        stored.chain_count, stored.use_selected = count, False
-        stored.target, stored.subtarget = targets[name], ""
+        raise ChainError(f"'{next(iter(plans))}' ends a limb already. Select other bones.")
+    for tip, plan in new.items():
+        turns = plan.limb is not None and plan.limb.turns
+        reached = target or new_target(armature, tip, turns)
+        stored = armature.pose.bones[tip].ik_triangulation
+        stored.chain_count, stored.use_selected = plan.count, False
+        stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
+        stored.target, stored.subtarget = reached, ""
+        if turns and target is None:
+            _keep_orientation(armature, tip, reached)
+        if plan.limb and plan.preset:
+            _limit(armature, plan.limb, plan.preset)
     return list(new)
 
 
@@ -52,25 +74,103 @@ def remove_limb(armature: Object, tip: str) -> None:
     """
     check_registered()
     stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
-    for name in ("target", "chain_count"):
+    for name in ("target", "chain_count", "body_part"):
         stored.property_unset(name)
     armature.update_tag()  # of a value that is unset Blender tells nobody
 
 
-def new_target(armature: Object, tip: str) -> Object:
+def new_target(armature: Object, tip: str, turns: bool = False) -> Object:
     """Create an empty at the tail of the bone `tip` as it is shown, with its rotation, in the armature's collection.
 
-    Raises ChainError for no such bone.
+    With `turns` it is displayed as arrows, so that the tip turns with it. Raises ChainError for no such bone.
     """
     bone = armature.pose.bones[find_bone(armature, tip).name]
     empty = bpy.data.objects.new(f"{tip} Target", None)
-    empty.empty_display_type = "PLAIN_AXES"
+    empty.empty_display_type = "ARROWS" if turns else "PLAIN_AXES"
     place = armature.matrix_world @ Matrix.Translation(bone.tail - bone.head) @ bone.matrix
     empty.empty_display_size = _SIZE * bone.length * scale_of(armature)
     empty.matrix_world = place.normalized()
     empty.show_in_front = True  # it is inside the character
     home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
     return empty
+
+
+def tip_turns(armature: Object, tip: str) -> bool:
+    """Tell whether the limb that ends in `tip` ends in a hand, foot, chest or head, which turns with a new target."""
+    line = _turning(armature.pose.bones[tip], armature.pose.bones[tip].ik_triangulation.chain_count)
+    limb = Anatomy(armature, Controls(armature)).limb_of(line)
+    return limb is not None and limb.turns
+
+
+def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:
+    """Return the limbs to make of these bones, by their tips."""
+    bones, controls = armature.pose.bones, Controls(armature)
+    anatomy = Anatomy(armature, controls)
+    alone = [name for name in names if not _in_line(armature, name, names)]
+    known = {name: limb for name in alone if (limb := anatomy.limb_with(name))}
+    plans = {}
+    for limb in known.values():
+        tip = bones[limb.bones[-1]]
+        if _has_length(tip):
+            count = tip.ik_triangulation.chain_count
+            plans[tip.name] = _plan(armature, count, anatomy.limb_of(_turning(tip, count)))
+        else:
+            plans[tip.name] = _plan(armature, _length(bones, limb), limb)
+    chosen = _controls(armature, [name for name in names if name not in known], controls)
+    found = [bones[name] for name in chosen]
+    for tip in found:
+        if tip.name not in plans and not any(below.name in chosen for below in tip.children_recursive):
+            count = _count(tip, chosen, controls)
+            plans[tip.name] = _plan(armature, count, anatomy.limb_of(_turning(tip, count)))
+    return plans
+
+
+def _plan(armature: Object, count: int, limb: BodyLimb | None) -> _Plan:
+    able = limb is not None and any(can_turn(armature.pose.bones[name]) for name in limb.bones)
+    return _Plan(count, limb, read_preset(find_preset(limb.kind.preset)) if limb and able else None)
+
+
+def _limit(armature: Object, limb: BodyLimb, preset: Preset) -> None:
+    """Give the bones of a limb the ranges of a preset, and lock those between them, unless they have limits."""
+    apply_preset(armature, limb.bones, preset, keep_limits=True)
+    for name in bones_in_line(armature, limb.bones):
+        bone = armature.pose.bones[name]
+        if name not in limb.bones and is_unlimited(bone):
+            store(Locked(), 0.0, bone.ik_triangulation_joint)
+
+
+def _keep_orientation(armature: Object, tip: str, empty: Object) -> None:
+    """Store the offset that keeps the tip turned as it is where no empty can be turned like it, by uneven scale."""
+    bone = armature.pose.bones[tip]
+    told = orientation((armature.matrix_world.inverted_safe() @ empty.matrix_basis).to_3x3())
+    turned = orientation(bone.matrix.to_3x3())
+    stored = bone.ik_triangulation
+    stored.use_offset = rotation_angle(told, turned) > _SAME
+    if stored.use_offset:
+        stored.offset_location, stored.offset_rotation = (0.0, 0.0, 0.0), told.conjugated() @ turned
+
+
+def _in_line(armature: Object, name: str, names: Sequence[str]) -> bool:
+    """Tell whether a bone is above or below another one of these."""
+    bones = armature.pose.bones
+    above = {bone.name for bone in bones[name].parent_recursive}
+    return any(other in above or bones[name] in bones[other].parent_recursive for other in names if other != name)
+
+
+def _has_length(tip: PoseBone) -> bool:
+    return bool(tip.ik_triangulation.is_property_set("chain_count"))
+
+
+def _length(bones: bpy.types.bpy_prop_collection, limb: BodyLimb) -> int:
+    """Return the number of bones from the first to the last one of a limb, with those between."""
+    line = [bones[limb.bones[-1]], *bones[limb.bones[-1]].parent_recursive]
+    return 1 + line.index(bones[limb.bones[0]])
+
+
+def _turning(tip: PoseBone, count: int) -> list[str]:
+    """Return the names of the bones that can rotate of the `count` ones that end in `tip`, 0 for all, from the root."""
+    line = [tip, *tip.parent_recursive][: count or None]
+    return [bone.name for bone in reversed(line) if can_turn(bone)]
 
 
 def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dict[str, None]:
@@ -95,7 +195,7 @@ def _count(tip: PoseBone, chosen: Collection[str], controls: Controls) -> int:
     wanted = [bone.name in chosen for bone in line]
     if sum(wanted) == 1:
         whole = controls.count(tip.name)
-        if whole and not tip.ik_triangulation.is_property_set("chain_count"):
+        if whole and not _has_length(tip):
             return whole
         turning = [number for number, bone in enumerate(line, 1) if can_turn(bone)]
         return turning[: tip.ik_triangulation.chain_count or None][-1] if turning else 1

@@ -20,7 +20,7 @@ from ..kinematics import EulerLimits, Freedom, Hinge
 from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
-from ..rig.freedom import can_turn, limits_of, stiffness_of, store
+from ..rig.freedom import can_turn, is_unlimited, limits_of, stiffness_of, store
 from ..settings import check_registered
 from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
@@ -37,12 +37,13 @@ class Applied:
     notes: list[str]
 
 
-def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Applied:
+def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep_limits: bool = False) -> Applied:
     """Store the joints of a preset in the joint settings of these bones, and its settings in their limb.
 
-    A limb of fewer or more bones gets the joints of Preset.for_bones(); bones beyond that, and those whose rotation is
-    locked, stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one
-    of them can rotate.
+    With `keep_limits` bones that somebody has limited or locked stay as they are, and so do the limb's settings. A limb
+    of fewer or more bones gets the joints of Preset.for_bones(); bones beyond that, and those whose rotation is locked,
+    stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one of them
+    can rotate.
     """
     bones, tip = _in_order(armature, bones)
     limb = _Rest(armature, bones)
@@ -59,10 +60,12 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset) -> Appl
         if joint.from_straight and isinstance(freedom, Hinge):
             freedom = limb.from_rest(number, freedom)
         stored.append((freedom, joint.stiffness))
-    for name, values in zip(bones, stored, strict=False):
-        store(*values, armature.pose.bones[name].ik_triangulation_joint)
+    found = [armature.pose.bones[name] for name in bones]
+    for bone, values in zip(found, stored, strict=False):
+        if not keep_limits or is_unlimited(bone):
+            store(*values, bone.ik_triangulation_joint)
     settings = armature.pose.bones[tip].ik_triangulation
-    for name, value in preset.settings.items():
+    for name, value in () if keep_limits else preset.settings.items():
         setattr(settings, name, value)
     left = [joint.name for joint in preset.joints if joint not in joints and not joint.repeats]
     if left:

@@ -85,6 +85,12 @@ def can_turn(bone: PoseBone) -> bool:
     return not all(locked_axes(bone))
 
 
+def is_unlimited(bone: PoseBone) -> bool:
+    """Tell whether nobody has limited, stiffened or locked a bone's rotation, nor chosen where its limits come from."""
+    chosen = bone.ik_triangulation_joint.is_property_set("source")
+    return not (chosen or any(locked_axes(bone)) or stiffness_of(bone)) and isinstance(_blender_freedom(bone), Free)
+
+
 def stiffness_of(bone: PoseBone) -> float:
     """Return the bone's resistance to rotation, from 0 to 1."""
     settings = getattr(bone, "ik_triangulation_joint", None)

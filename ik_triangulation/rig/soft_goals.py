@@ -58,18 +58,19 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
 
 
 def orientation_of(limb: Limb, looks: Looks) -> str:
-    """Return the kind of orientation goal: the chosen one, otherwise along a single arrow.
+    """Return the kind of orientation goal: the chosen one, otherwise the one that the target tells by its looks.
 
-    Raises SettingError for an unknown kind.
+    A bone and an empty displayed as arrows tell a whole orientation, a single arrow a direction, anything else none. Of
+    a single arrow an offset takes the tip off. Raises SettingError for an unknown kind.
     """
     if limb.orientation not in _ORIENTATIONS:
         known = ", ".join(_ORIENTATIONS)
         raise SettingError(f"Orientation '{limb.orientation}' is unknown. Choose one of {known}.")
     if limb.orientation != "AUTO":
         return limb.orientation
-    if limb.use_offset:
-        return "NONE"
-    return "DIRECTION" if looks.display == "SINGLE_ARROW" else "NONE"
+    if limb.subtarget or looks.display == "ARROWS":
+        return "FULL"
+    return "DIRECTION" if looks.display == "SINGLE_ARROW" and not limb.use_offset else "NONE"
 
 
 def _rotation(now: Sample, frame: Matrix) -> Quaternion:

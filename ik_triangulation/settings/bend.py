@@ -21,7 +21,8 @@ class BendSettings:
             (
                 "AUTO",
                 "As Displayed",
-                "Along the arrow if the target is displayed as a single arrow, otherwise free",
+                "As the target if that is a bone or an empty displayed as arrows, "
+                "along it if displayed as a single arrow, otherwise free",
                 0,
             ),
             ("NONE", "Any", "Free", 1),

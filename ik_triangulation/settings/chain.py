@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bpy.props import BoolProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty
 from bpy.types import Object
 
 from .table import Exempt, Flag, group, setting
@@ -36,6 +36,23 @@ class ChainSettings:
         min=0,
         soft_max=32,
         flag=Flag("--chain-length", "number of bones in the limb, counted up from the tip; 0 for all up to the root"),
+    )
+    body_part: str = setting(
+        EnumProperty,
+        "Part of the Body",
+        "Part of a body that the limb was recognised as when it was added",
+        items=[
+            ("NONE", "Limb", "Not recognised", 0),
+            ("ARM", "Human Arm", "Upper arm and forearm, with or without the hand", 1),
+            ("LEG", "Human Leg", "Thigh and shin, with or without the foot", 2),
+            ("FINGER", "Finger", "Bones of a finger or thumb", 3),
+            ("SPINE", "Spine", "Bones from the hips to the chest", 4),
+            ("NECK", "Neck and Head", "Bones from the chest to the head", 5),
+            ("TAIL", "Tail", "Bones of a tail", 6),
+        ],
+        default="NONE",
+        flag=Exempt("+ recognises it"),
+        panel=Exempt("the list of limbs shows it"),
     )
     use_selected: bool = setting(
         BoolProperty,

@@ -4,6 +4,7 @@
 import bpy
 from mathutils import Vector
 
+from ..rig.anatomy.bodies import person
 from ..rigs import armature, select
 
 
@@ -29,3 +30,11 @@ def two_arms():
             specs.append({"name": f"{name}.{side}", "head": head, "tail": tail, "parent": parent})
             parent = specs[-1]["name"]
     return armature("Rig", specs)
+
+
+def body():
+    """A person in A pose, whose bones have telling names; see tests/rig/anatomy/bodies.py."""
+    return armature(
+        "Person",
+        [{"name": n, "head": b.head, "tail": b.tail, "parent": b.parent} for n, b in person().items()],
+    )

@@ -31,4 +31,15 @@ def values(rig):
     return {bone.name: (freedom_of(bone), stiffness_of(bone)) for bone in rig.pose.bones}
 
 
-BUILT_IN = ["Finger", "Human_Arm", "Human_Leg", "Robot_Arm", "Spine", "Tail", "Tentacle"]
+BUILT_IN = [
+    "Finger",
+    "Human_Arm",
+    "Human_Arm_(Hinge)",
+    "Human_Leg",
+    "Human_Leg_(Hinge)",
+    "Robot_Arm",
+    "Spine",
+    "Spine_(Shared)",
+    "Tail",
+    "Tentacle",
+]

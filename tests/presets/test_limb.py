@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError
-from ik_triangulation.kinematics import Hinge
+from ik_triangulation.kinematics import Cone, EulerLimits, Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.presets import (
     apply_preset,
@@ -37,7 +37,7 @@ def test_an_elbow_bends_forwards_whatever_the_rolls(seed, side):
     random = Random(seed)
     rolls = [random.uniform(-pi, pi) for _ in range(3)] if seed else (0.0,) * 3
     rig, bones = arm(rolls, side=side)
-    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    apply_preset(rig, bones, read_preset(find_preset("Human Arm (Hinge)")))
     axis, lower, upper = in_space(rig, "fore")
     assert axis.angle(Vector((0.0, 0.0, -side))) < radians(20.1)
     assert (lower, upper) == pytest.approx((-0.1974, radians(150) - 0.1974), abs=0.02)
@@ -48,7 +48,7 @@ def test_an_elbow_bends_forwards_whatever_the_rolls(seed, side):
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_an_elbow_that_is_straight_at_rest_bends_forwards_as_well(side):
     rig, bones = arm((1.0, 2.0, 3.0), bend=0.0, side=side)
-    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    apply_preset(rig, bones, read_preset(find_preset("Human Arm (Hinge)")))
     axis, lower, upper = in_space(rig, "fore")
     assert axis.angle(Vector((0.0, 0.0, -side))) < radians(20.1)
     assert (lower, upper) == pytest.approx((0.0, radians(150)), abs=1e-6)
@@ -56,7 +56,7 @@ def test_an_elbow_that_is_straight_at_rest_bends_forwards_as_well(side):
 
 def test_an_own_axis_near_that_of_the_elbow_is_taken_as_it_is():
     rig, bones = arm((0.0, 0.3, 0.0))
-    apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    apply_preset(rig, bones, read_preset(find_preset("Human Arm (Hinge)")))
     hinge = freedom_of(rig.pose.bones["fore"])
     assert sorted(abs(x) for x in hinge.axis) == pytest.approx([0.0, 0.0, 1.0], abs=1e-6)
 
@@ -87,7 +87,7 @@ def test_euler_limits_mean_the_same_after_quarter_turns_of_the_roll(quarter, sid
 def test_a_longer_limb_repeats_a_joint_or_leaves_the_rest_alone():
     rig = chain_rig(8)
     bones = [bone.name for bone in rig.pose.bones]
-    spine = apply_preset(rig, bones, read_preset(find_preset("Spine")))
+    spine = apply_preset(rig, bones, read_preset(find_preset("Spine (Shared)")))
     assert set(spine.joints.values()) == {"vertebrae"}
     assert all(
         freedom_of(rig.pose.bones[name]).upper[1] == pytest.approx(radians(45.0 / 8.0), abs=1e-6) for name in bones
@@ -147,11 +147,43 @@ def test_a_preset_of_a_limb_with_a_locked_bone_fits_that_limb(locked):
         assert (type(freedom), stiffness) == (type(before[name][0]), pytest.approx(before[name][1]))
 
 
+def test_an_elbow_and_a_vertebra_bend_to_all_sides_as_recorded_ones_do():
+    rig, bones = arm()
+    apply_preset(rig, bones, read_preset(find_preset("Human Arm")))
+    elbow = freedom_of(rig.pose.bones["fore"])
+    assert isinstance(elbow, Cone)
+    assert (elbow.swing, elbow.twist_lower, elbow.twist_upper) == pytest.approx([radians(x) for x in (155, -35, 35)])
+    apply_preset(rig, bones, read_preset(find_preset("Spine")))
+    for name in bones:
+        freedom = freedom_of(rig.pose.bones[name])
+        assert isinstance(freedom, EulerLimits)
+        assert freedom.upper[1] == pytest.approx(radians(40.0)), "each has its own range"
+
+
+@pytest.mark.parametrize("limit", ["own", "panel", "lock"])
+def test_limits_and_settings_that_are_there_are_kept_if_wanted(limit):
+    rig, bones = arm()
+    fore, joint = rig.pose.bones["fore"], rig.pose.bones["fore"].ik_triangulation_joint
+    if limit == "own":
+        joint.source, joint.kind = "OWN", "FREE"
+    elif limit == "panel":
+        fore.use_ik_limit_x = True
+    else:
+        fore.lock_rotation[1] = True
+    rig.pose.bones["hand"].ik_triangulation.solver = "CCD"
+    apply_preset(rig, bones, read_preset(find_preset("Human Arm")), keep_limits=True)
+    assert not (joint.source == "OWN" and joint.kind == "CONE")
+    assert isinstance(freedom_of(rig.pose.bones["upper"]), Cone)
+    assert rig.pose.bones["hand"].ik_triangulation.solver == "CCD"
+
+
 def test_the_command_line_sets_a_limb_up_first(capsys):
     rig, _ = arm()
     configure(rig, "hand", chain_count=3, target=empty(location=(0.8, -0.8, 1.6)))
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm", "--discard"]) == 0
     assert "Left out: clavicle" in capsys.readouterr().err
+    assert isinstance(freedom_of(rig.pose.bones["fore"]), Cone)
+    assert main(["solve", "--tip", "hand", "--preset", "Human Arm (Hinge)", "--discard"]) == 0
     assert isinstance(freedom_of(rig.pose.bones["fore"]), Hinge)
     assert main(["solve", "--tip", "hand", "--preset", "Wing", "--discard"]) == 1
     assert "Preset 'Wing' is not there" in capsys.readouterr().err

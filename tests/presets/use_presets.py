@@ -27,7 +27,9 @@ from ik_triangulation.rig.limb import Limb
 
 LIMBS = {
     "Human_Arm": ["upper_arm", "forearm", "hand"],
-    "Human_Leg": ["thigh", "shin", "foot", "toe"],
+    "Human_Leg": ["thigh", "shin", "foot"],
+    "Human_Arm_(Hinge)": ["upper_arm", "forearm", "hand"],
+    "Human_Leg_(Hinge)": ["thigh", "shin", "foot", "toe"],
     "Finger": ["f_index.01", "f_index.02", "f_index.03"],
 }
 SPINE = ["spine", "spine.001", "spine.002", "spine.003"]
@@ -70,9 +72,10 @@ def check_natural(rig, preset, bones, side):
     length = sum(rig.data.bones[name].length for name in bones)
     target = bpy.data.objects.new("Target", None)
     bpy.context.scene.collection.objects.link(target)
-    for place in [*NATURAL[preset], (tail - root) / length]:
+    places = NATURAL[preset.removesuffix("_(Hinge)")]
+    for place in [*places, (tail - root) / length]:
         away = Vector(place) * length
-        if side == "R" and place in NATURAL[preset]:
+        if side == "R" and place in places:
             away.x = -away.x
         target.location = rig.matrix_world @ (root + away)
         report = solve_pose(Limb.from_bones(rig, bones, target))
@@ -112,7 +115,7 @@ def main():
         across = across if across.dot(along.cross(DOWN)) > 0.0 else -across
         assert allowed(rig, palm, across, 78), "the palm down"
         assert not allowed(rig, palm, across, -78), "the palm up"
-    apply_preset(rig, SPINE, read_preset(find_preset("Spine")))
+    apply_preset(rig, SPINE, read_preset(find_preset("Spine (Shared)")))
     check_rest(rig, SPINE)
     for name in SPINE:
         assert allowed(rig, name, (1, 0, 0), 19), "forwards"

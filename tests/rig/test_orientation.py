@@ -106,6 +106,33 @@ def test_a_direction_is_the_way_the_arrow_is_drawn(how):
     assert result.angle < ANGLE
 
 
+def test_an_empty_displayed_as_arrows_tells_a_whole_orientation():
+    rig = standing_rig("turned", bones=4)
+    target = standing_empty(rig, "turned", at=(0.6, 0.4, 1.6), display="ARROWS")
+    result, _ = solved(rig, target)  # nothing chosen: the arrows say so
+    assert result.reached
+    for bone, wanted in zip(axes_of(world_of(rig)).T, axes_of(target.matrix_world).T, strict=True):
+        assert angle_between(bone, wanted) < ANGLE
+
+
+def test_a_bone_tells_a_whole_orientation():
+    rig, other = standing_rig(bones=4), chain_rig(1, name="Other")
+    other.rotation_euler = (0.7, 0.3, -2.0)
+    move(other, rig.matrix_world @ Vector((0.6, 0.4, 1.6)))
+    result, _ = solved(rig, other, subtarget="Bone 0")
+    assert result.reached
+    for bone, wanted in zip(axes_of(world_of(rig)).T, axes_of(world_of(other, "Bone 0")).T, strict=True):
+        assert angle_between(bone, wanted) < ANGLE
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_other_looks_tell_no_orientation(offset):
+    rig = standing_rig()
+    for display in ("PLAIN_AXES", "SPHERE", "CUBE", "CIRCLE", "CONE", "IMAGE"):
+        target = standing_empty(rig, display=display)
+        assert orientation_of(limb(rig, target, use_offset=offset), looks_now(limb(rig, target))) == "NONE"
+
+
 @pytest.mark.parametrize("rig_how", STANDS)
 def test_a_direction_can_be_chosen_for_any_target_and_is_along_a_bone(rig_how):
     rig, other = standing_rig(rig_how, bones=4), chain_rig(1, name="Other")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generate Rigify's human rig and save it: python generate_rigify.py basic|whole FILE.blend.
+"""Generate Rigify's human rig, or only add its metarig, and save it.
+
+Called as: python generate_rigify.py basic|whole|metarig FILE.blend.
 
 In a Blender of its own, which it leaves without ending it: Blender 4.5 as a module hangs when it ends after Rigify has
 generated a rig.
@@ -21,7 +23,8 @@ def main():
         bpy.ops.object.armature_basic_human_metarig_add()
     else:
         bpy.ops.object.armature_human_metarig_add()
-    assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
+    if kind != "metarig":
+        assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
     bpy.ops.wm.save_as_mainfile(filepath=path)
 
 

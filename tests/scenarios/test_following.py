@@ -14,6 +14,8 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
 from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.switching import let_follow
+from ik_triangulation.rig.anatomy.reading import Anatomy
+from ik_triangulation.rig.controls import Controls
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 
@@ -46,6 +48,12 @@ def file(tmp_path_factory):
 def rig(file, addon):
     """The basic rig in Pose Mode, active."""
     return opened(file)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A file with the rig that has fingers and a face, made once."""
+    return generated("whole", tmp_path_factory.mktemp("rigify"))
 
 
 def opened(file):
@@ -263,26 +271,64 @@ def test_whatever_bone_of_an_arm_or_a_leg_is_chosen_its_fk_controls_become_the_l
 
 # The tip and the bones that turn, of what else can be chosen.
 OTHERS = {
-    "DEF-toe.L": ("toe_fk.L", ["thigh_fk.L", "shin_fk.L", "foot_fk.L", "toe_fk.L"]),
-    "toe_ik.R": ("toe_fk.R", ["thigh_fk.R", "shin_fk.R", "foot_fk.R", "toe_fk.R"]),
+    "DEF-toe.L": ("foot_fk.L", ["thigh_fk.L", "shin_fk.L", "foot_fk.L"]),
+    "toe_ik.R": ("foot_fk.R", ["thigh_fk.R", "shin_fk.R", "foot_fk.R"]),
     "DEF-thigh.R": ("foot_fk.R", ["thigh_fk.R", "shin_fk.R", "foot_fk.R"]),
     "upper_arm_parent.L": ("hand_fk.L", ["upper_arm_fk.L", "forearm_fk.L", "hand_fk.L"]),
     "DEF-f_index.03.L": ("f_index.03.L", ["f_index.01.L", "f_index.02.L", "f_index.03.L"]),
-    "ORG-f_index.01.R": ("f_index.03.R", ["f_index.01.R", "f_index.02.R", "f_index.03.R"]),
-    "DEF-spine.006": ("head", ["spine_fk.003", "neck", "head"]),
-    "neck": ("neck", ["spine_fk.003", "neck"]),
-    "DEF-shoulder.L": ("shoulder.L", ["shoulder.L"]),
-    "DEF-spine.001": ("hips", ["hips"]),
+    "f_index.01_master.R": ("f_index.03.R", ["f_index.01.R", "f_index.02.R", "f_index.03.R"]),
+    "ORG-f_index.01.R": ("hand_fk.R", ["upper_arm_fk.R", "forearm_fk.R", "hand_fk.R"]),
+    "upper_arm_ik_target.L": ("hand_fk.L", ["upper_arm_fk.L", "forearm_fk.L", "hand_fk.L"]),
+    "palm.L": ("hand_fk.L", ["upper_arm_fk.L", "forearm_fk.L", "hand_fk.L"]),
+    "DEF-spine.006": ("head", ["neck", "head"]),
+    "neck": ("head", ["neck", "head"]),
+    "DEF-shoulder.L": ("hand_fk.L", ["upper_arm_fk.L", "forearm_fk.L", "hand_fk.L"]),
+    "DEF-spine.001": ("spine_fk.003", ["spine_fk.002", "spine_fk.003"]),
+    "torso": ("spine_fk.003", ["spine_fk.002", "spine_fk.003"]),
+    "breast.L": ("breast.L", ["breast.L"]),
 }
 
 
-def test_other_bones_become_limbs_of_what_turns_and_end_below_other_controls(addon, tmp_path):
-    rig = opened(generated("whole", tmp_path))
+def test_other_bones_become_the_limbs_that_they_belong_to(addon, whole):
+    rig = opened(whole)
     for name, (tip, turning) in OTHERS.items():
         assert add_limbs(rig, [name]) == [tip], name
         bones = Limb.of(rig.pose.bones[tip]).bones
         assert [bone for bone in bones if not all(rig.pose.bones[bone].lock_rotation)] == turning, name
         remove_limb(rig, tip)
+
+
+# Of bones with these words in their names, the tip of the limb that an animator expects; the first that fits.
+EXPECTED = {
+    "f_index.03 f_index.01_master f_index.01.L.001 f_index.01.R.001": "f_index.03",
+    "thumb.03 thumb.01_master thumb.01.L.001 thumb.01.R.001": "thumb.03",
+    "f_middle.03 f_middle.01_master f_middle.01.L.001 f_middle.01.R.001": "f_middle.03",
+    "f_ring.03 f_ring.01_master f_ring.01.L.001 f_ring.01.R.001": "f_ring.03",
+    "f_pinky.03 f_pinky.01_master f_pinky.01.L.001 f_pinky.01.R.001": "f_pinky.03",
+    "shoulder arm hand palm thumb f_": "hand_fk",
+    "thigh shin foot toe heel": "foot_fk",
+    "hips torso chest spine_fk spine.001 spine.002 spine.003": "spine_fk.003",
+    "spine.004 spine.005 spine.006": "head",
+}
+
+
+def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, whole):
+    rig = opened(whole)
+    anatomy = Anatomy(rig, Controls(rig))
+    told = [bone.name for bone in rig.data.bones if not bone.name.startswith("MCH-") and "forehead" not in bone.name]
+    expected = {name: tip for name in told if (tip := expected_tip(name))}
+    tips = {name: (limb := anatomy.limb_with(name)) and limb.bones[-1] for name in expected}
+    assert len(expected) > 200
+    wrong = {name for name, tip in expected.items() if tips[name] != tip}
+    assert not wrong
+
+
+def expected_tip(name):
+    if name in {"neck", "head"}:
+        return "head"
+    tip = next((tip for words, tip in EXPECTED.items() if any(word in name for word in words.split())), None)
+    side = next((side for side in (".L", ".R") if side in name), "")
+    return tip and tip + side
 
 
 def test_deform_bones_that_are_chosen_together_become_one_limb(rig):

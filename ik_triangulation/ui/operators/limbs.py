@@ -2,10 +2,10 @@
 """Add limbs from the selection, remove a limb, create a target for one."""
 
 import bpy
-from bpy.types import Context, Object
+from bpy.types import Context, Object, PropertyGroup
 
 from ...jobs import live
-from ...jobs.limb_tools import add_limbs, new_target, remove_limb
+from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import forget_result
 from .base import IKOperator
@@ -16,8 +16,9 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
     bl_idname = "pose.ik_triangulation_limb_add"
     bl_label = "Add Limb"
     bl_description = (
-        "Make a limb of the selected bones, or of a single selected bone and its parents. If another object is "
-        "selected, it becomes the target; otherwise a new empty at the tip does"
+        "Make a limb of the selected bones; of a single one the arm, leg, spine, neck, finger or tail that it "
+        "belongs to, or itself and its parents. If another object is selected, it becomes the target; otherwise a new "
+        "empty at the tip does"
     )
 
     @classmethod
@@ -30,10 +31,12 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         tips = add_limbs(armature, chosen, other_object(context))
         armature.data.bones.active = armature.data.bones[tips[-1]]
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
-        instead = f". FK control {', '.join(taken)} used instead of the selected bone" if taken else ""
-        self.report({"INFO"}, f"Limbs: {', '.join(tips)}{instead}")
-        for tip in tips:
-            if armature.pose.bones[tip].ik_triangulation.chain_count == 1:
+        others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
+        instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
+        limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
+        self.report({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
+        for tip, limb in zip(tips, limbs, strict=True):
+            if limb.chain_count == 1 and limb.body_part == "NONE":
                 self.report({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
         return {"FINISHED"}
 
@@ -64,9 +67,20 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         bone = active_bone(context)
-        bone.ik_triangulation.target = new_target(active_armature(context), bone.name)
+        armature = active_armature(context)
+        bone.ik_triangulation.target = new_target(armature, bone.name, tip_turns(armature, bone.name))
         bone.ik_triangulation.subtarget = ""
         return {"FINISHED"}
+
+
+def limb_label(limb: PropertyGroup, tip: str) -> str:
+    """Return the text for a limb: its tip, and the part of the body that it was recognised as."""
+    return tip if limb.body_part == "NONE" else f"{tip} ({part_label(limb)})"
+
+
+def part_label(limb: PropertyGroup) -> str:
+    """Return the name of the part of the body that a limb was recognised as, "Limb" for none."""
+    return str(limb.bl_rna.properties["body_part"].enum_items[limb.body_part].name)
 
 
 def other_object(context: Context) -> Object | None:

@@ -11,6 +11,7 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
     POSE_OT_ik_triangulation_target_add,
+    part_label,
 )
 from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
 from ..operators.solve import POSE_OT_ik_triangulation_solve
@@ -86,7 +87,7 @@ def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
 def _draw_limb(column: UILayout, bone: PoseBone) -> None:
     """Draw target and chain length of the limb that ends in this bone."""
     limb = bone.ik_triangulation
-    column.label(text=f"Limb to {bone.name}", icon="BONE_DATA")
+    column.label(text=f"{part_label(limb)} to {bone.name}", icon="BONE_DATA")
     target = column.row(align=True)
     target.prop(limb, "target")
     if limb.target is None:

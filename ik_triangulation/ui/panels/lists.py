@@ -14,6 +14,7 @@ from ...jobs.joint_tools import joint_now
 from ...solvers import SOLVERS
 from ..context import active_armature, active_bone, active_chain
 from ..last_result import latest
+from ..operators.limbs import limb_label
 from ..operators.live import POSE_OT_ik_triangulation_live
 from .joint_text import angle_text, kind_text, range_text
 from .layout import is_narrow, is_wide
@@ -89,7 +90,7 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
-        row.label(text=bone.name)
+        row.label(text=limb_label(limb, bone.name) if is_wide(context) else bone.name)
         narrow = is_narrow(context)
         if not narrow:
             row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")

@@ -36,6 +36,16 @@ def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(
 
 
 @pytest.mark.parametrize("width", [200, 250, 500])
+def test_the_list_of_limbs_says_what_a_limb_was_recognised_as(width):
+    _, _, limb = standard()
+    limb.body_part = "LEG"
+    assert ("Bone 3 (Human Leg)" in drawn(MAIN, width)) == (width == 500)
+    assert "Human Leg to Bone 3" in drawn(MAIN, width)
+    limb.body_part = "NONE"
+    assert "Limb to Bone 3" in drawn(MAIN, width)
+
+
+@pytest.mark.parametrize("width", [200, 250, 500])
 def test_the_list_of_joints_shows_what_each_bone_of_the_limb_may_do_and_how_it_stands(width):
     rig, _, _ = standard()
     hinge, beyond = (rig.pose.bones[name] for name in ("Bone 2", "Bone 1"))

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs by the parts of the body that their bones are: kinds of limbs, and the one that a bone belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .body import ARM_ROOTS, RestBones, children, parents, parts_by_name
+from .names import BESIDE, BodyPart
+from .shape import parts_by_shape
+
+
+@dataclass(frozen=True)
+class LimbKind:
+    """A kind of limb: the `parts` of its bones from root to tip, and the parts `beside` that belong to it.
+
+    In a `row` each part may have any number of bones. The bone of a part in `turning`, at the tip, turns as the target.
+    `preset` is the name of the preset with its ranges. The name is an item of the setting `body_part`, which labels it.
+    """
+
+    name: str
+    preset: str
+    parts: tuple[str, ...]
+    beside: frozenset[str] = frozenset()
+    row: bool = False
+    turning: frozenset[str] = frozenset()
+
+
+ARM = LimbKind(
+    "ARM",
+    "Human Arm",
+    ("upper_arm", "forearm", "hand"),
+    frozenset({"clavicle", "palm"}),
+    turning=frozenset({"hand"}),
+)
+LEG = LimbKind("LEG", "Human Leg", ("thigh", "shin", "foot"), frozenset({"hip", "toe"}), turning=frozenset({"foot"}))
+FINGER = LimbKind("FINGER", "Finger", ("finger",), row=True)
+SPINE = LimbKind(
+    "SPINE",
+    "Spine",
+    ("spine", "trunk"),
+    frozenset({"hips"}),
+    row=True,
+    turning=frozenset({"spine", "trunk"}),
+)
+NECK = LimbKind("NECK", "Spine", ("neck", "head"), row=True, turning=frozenset({"neck", "head"}))
+TAIL = LimbKind("TAIL", "Tail", ("tail",), row=True)
+LIMB_KINDS = {kind.name: kind for kind in (ARM, LEG, FINGER, SPINE, NECK, TAIL)}
+
+_FINGER_BONES = 3
+
+
+@dataclass(frozen=True)
+class BodyLimb:
+    """A limb that was recognised: its kind, its side "L", "R" or "", and its bones from root to tip.
+
+    Bones between those that are named here, such as twist bones, keep their pose.
+    """
+
+    kind: LimbKind
+    side: str
+    bones: tuple[str, ...]
+    turns: bool
+
+
+class Body:
+    """The parts of an armature's bones: by their names, or by shape where these tell of no arms and no legs."""
+
+    def __init__(self, bones: RestBones) -> None:
+        self._bones = bones
+        self._below = children(bones)
+        self._parts = parts_by_name(bones)
+        sides = {part.side for part in self._parts.values() if part.side}
+        if not any(self._best(kind, side, None) for kind in (ARM, LEG) for side in sides):
+            self._parts = parts_by_shape(bones) or self._parts
+
+    def part(self, name: str) -> BodyPart | None:
+        """Return the part of the body that a bone is; None if it is none."""
+        return self._parts.get(name)
+
+    def limb_with(self, name: str) -> BodyLimb | None:
+        """Return the limb that a bone belongs to or controls; None if it is not recognised.
+
+        A bone of a finger belongs to the arm, except the last one, and controls of the whole finger.
+        """
+        part = self.part(name)
+        if part is None:
+            return None
+        if part.part == "finger":
+            finger = self._best(FINGER, part.side, name)
+            whole = finger is None or self._ends(name, part, finger)
+            return finger if whole else self._best(self._bearer(name), part.side, name) or finger
+        kind = next((kind for kind in LIMB_KINDS.values() if part.part in {*kind.parts, *kind.beside}), None)
+        return self._best(kind, part.side, name) if kind else None
+
+    def limb_of(self, names: Sequence[str]) -> BodyLimb | None:
+        """Return the limb that these bones are, from root to tip: all parts of it, or the first ones; None if none.
+
+        An arm may begin with its clavicle, a leg end with its toes. Twist bones between may be among them.
+        """
+        found = {name: self.part(name) for name in names}
+        parts = {name: part for name, part in found.items() if part and part.role != BESIDE}
+        if not all(found.values()) or len({(part.side, part.finger) for part in parts.values()}) != 1:
+            return None
+        for kind in LIMB_KINDS.values():
+            # Of several bones of a part the first one carries the others.
+            first = {part.part: name for name, part in reversed(parts.items())}
+            bones = tuple(name for name, part in parts.items() if kind.row or first[part.part] == name)
+            if bones[-1] == names[-1] and len(bones) > 1 and self._is_limb(kind, bones):
+                return BodyLimb(kind, parts[names[-1]].side, bones, parts[names[-1]].part in kind.turning)
+        return None
+
+    def _is_limb(self, kind: LimbKind, bones: Sequence[str]) -> bool:
+        """Tell whether bones are those of a kind of limb, from its first one on, as the ranges of its preset are."""
+        said = tuple(self._parts[name].part for name in bones)
+        if kind is FINGER and said[0] == "finger":
+            finger = self._best(FINGER, self._parts[bones[0]].side, bones[0])
+            return finger is not None and finger.bones[0] == bones[0] and set(said) == {"finger"}
+        if kind.row:
+            return set(said) <= set(kind.parts)
+        return said == ("clavicle", *ARM.parts) if said[0] == "clavicle" else said == (*kind.parts, "toe")[: len(said)]
+
+    def _bearer(self, name: str) -> LimbKind:
+        """Return the kind of limb that a finger or toe grows on."""
+        above = (part.part for each in parents(self._bones, name) if (part := self.part(each)))
+        return LEG if next((each for each in above if each in {"hand", "foot", "toe"}), "") in {"foot", "toe"} else ARM
+
+    def _ends(self, name: str, part: BodyPart, finger: BodyLimb) -> bool:
+        """Tell whether a bone of a finger stands for the whole: its last one, one at its tip, or a control of all."""
+        last = finger.bones[-1]
+        if name == last or part.copy or len(finger.bones) == 1 or last in parents(self._bones, name):
+            return True
+        controls = part.role == BESIDE and not self._below[name]
+        return controls or (part.number is not None and part.number == self._parts[last].number)
+
+    def _best(self, kind: LimbKind, side: str, name: str | None) -> BodyLimb | None:
+        """Return the limb of this kind and side to be posed; of several of one role, that with the bone `name`."""
+        chosen = self._parts[name] if name else None
+        finger = chosen.finger if kind is FINGER and chosen else ""
+        ends = [each for each, part in self._parts.items() if self._fits(part, kind, side, finger)]
+        chains = self._rows(ends, kind) if kind.row else self._triples(ends, kind)
+        ranked = sorted(chains, key=lambda bones: self._rank(bones, kind, name))
+        if not ranked:
+            return None
+        return BodyLimb(kind, side, tuple(ranked[0]), self._parts[ranked[0][-1]].part in kind.turning)
+
+    @staticmethod
+    def _fits(part: BodyPart, kind: LimbKind, side: str, finger: str) -> bool:
+        return part.part in kind.parts and part.side == side and part.role != BESIDE and part.finger == finger
+
+    def _rank(self, bones: Sequence[str], kind: LimbKind, name: str | None) -> tuple[float, ...]:
+        """Return the place of a chain among others, best first: by its role, the part of its tip, the chosen bone."""
+        role = max(self._parts[each].role for each in bones)
+        away = name is not None and name not in bones and bones[-1] not in parents(self._bones, name)
+        tip = -kind.parts.index(self._parts[bones[-1]].part) if not kind.row else 0
+        on_spine = kind is SPINE and not self._bears_arms(bones[-1])
+        return (tip, on_spine, role, away, -len(bones) if kind.row else len(list(parents(self._bones, bones[-1]))))
+
+    def _bears_arms(self, name: str) -> bool:
+        waiting = list(self._below[name])
+        while waiting:
+            each = waiting.pop()
+            part = self.part(each)
+            if part and part.part in ARM_ROOTS:
+                return True
+            waiting += self._below[each]
+        return False
+
+    def _triples(self, ends: Sequence[str], kind: LimbKind) -> Iterator[list[str]]:
+        """Yield the chains of one bone a part, whole or without the last part."""
+        among = set(ends)
+        for end in ends:
+            last = kind.parts.index(self._parts[end].part)
+            line = [each for each in parents(self._bones, end) if each in among]
+            bones = [end] if last > 0 else []
+            for part in kind.parts[:last][::-1]:
+                bones[:0] = [each for each in line if self._parts[each].part == part][-1:]
+            first = all(self._parts[each].part != self._parts[end].part for each in line)
+            if first and len(bones) == last + 1 > 1:
+                yield bones
+
+    def _rows(self, ends: Sequence[str], kind: LimbKind) -> Iterator[list[str]]:
+        """Yield the lines of bones of a row's parts and of one role, as long as they are."""
+        for role in {self._parts[end].role for end in ends}:
+            among = {end for end in ends if self._parts[end].role == role and not self._parts[end].copy}
+            for end in (end for end in ends if end in among and self._lowest(end, among, kind)):
+                line = [end, *(each for each in parents(self._bones, end) if each in among)][::-1]
+                if kind is FINGER:
+                    yield self._without_tip(line)
+                elif len(line) > 1:
+                    yield line
+
+    def _lowest(self, name: str, ends: set[str], kind: LimbKind) -> bool:
+        """Tell whether a row ends in a bone: none of it is below, or on the spine, none that bears the arms."""
+        waiting = list(self._below[name])
+        arms = kind is SPINE and self._bears_arms(name)
+        while waiting:
+            each = waiting.pop()
+            if each in ends and (not arms or self._bears_arms(each)):
+                return False
+            waiting += self._below[each]
+        return True
+
+    def _without_tip(self, line: list[str]) -> list[str]:
+        """Return a finger without the bone that only shows its end, such as Mixamo's fourth."""
+        return line[:_FINGER_BONES] if len(line) == _FINGER_BONES + 1 and self._parts[line[0]].number == 1 else line

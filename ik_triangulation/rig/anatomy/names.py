@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts of a body by the names of bones, in the conventions of common rigs; a table to extend.
+
+A name is cut into words at signs, digits and capitals. Words for the side, for the role of a bone in its rig, and words
+that say nothing (NOISE) are taken out; what is left, in one piece, is looked up in PARTS. So "DEF-upper_arm.L",
+"mixamorig:LeftArm", "upperarm_l", "J_Bip_L_UpperArm", "Bip01 L UpperArm" and "左腕" are all the left upper arm.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TypeVar
+from unicodedata import normalize
+
+_Key = TypeVar("_Key")
+
+# Part of the body: names of its bone without side, role and number. Bones are also named after the joint at their head.
+# A part with "|" is decided by the bones around it (body.py).
+PARTS = {
+    "clavicle": "clavicle collar collarbone scapula clav shoulderblade 肩",
+    "clavicle|upper_arm": "shoulder shldr",
+    "upper_arm": "upperarm uparm arm arms armupper bicep biceps humerus shldrbend upperfrontleg frontthigh 腕",
+    "forearm": "forearm lowerarm lowarm armlower elbow farm radius frontshin ひじ 肘",
+    "hand": "hand wrist frontfoot forefoot frontpaw 手首 手",
+    "palm": "palm metacarpal carpal carpals handpalm fronttoe ftoe fhoof fpalm fingerbase",
+    "hip|thigh": "hip hipjoint",
+    "thigh": "thigh upleg upperleg legupper femur hindthigh 足 太もも",
+    "thigh|shin": "leg legs",
+    "shin": "shin calf lowerleg lowleg leglower knee tibia hindshin ひざ 膝",
+    "foot": "foot ankle hindfoot hindpaw 足首",
+    "toe": "toe toes toebase ball bigtoe heel rtoe rhoof hindtoe rpalm metatarsal metatarsals つま先 爪先 足先 かかと",
+    "hips": "hips pelvis rootx torso cog centerofmass 下半身 腰 センター グルーブ",
+    "spine": "spine back lowerback upperback vertebra vertebrae",
+    "trunk": "chest upperchest chestlower chestupper ribcage thorax abdomen abdomenlower abdomenupper belly waist "
+    "spinelower spinemiddle spineupper 上半身",
+    "neck": "neck necklower neckupper 首",
+    "head": "head 頭",
+    "tail": "tail 尻尾 しっぽ",
+}
+FINGERS = {
+    "thumb": "thumb 親指",
+    "index": "index fore pointer forefinger 人指 人差指 人差し指",
+    "middle": "middle mid 中指",
+    "ring": "ring 薬指",
+    "little": "little pinky pinkie 小指",
+}
+# Words beside that of a finger, with the number of the bone where they tell it.
+OF_FINGERS = {"f": None, "r": None, "hand": None, "finger": None, "proximal": 1, "intermediate": 2, "distal": 3}
+SIDES = {"L": "l left lft lf lt 左", "R": "r right rgt rt 右"}
+
+# Roles of bones in a rig, the first that fits; the chain to pose is of the role that comes first. Those of the last
+# are not bones of a limb: they help, or they control it from outside.
+FK, UNMARKED, ORIGINAL, DEFORM, BESIDE = range(5)
+ROLES = {
+    BESIDE: "ik mch vis wgt tweak twist twists roll pole target tgt parent parents widget master drv swing rock rock1 "
+    "spin helper corrective end nub leaf top effector eff site ref lock aim pivot socket weapon gun 捩 捻 b p c ex",
+    FK: "fk",
+    ORIGINAL: "org",
+    DEFORM: "def deform dfm bind skin stretch d",
+}
+NOISE = "bip bip01 j b c cc base bone joint jnt ctrl control ctl con rig bn bend x mid center centre m front fore hind"
+_PREFIX = re.compile(r"^(?:.*[:|]|valvebiped\.|mixamorig\d*_?|bip\d*[ _]|character\d*_|c_)+", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+@dataclass(frozen=True)
+class BodyPart:
+    """The part of the body that a bone is: `part` of PARTS or "finger", on the `side` "L", "R" or "" for neither.
+
+    `finger` names the finger; `number` is the last number in the name, None without one; `role` one of ROLES. A `copy`
+    has a second number, such as the tip "f_index.01.L.001" of Rigify's fingers.
+    """
+
+    part: str
+    side: str = ""
+    number: int | None = None
+    role: int = UNMARKED
+    finger: str = ""
+    copy: bool = False
+
+
+def part_by_name(name: str) -> BodyPart | None:
+    """Return the part of the body that a bone's name tells; None if it tells none."""
+    text = _PREFIX.sub("", normalize("NFKC", name)) or name
+    words: list[str] = []
+    for word in (found.lower() for found in _WORD.findall(text)):
+        words += [word[0], word[1:]] if word[0] in "左右" and len(word) > 1 else [word]
+    words = [each for word in words for each in _without_twist(word)]
+    numbers = [word for word in words if word.isdigit()]
+    words = [word for word in words if not word.isdigit()]
+    number = int(numbers[0]) if numbers else None
+    for side, left in _sided(words):
+        # Beside an arm or a leg a twist bone helps; Character Creator's necks are made of them.
+        role, left = _role(left if side else [word for word in left if word != "twist"])
+        finger = _finger(left, numbers)
+        if finger is not None:
+            finger, number = finger[0], number if finger[1] is None else finger[1]
+            return BodyPart("finger", side, number, role, finger, copy=len(numbers) > 1)
+        for some in (left, [word for word in left if word not in _NOISE]):
+            part = _PART.get("".join(some))
+            if part is not None:
+                return _checked(BodyPart(part, side, number, role))
+    return None
+
+
+def _without_twist(word: str) -> list[str]:
+    """Cut the sign for a twist off a Japanese word."""
+    return [word[:-1], word[-1]] if len(word) > 1 and word[-1] in "捩捻" else [word]
+
+
+def _sided(words: list[str]) -> list[tuple[str, list[str]]]:
+    """Return readings of words as a side and the rest: the side as a word of its own, else as a first letter."""
+    marks = [(number, side) for number, word in enumerate(words) if (side := _SIDE.get(word))]
+    readings = [(side, words[:number] + words[number + 1 :]) for number, side in reversed(marks)]
+    if not marks:
+        readings.append(("", words))
+        if words and words[0][0] in "lr":
+            readings.append((words[0][0].upper(), [words[0][1:], *words[1:]]))
+    return readings
+
+
+def _role(words: list[str]) -> tuple[int, list[str]]:
+    """Return the role that words tell, and the other words. A lone letter counts only at the end of the name."""
+    last = len(words) - 1
+    roles = [_ROLE.get(word) if len(word) > 1 or place == last > 0 else None for place, word in enumerate(words)]
+    told = {role for role in roles if role is not None}
+    role = next((role for role in ROLES if role in told), UNMARKED)
+    return role, [word for word, of in zip(words, roles, strict=True) if of is None]
+
+
+def _finger(words: list[str], numbers: list[str]) -> tuple[str, int | None] | None:
+    """Return the finger that words tell and the number of its bone, None if they tell no number."""
+    beside = _NOISE.union(OF_FINGERS, {"metacarpal"}).difference(_FINGER)
+    rest = [word for word in words if word not in beside]
+    named = [_FINGER[word] for word in rest if word in _FINGER]
+    if len(named) == 1 and len(rest) == 1 and ("metacarpal" not in words or named[0] == "thumb"):
+        return named[0], next((OF_FINGERS[word] for word in words if OF_FINGERS.get(word)), None)
+    if words == ["finger"] and numbers:  # Biped: Finger0, Finger01, Finger02 is the thumb
+        return f"finger {numbers[0][0]}", int(numbers[0][1:] or 0)
+    return None
+
+
+def _checked(found: BodyPart) -> BodyPart | None:
+    """Refuse the middle of the body with a side, and decide what a side decides."""
+    if found.side:
+        return None if found.part in _MIDDLE else found
+    part = "hips" if found.part == "hip|thigh" else found.part
+    return replace(found, part=part) if part in _MIDDLE else None
+
+
+def _lookup(table: dict[_Key, str]) -> dict[str, _Key]:
+    """Return the key of each word of a table."""
+    return {word: key for key, listed in table.items() for word in listed.split()}
+
+
+_MIDDLE = {"hips", "spine", "trunk", "neck", "head", "tail"}
+_PART = _lookup(PARTS) | {
+    f"{finger}{word}": "palm" for finger in _lookup(FINGERS) for word in ("metacarpal", "carpal", "base", "palm")
+}
+_FINGER, _SIDE, _ROLE, _NOISE = _lookup(FINGERS), _lookup(SIDES), _lookup(ROLES), set(NOISE.split())

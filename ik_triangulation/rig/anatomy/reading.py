@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recognition of the limbs of an armature: the bones to pose for the bone that was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from bpy.types import Object
+
+from ..controls import Controls
+from .body import RestBone
+from .limbs import Body, BodyLimb
+
+
+class Anatomy:
+    """The limbs of an armature, recognised by the names of its bones, otherwise by their shape at rest."""
+
+    def __init__(self, armature: Object, controls: Controls) -> None:
+        self._bones, self._controls = armature.pose.bones, controls
+        rest = {
+            bone.name: RestBone(
+                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
+            )
+            for bone in armature.data.bones
+        }
+        self._body = Body(rest)
+
+    def limb_with(self, name: str) -> BodyLimb | None:
+        """Return the limb that a bone belongs to, of FK controls where there are; None if it is not recognised."""
+        part, control = self._body.part(name), self._controls.control(name)
+        # Bones of a spine can have the same name from hips to head; their controls have names of their own.
+        names = (name, control) if part is not None and part.side else (control, name)
+        found = next((limb for each in names if (limb := self._body.limb_with(each))), None)
+        return found and self._with_controls(found)
+
+    def limb_of(self, names: Sequence[str]) -> BodyLimb | None:
+        """Return the limb that these bones are, from root to tip; None if it is not recognised."""
+        return self._body.limb_of(names)
+
+    def _with_controls(self, limb: BodyLimb) -> BodyLimb:
+        """Return the limb of the controls of its bones, if these are one line of descent."""
+        names = tuple(self._controls.control(name) for name in limb.bones)
+        bones = [self._bones[name] for name in names]
+        lines = (above in below.parent_recursive for above, below in pairwise(bones))
+        return replace(limb, bones=names) if all(lines) else limb
