@@ -76,7 +76,7 @@ def already_right(limb: Limb, pose: Pose, goal: Goal) -> Solution | None:
     return solution if right else None
 
 
-def _stays(bones: Bones, solved: SolvedFrame) -> bool:
+def stays(bones: Bones, solved: SolvedFrame) -> bool:
     """Tell whether a frame reaches in the pose that was sampled, so that it needs no change."""
     pairs = zip(at_frame(solved.now, bones).rotations, solved.solution.pose.rotations, strict=True)
     return solved.solution.reached and max(rotation_angle(*pair) for pair in pairs) <= _ON_LIMIT
@@ -97,7 +97,7 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame]) -> Work[tu
     frames = list(solved)
     for k, pose in found.items():
         frames[k] = solved[k]._replace(solution=solved[k].solution._replace(pose=pose))
-    ends = [k for k in (0, len(solved) - 1) if _stays(bones, solved[k])]
+    ends = [k for k in (0, len(solved) - 1) if stays(bones, solved[k])]
     if not found and not (limb.finish and (limb.smooth or limb.smoothing)):
         return list(solved), lambda: Path(frames, ends).jumps()
     yield

@@ -28,7 +28,7 @@ from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution
-from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings
+from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
 
 _UNIFORM = 1e-6  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
@@ -210,9 +210,14 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     frames, tasks = problem.frames(), problem.tasks
     ways = ways_of(tree, frames, tasks)
     ends = [tree.states([each.solution.pose]) for each in fixed.values()]
-    shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways))
+    held = stays(bones, first)
+    shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways), held)
     method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
     tracked = yield from track_without_jumps(shot, method, limb.seed)
+    begun = tracked.states.take([0])
+    if not held and (tree.rotations(begun) != tree.rotations(ends[0])).any():
+        shot = shot._replace(first=begun)
+        del fixed[0]
     if limb.smoothing:
         tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
     return SolvedShot(problem, tracked, fixed)

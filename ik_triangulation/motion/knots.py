@@ -85,15 +85,18 @@ class KnotMethod:
         settings = replace(self._settings, solver=_CALMEST)
         return KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
 
-    def part(self, begin: int, first: States) -> KnotMethod:
-        """Return the method for the frames from `begin` on, of which the `first` has this state."""
+    def part(self, begin: int, first: States, step: int = 1) -> KnotMethod:
+        """Return the method for the frames from `begin` on, of which the `first` has this state.
+
+        With a `step` of -1 they are followed backwards.
+        """
         base_at, goal_at = self._base_at, self._goal_at
         return KnotMethod(
             self._tree,
-            [task.take(slice(begin, None)) for task in self._tasks],
+            [task.take(slice(begin, None, step)) for task in self._tasks],
             self._pose(Pose(self._first.chain, base_at(begin), self._first.rotations), first),
-            lambda k: base_at(begin + k),
-            lambda k: goal_at(begin + k),
+            lambda k: base_at(begin + step * k),
+            lambda k: goal_at(begin + step * k),
             self._settings,
         )
 

@@ -50,15 +50,25 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
     calmest = method.calmest()
     if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
         yield from _mend(shot, path, method, seed)
-    if calmest is not method and len(_avoidable(shot, path)):
+    if calmest is not method and len(jumps_in(shot, path)):
         path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
         yield from _mend(shot, path, method, seed)
+    if not shot.holds_first and len(jumps_in(shot, path)):
+        path = _better(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
     for way in _OTHER_WAYS:
         for begin, end in [*_windows(shot, _avoidable(shot, path), _STRETCH)][:_MENDED]:
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
     for begin, end in [*_windows(shot, _avoidable(shot, path), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
     return path
+
+
+def _from_the_end(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
+    """The path that leads from the last frame back to the first one, on the branch that it ends on."""
+    end = len(path.met) - 1
+    begun = path.states.take([end])
+    back = yield from track(shot.backwards(begun), method.part(end, begun, -1), knot_way(shot.tree), seed, search=False)
+    return Tracked(shot, back.states.take(slice(None, None, -1)))
 
 
 def _avoidable(shot: Shot, path: Tracked) -> Indices:

@@ -21,7 +21,7 @@ from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import normalized
 from ..kinematics.batch.states import joined
 from ..solvers.batch.descent import at_one_level, descend
-from ..solvers.batch.restarts import restart
+from ..solvers.batch.restarts import ROUNDS, restart
 from ..solvers.batch.system import System
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
@@ -33,6 +33,7 @@ _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
 _NEARER = 0.02  # of the reach: less is not worth another pose for a frame that is missed anyway
 _AT_ONCE = 2048  # frames between two looks at what the user does
 _SEARCHED_AT_ONCE = 16  # and frames that are searched
+_ROUND = (8, 24)  # restarts of every frame that is missed
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
 
 
@@ -48,8 +49,8 @@ class Method(Protocol):
     def calmest(self) -> Method:
         """The method that rotates the joints least from knot to knot; the same object if this one does."""
 
-    def part(self, begin: int, first: States) -> Method:
-        """The method for the frames from `begin` on, of which the `first` has this state."""
+    def part(self, begin: int, first: States, step: int = 1) -> Method:
+        """The method for the frames from `begin` on, of which the `first` has this state; with a `step` of -1 back."""
 
 
 class Tracked:
@@ -83,7 +84,8 @@ class Shot(NamedTuple):
 
     `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
     frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
-    `cuts` the frames at which another motion begins.
+    `cuts` the frames at which another motion begins. Unless `holds_first`, the first frame may get another pose where
+    that spares the path a jump.
     """
 
     tree: Tree
@@ -93,6 +95,14 @@ class Shot(NamedTuple):
     last: States | None
     ways: Numbers
     cuts: Indices
+    holds_first: bool = True
+
+    def backwards(self, first: States) -> Shot:
+        """The same path from its last frame, which has this state, to its first."""
+        back, count = slice(None, None, -1), len(self.frames)
+        ways = np.concatenate(([0.0], self.ways[:0:-1]))
+        tasks = [task.take(back) for task in self.tasks]
+        return Shot(self.tree, self.frames.take(back), tasks, first, None, ways, (count - self.cuts)[back])
 
 
 def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:
@@ -217,13 +227,9 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         return
     missed = yield from _from_others(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
-    for begin in range(0, len(chosen), _SEARCHED_AT_ONCE):
-        part = chosen[begin : begin + _SEARCHED_AT_ONCE]
-        some, tasks = result.states.take(part), at_one_level([task.take(part) for task in shot.tasks])
-        restart(tree, some, tasks, result.met[part], result.value[part], seed=seed)
-        _keep(shot, result, part, some)
-        yield
+    yield from _searched(shot, result, chosen, ROUNDS, seed)
     missed = yield from _from_others(shot, result, missed, chosen)
+    missed = yield from _searched(shot, result, missed, _ROUND, seed)
     if len(missed) and len({task.level for task in shot.tasks}) > 1:
         _prioritised(shot, result, missed)
         yield
@@ -235,6 +241,17 @@ def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
     descend(shot.tree, some, tasks)
     descend(shot.tree, some, [task for task in tasks if task.level == 0])
     result.put(missed, some, System(shot.tree, some, [task.take(missed) for task in shot.tasks]))
+
+
+def _searched(shot: Shot, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
+    """Restart frames that are missed, in place; returns those that still are."""
+    for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
+        part = frames[begin : begin + _SEARCHED_AT_ONCE]
+        some, tasks = result.states.take(part), at_one_level([task.take(part) for task in shot.tasks])
+        restart(shot.tree, some, tasks, result.met[part], result.value[part], seed=seed, rounds=rounds)
+        _keep(shot, result, part, some)
+        yield
+    return frames[~result.met[frames]]
 
 
 def _every(missed: Indices, distance: int) -> Mask:
