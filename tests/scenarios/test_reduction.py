@@ -302,6 +302,7 @@ def test_the_operator_writes_the_keys_of_the_call():
     rig, target = moving()
     bake(limb(rig, target, reduce=True, reduce_tolerance=0.03125), FIRST, LAST)
     called = repr(all_keys(rig))
+    rig, target = moving()
     configure(rig, "Bone 2", target=target, reduce=True, reduce_tolerance=0.03125)
     bpy.ops.pose.ik_triangulation_bake(frame_start=FIRST, frame_end=LAST)
     assert repr(all_keys(rig)) == called

@@ -2,7 +2,9 @@
 """What test_extension.py runs in a Blender of its own: install the zip named after `--`, solve with it, remove it."""
 
 import bpy  # isort: skip  # first: addon_utils and mathutils cannot be found before it
+import os
 import sys
+import traceback
 from pathlib import Path
 
 import addon_utils
@@ -81,4 +83,12 @@ def main():
     print("used and removed", flush=True)
 
 
-main()
+failed = 1
+try:
+    main()
+    failed = 0
+except BaseException:
+    traceback.print_exc()
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(failed)  # Blender 4.5 as a module may hang when it ends

@@ -163,9 +163,10 @@ def test_it_says_how_far_it_is_and_works_a_moment_at_a_time(monkeypatch):
     shown = []
     while operator.modal(context, event()) == {"RUNNING_MODAL"}:
         shown.append(recorder.progress[-1])
-    assert list(dict.fromkeys(shown)) == [100 * (frame + 1) // FRAMES for frame in range(FRAMES)]
-    texts = list(dict.fromkeys(recorder.texts))
-    assert texts[1:3] == [f"Baking: {n} of {FRAMES} frames. Esc or right click: cancel" for n in (1, 2)]
+    assert shown == sorted(shown)
+    assert (shown[0], shown[-1]) == (0, 100)
+    texts = [f"Baking: {n} of {FRAMES} frames. Esc or right click: cancel" for n in (0, FRAMES)]
+    assert set(texts) <= set(recorder.texts)
 
 
 @pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
@@ -274,10 +275,10 @@ def limbs_with(**settings):
 @pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NLA_TRACK"}, {"mark_misses": True}])
 def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
     parts = parts_of(**settings)
-    assert parts > 2 * FRAMES + 2 * 12  # a frame each, and a curve each
+    assert parts > 2 * 12  # a curve each
     limbs = limbs_with(**settings)
     with nothing_lost():
-        for stop in [*range(FRAMES, parts, 7), *range(parts - 40, parts)]:
+        for stop in range(parts):
             job = bake_spans.steps(limbs, SPANS, seconds=1.0)
             for _ in range(stop):
                 next(job)
@@ -326,10 +327,10 @@ def test_cancelled_while_keys_are_written_it_takes_everything_back(monkeypatch):
 
 def test_a_bake_that_is_closed_at_any_frame_loses_nothing():
     """Of two limbs, one after the other: the keys of the first are there while the second is worked on."""
-    limbs = two_limbs()
+    parts, limbs = parts_of(), two_limbs()
     with nothing_lost():
-        for frames in range(2 * FRAMES + 1):
-            job = bake_spans.steps(limbs, SPANS, seconds=0.0 if frames % 7 == 0 else 1.0)
-            for _ in range(frames):
+        for stop in range(parts):
+            job = bake_spans.steps(limbs, SPANS, seconds=0.0 if stop % 7 == 0 else 1.0)
+            for _ in range(stop):
                 next(job)
             job.close()
