@@ -223,7 +223,7 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
     tree = shot.tree
     if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
         some = yield from method.refine(missed, result.states.take(missed))
-        _keep(shot, result, missed, some)
+        result.put(missed, some, System(tree, some, [task.take(missed) for task in shot.tasks]))
         return
     missed = yield from _from_others(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
@@ -268,6 +268,7 @@ def _every(missed: Indices, distance: int) -> Mask:
 
 def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
     """Solve frames that are missed from the pose of the nearest frame that is met or was searched; returns the rest."""
+    every = missed
     for _ in range(_NEIGHBOURS):
         missed, good = missed[~result.met[missed]], np.flatnonzero(result.met)
         if searched is not None:
@@ -284,7 +285,7 @@ def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices
         yield
         if not _keep(shot, result, missed, some):
             break
-    return np.flatnonzero(~result.met)
+    return every[~result.met[every]]
 
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:

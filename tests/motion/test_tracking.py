@@ -85,6 +85,20 @@ def test_frames_out_of_reach_cost_no_other_frame_its_goal():
     assert not path.met[~inside].any()
 
 
+def test_ends_that_are_out_of_reach_stay_as_they_were_solved():
+    chain = CHAINS["arm"]
+    places = feasible_places(chain, 2, FRAMES)
+    for some in (slice(0, 12), slice(FRAMES - 12, FRAMES)):
+        places[:, some] *= 3.0 * chain.reach / np.linalg.norm(places[:, some], axis=0)
+    last = chain.rest_pose()
+    last.project()
+    problem = Problem(chain, places, last=last)
+    path = problem.solved(track)
+    assert path.met[12:-12].all()
+    for k, end in ((0, problem.shot.first), (-1, problem.shot.last)):
+        assert np.array_equal(path.states.angles[:, [k]], end.angles)
+
+
 def test_the_path_is_not_averaged_across_a_jump_of_the_target():
     chain = CHAINS["free"]
     places = np.tile(np.array([[0.0], [3.0], [1.0]]), FRAMES)
