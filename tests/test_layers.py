@@ -121,3 +121,10 @@ def test_every_file_names_its_licence():
     sources = [root / "__init__.py", *FILES, *(root / "scripts").rglob("*.py"), *(root / "tests").rglob("*.py")]
     first = "# SPDX-License-Identifier: GPL-3.0-or-later\n"
     assert [path for path in sources if not path.read_text(encoding="utf-8").startswith(first)] == []
+
+
+@every_file
+def test_typing_keeps_no_function_of_a_module_that_knows_blender(path):
+    """Blender 4.5 as a module hangs when it ends while `typing` holds overloads of such a module."""
+    knows_blender = part_of(path) not in MATHEMATICS | WITH_NUMPY
+    assert not (knows_blender and "@overload" in path.read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils import Quaternion, Vector
@@ -94,11 +94,7 @@ class JudgedFrames(Sequence[FrameResult]):
     def __len__(self) -> int:
         return len(self.errors)
 
-    @overload
-    def __getitem__(self, index: int) -> FrameResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[FrameResult]: ...
-    def __getitem__(self, index: int | slice) -> FrameResult | list[FrameResult]:
+    def __getitem__(self, index: Any) -> Any:
         indices = range(len(self))[index]
         return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Any
 
 import numpy as np
 from mathutils import Matrix, Quaternion
@@ -48,11 +48,7 @@ class SolvedShot(Sequence[SolvedFrame]):
     def __len__(self) -> int:
         return len(self.samples)
 
-    @overload
-    def __getitem__(self, index: int) -> SolvedFrame: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[SolvedFrame]: ...
-    def __getitem__(self, index: int | slice) -> SolvedFrame | list[SolvedFrame]:
+    def __getitem__(self, index: Any) -> Any:
         indices = range(len(self))[index]
         return [self._frame(k) for k in indices] if isinstance(indices, range) else self._frame(indices)
 

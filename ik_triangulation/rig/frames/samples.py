@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils import Matrix, Vector
@@ -48,11 +48,7 @@ class Samples(Sequence[Sample]):
     def __len__(self) -> int:
         return len(self.frames)
 
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Sample]: ...
-    def __getitem__(self, index: int | slice) -> Sample | list[Sample]:
+    def __getitem__(self, index: Any) -> Any:
         indices = range(len(self.frames))[index]
         if isinstance(indices, range):
             return [self[i] for i in indices]
