@@ -11,7 +11,7 @@ MOMENTS = (0.0, 0.5, 1.5)  # seconds after its begin
 
 
 def script():
-    chain(bones=6, frames=10_000, solver="ROSENBROCK")  # slow
+    chain(bones=6, frames=10_000, solver="ROSENBROCK", smooth=False)  # slow: frame by frame
     yield from screen.sidebar()
     hands.move(*hands.rest())
     yield 1.0
