@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion
 from ..kinematics import Chain, Pose
 from ..kinematics.arrays import Array
 from ..kinematics.batch.algebra import matrices, product, rotate
-from ..kinematics.euler import AXES, PARITY
+from ..kinematics.batch.euler_arrays import euler_quaternions
 
 
 class BatchKinematics:
@@ -77,25 +77,14 @@ def quaternions_of(values: Array, mode: str) -> Array:
             return np.asarray(values / lengths)
         identity = np.array((1.0, 0.0, 0.0, 0.0))[:, None]
         return np.where(lengths > 0.0, values / np.where(lengths > 0.0, lengths, 1.0), identity)
-    result: Array = np.empty((*values.shape[:-2], 4, values.shape[-1]))
-    if mode == "AXIS_ANGLE":
-        axes = values[..., 1:, :]
-        lengths = np.sqrt(np.einsum("...in,...in->...n", axes, axes))
-        half = np.where(lengths > 0.0, values[..., 0, :] / 2.0, 0.0)
-        result[..., 0, :] = np.cos(half)
-        result[..., 1:, :] = axes * (np.sin(half) / np.where(lengths > 0.0, lengths, 1.0))[..., None, :]
-        return result
-    # As in kinematics.euler: an odd order is the mirror image of an even one.
-    i, j, k = AXES[mode]
-    sign = PARITY[mode]
-    half = sign * values / 2.0
-    cosines, sines = np.cos(half), np.sin(half)
-    ci, cj, ck = (cosines[..., axis, :] for axis in (i, j, k))
-    si, sj, sk = (sines[..., axis, :] for axis in (i, j, k))
-    result[..., 0, :] = ck * cj * ci + sk * sj * si
-    result[..., 1 + i, :] = sign * (ck * cj * si - sk * sj * ci)
-    result[..., 1 + j, :] = sign * (ck * sj * ci + sk * cj * si)
-    result[..., 1 + k, :] = sign * (sk * cj * ci - ck * sj * si)
+    if mode != "AXIS_ANGLE":
+        return euler_quaternions(values, mode)
+    axes = values[..., 1:, :]
+    lengths = np.sqrt(np.einsum("...in,...in->...n", axes, axes))
+    half = np.where(lengths > 0.0, values[..., 0, :] / 2.0, 0.0)
+    result: Array = np.empty(values.shape)
+    result[..., 0, :] = np.cos(half)
+    result[..., 1:, :] = axes * (np.sin(half) / np.where(lengths > 0.0, lengths, 1.0))[..., None, :]
     return result
 
 

@@ -11,9 +11,9 @@ from mathutils import Quaternion
 
 from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
 from ..kinematics.arrays import Array
+from ..kinematics.batch.euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 from ..kinematics.freedom import ON_LIMIT
 from ..kinematics.rotation import rotation_angle
-from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each
 _INSIDE = 1e-9  # [rad] a sum of angles that is rounding of double precision

@@ -21,6 +21,7 @@ from ..euler_limits import EulerLimits
 from ..freedom import Freedom
 from ..hinge import Hinge
 from .algebra import IDENTITY, as_slice, compose, matrices
+from .euler_arrays import euler_quaternions
 
 _INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
 
@@ -163,16 +164,7 @@ class EulerAngles:
 
     def quaternions(self, angles: Numbers) -> Numbers:
         """Rotations of these joints."""
-        i, j, k = self._order
-        half = 0.5 * self._sign * self._all(angles).reshape(len(self.joints), 3, -1)
-        sine, cosine = np.sin(half), np.cos(half)
-        si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
-        result = np.empty((len(self.joints), 4, angles.shape[-1]))
-        result[:, 0] = ck * cj * ci + sk * sj * si
-        result[:, 1 + i] = self._sign * (ck * cj * si - sk * sj * ci)
-        result[:, 1 + j] = self._sign * (ck * sj * ci + sk * cj * si)
-        result[:, 1 + k] = self._sign * (sk * cj * ci - ck * sj * si)
-        return result
+        return euler_quaternions(self._all(angles).reshape(len(self.joints), 3, -1), self._freedoms[0].order)
 
     def _all(self, angles: Numbers) -> Numbers:
         """All three angles of each joint (3 j, F), with those that do not move."""

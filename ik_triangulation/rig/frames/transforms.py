@@ -7,6 +7,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...kinematics.arrays import Array
+from ...kinematics.batch.algebra import matrices
 from ..armature import FLAT, LARGEST, SMALLEST
 
 
@@ -65,22 +66,14 @@ def rotation_matrices(values: Array, mode: str) -> Array:
     """
     if mode == "QUATERNION":
         with np.errstate(divide="ignore", invalid="ignore"):
-            return _of_quaternions(values / np.sqrt((values * values).sum(0)))
+            return matrices(values / np.sqrt((values * values).sum(0)))
     if mode == "AXIS_ANGLE":
         angle, axis = values[0] / 2.0, values[1:]
         length = np.sqrt((axis * axis).sum(0))
         scale = np.divide(np.sin(angle), length, out=np.zeros_like(length), where=length > 0.0)
-        return _of_quaternions(np.concatenate((np.where(length > 0.0, np.cos(angle), 1.0)[None], axis * scale)))
+        return matrices(np.concatenate((np.where(length > 0.0, np.cos(angle), 1.0)[None], axis * scale)))
     turns = [_about("XYZ".index(letter), values["XYZ".index(letter)]) for letter in mode]
     return products(turns[2], products(turns[1], turns[0]))
-
-
-def _of_quaternions(quaternions: Array) -> Array:
-    w, x, y, z = quaternions
-    a, b, c = 2.0 * x, 2.0 * y, 2.0 * z
-    wx, wy, wz, xx, xy, xz, yy, yz, zz = w * a, w * b, w * c, x * a, x * b, x * c, y * b, y * c, z * c
-    rows = ((1.0 - yy - zz, xy - wz, xz + wy), (xy + wz, 1.0 - xx - zz, yz - wx), (xz - wy, yz + wx, 1.0 - xx - yy))
-    return np.array(rows)
 
 
 def _about(axis: int, angles: Array) -> Array:

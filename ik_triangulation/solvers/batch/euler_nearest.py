@@ -7,40 +7,31 @@ computed and the best one chosen.
 
 from __future__ import annotations
 
-from math import cos, inf, isinf, pi, sin, tau
+from math import cos, isinf, sin
 
 import numpy as np
 
 from ...kinematics import EulerLimits
 from ...kinematics.arrays import Numbers
+from ...kinematics.batch.euler_arrays import (
+    clamped_to_range,
+    euler_angles,
+    euler_quaternions,
+    other_angles,
+    to_half_turns,
+)
 from ...kinematics.euler import AXES, PARITY
 from ...kinematics.euler_box import FACES
 from ...kinematics.freedom import ANGLE_ROUNDING
 
-_POLE = 1e-9  # half-angle measure below which the outer two Euler axes coincide
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
-
-
-def clamped(angles: Numbers, lower: float, upper: float) -> Numbers:
-    """Angles (F) moved into a range, as by kinematics.ranges.clamp_to_range()."""
-    if lower == -inf and upper == inf:
-        return angles
-    if upper == inf:
-        inside = lower + (angles - lower) % tau
-    elif lower == -inf:
-        inside = upper - (upper - angles) % tau
-    else:
-        inside = lower + (angles - lower) % tau
-        end = np.where(inside - upper <= lower - (inside - tau), upper, lower)
-        inside = np.where(inside <= upper, inside, end)
-    return np.where((lower <= angles) & (angles <= upper), angles, inside)
 
 
 class EulerNearest:
     """The rotations that these limits allow."""
 
     def __init__(self, freedom: EulerLimits) -> None:
-        self._axes, self._sign = AXES[freedom.order], PARITY[freedom.order]
+        self._order, self._axes, self._sign = freedom.order, AXES[freedom.order], PARITY[freedom.order]
         self._lower, self._upper, self._moving = freedom.lower, freedom.upper, list(freedom.axes)
         self._ranges = [sorted((self._sign * freedom.lower[a], self._sign * freedom.upper[a])) for a in self._axes]
         self._ends = [
@@ -51,16 +42,16 @@ class EulerNearest:
     def nearest(self, rotations: Numbers) -> tuple[Numbers, Numbers]:
         """Return the nearest allowed rotations (4, F), and those of their angles [rad] that move (r, F)."""
         angles = self._angles(rotations)
-        return self._quaternions(angles), angles[self._moving]
+        return euler_quaternions(angles, self._order), angles[self._moving]
 
     def _angles(self, rotations: Numbers) -> Numbers:
         """Euler angles (3, F) of the nearest allowed rotations."""
-        triples = self._triples(rotations)
+        triples = euler_angles(rotations, self._order)
         angles = np.empty_like(triples)
         left = np.ones(triples.shape[1], bool)
-        for triple in (triples, self._others(triples)):
-            fitted = np.stack([clamped(triple[a], self._lower[a], self._upper[a]) for a in range(3)])
-            change = np.abs(_wrapped(fitted - triple))
+        for triple in (triples, other_angles(triples, self._order)):
+            fitted = np.stack([clamped_to_range(triple[a], self._lower[a], self._upper[a]) for a in range(3)])
+            change = np.abs(to_half_turns(fitted - triple))
             fits = left & (change < ANGLE_ROUNDING / 4.0).all(0)
             angles[:, fits] = fitted[:, fits]
             left &= ~fits
@@ -68,27 +59,6 @@ class EulerNearest:
                 return angles
         angles[:, left] = self._in_box(rotations[:, left])
         return angles
-
-    def _triples(self, rotations: Numbers) -> Numbers:
-        i, j, k = self._axes
-        sign = self._sign
-        w, x, y, z = rotations[0], rotations[1 + i], rotations[1 + j], sign * rotations[1 + k]
-        a, b, c, d = w - y, x + z, w + y, z - x
-        below, above = np.hypot(c, d), np.hypot(a, b)
-        half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
-        plain = (below > _POLE) & (above > _POLE)
-        pole = np.where(below < above, half_sum, -half_difference)
-        angles = np.empty((3, len(w)))
-        angles[j] = 2.0 * np.arctan2(below, above) - pi / 2.0
-        angles[i] = _wrapped(np.where(plain, half_sum - half_difference, 2.0 * pole))
-        angles[k] = np.where(plain, _wrapped(sign * (half_sum + half_difference)), 0.0)
-        return angles
-
-    def _others(self, triples: Numbers) -> Numbers:
-        i, j, k = self._axes
-        other = np.empty_like(triples)
-        other[i], other[j], other[k] = triples[i] + pi, pi - triples[j], triples[k] + pi
-        return _wrapped(other)
 
     def _in_box(self, rotations: Numbers) -> Numbers:
         """Angles of the nearest rotations for those outside."""
@@ -108,8 +78,8 @@ class EulerNearest:
                 p, q, r, s = (cosine * agreement[i] + sine * agreement[j] for i, j in pairs)
                 difference, total = np.arctan2(r - q, p + s), np.arctan2(q + r, p - s)
                 y, z = total + difference, total - difference
-                fitted_y, fitted_z = clamped(y, *ranges[second]), clamped(z, *ranges[third])
-                kept = (np.abs(_wrapped(fitted_y - y)) < _SAME) & (np.abs(_wrapped(fitted_z - z)) < _SAME)
+                fitted_y, fitted_z = clamped_to_range(y, *ranges[second]), clamped_to_range(z, *ranges[third])
+                kept = (np.abs(to_half_turns(fitted_y - y)) < _SAME) & (np.abs(to_half_turns(fitted_z - z)) < _SAME)
                 greatest = (np.hypot(p + s, r - q) + np.hypot(p - s, q + r)) / 2.0
                 offer(np.where(kept, greatest, -1.0), {held: bound, second: fitted_y, third: fitted_z})
                 for (n, m), (xs, ys) in (
@@ -118,27 +88,10 @@ class EulerNearest:
                 ):
                     for end, even, odd in ends[n]:
                         x, y = even * xs[0] + odd * xs[1], even * ys[0] + odd * ys[1]
-                        angle = clamped(2.0 * np.arctan2(y, x), *ranges[m])
+                        angle = clamped_to_range(2.0 * np.arctan2(y, x), *ranges[m])
                         value = np.abs(x * np.cos(angle / 2.0) + y * np.sin(angle / 2.0))
                         offer(value, {held: bound, n: end, m: angle})
         angles = np.empty_like(nearest)
         for axis, angle in zip(self._axes, nearest, strict=True):
             angles[axis] = np.clip(sign * angle, self._lower[axis], self._upper[axis])
         return angles
-
-    def _quaternions(self, angles: Numbers) -> Numbers:
-        i, j, k = self._axes
-        sign = self._sign
-        a, b, c = (0.5 * sign * angles[axis] for axis in self._axes)
-        ci, si, cj, sj, ck, sk = np.cos(a), np.sin(a), np.cos(b), np.sin(b), np.cos(c), np.sin(c)
-        q = np.empty((4, angles.shape[1]))
-        q[0] = ck * cj * ci + sk * sj * si
-        q[1 + i] = sign * (ck * cj * si - sk * sj * ci)
-        q[1 + j] = sign * (ck * sj * ci + sk * cj * si)
-        q[1 + k] = sign * (sk * cj * ci - ck * sj * si)
-        return q
-
-
-def _wrapped(angles: Numbers) -> Numbers:
-    """The same angles in -pi..pi."""
-    return angles - tau * np.rint(angles / tau)

@@ -11,8 +11,9 @@ import numpy as np
 from ...kinematics import Cone, EulerLimits, Free, Hinge
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import cross, dot, lengths, normalized, product
+from ...kinematics.batch.euler_arrays import clamped_to_range
 from ...kinematics.freedom import Freedom
-from .euler_nearest import EulerNearest, clamped
+from .euler_nearest import EulerNearest
 
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 _OPPOSITE = 1e-14  # one plus the cosine of directions that have no smallest rotation between them
@@ -70,14 +71,14 @@ def _hinge(freedom: Hinge, rotations: Numbers, start: Numbers, end: Numbers) -> 
     angle = np.where(parallel, 0.0, np.arctan2(dot(cross(across, onto), axis), dot(across, onto)))
     sign = np.where(rotations[0] < 0.0, -1.0, 1.0)
     twist = 2.0 * np.arctan2(sign * dot(rotations[1:], axis), sign * rotations[0])
-    value = clamped(twist + angle, freedom.lower, freedom.upper)
+    value = clamped_to_range(twist + angle, freedom.lower, freedom.upper)
     return np.concatenate((np.cos(value / 2.0)[None], axis * np.sin(value / 2.0))), value[None]
 
 
 def _cone(freedom: Cone, rotations: Numbers) -> Swung:
     w, x, y, z = rotations
     twist = 2.0 * np.arctan2(y, w)
-    fitted = clamped(twist, freedom.twist_lower, freedom.twist_upper)
+    fitted = clamped_to_range(twist, freedom.twist_lower, freedom.twist_upper)
     likeness = np.cos((fitted - twist) / 2.0)
     sign = np.where(likeness >= 0.0, 1.0, -1.0)
     half = np.minimum(np.arctan2(np.hypot(x, z), np.abs(likeness) * np.hypot(w, y)), freedom.swing / 2.0)

@@ -9,10 +9,11 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.kinematics import EulerLimits
+from ik_triangulation.kinematics.batch.euler_arrays import clamped_to_range
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.ranges import clamp_to_range
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.batch.euler_nearest import EulerNearest, clamped
+from ik_triangulation.solvers.batch.euler_nearest import EulerNearest
 
 
 @pytest.mark.parametrize("order", EULER_ORDERS)
@@ -33,4 +34,4 @@ def test_the_nearest_rotation_is_as_near_as_the_one_found_alone(order):
 @pytest.mark.parametrize("ends", [(-1.0, 2.0), (3.0, 4.0), (-9.0, 1.0), (0.5, float("inf")), (float("-inf"), -2.0)])
 def test_angles_are_moved_into_their_range_by_whole_turns_or_to_its_nearest_end(ends):
     angles = np.linspace(-12.0, 12.0, 97)
-    assert clamped(angles, *ends) == pytest.approx([clamp_to_range(angle, *ends) for angle in angles])
+    assert clamped_to_range(angles, *ends) == pytest.approx([clamp_to_range(angle, *ends) for angle in angles])

@@ -7,8 +7,8 @@ from math import pi, tau
 
 import numpy as np
 
-from ..kinematics.arrays import Array
-from ..kinematics.euler import AXES, PARITY
+from ..arrays import Array
+from ..euler import AXES, PARITY
 
 _POLE = 1e-9  # half-angle measure below which the outer two Euler axes coincide, as in kinematics.euler
 
@@ -36,6 +36,22 @@ def euler_angles(rotations: Array, order: str) -> Array:
     return angles
 
 
+def euler_quaternions(angles: Array, order: str) -> Array:
+    """Return unit quaternions (..., 4, n) of Euler angles (..., 3, n) [rad], as from_euler() does for one."""
+    i, j, k = AXES[order]
+    sign = PARITY[order]  # an odd order is the mirror image of an even one
+    half = sign * angles / 2.0
+    cosines, sines = np.cos(half), np.sin(half)
+    ci, cj, ck = (cosines[..., axis, :] for axis in (i, j, k))
+    si, sj, sk = (sines[..., axis, :] for axis in (i, j, k))
+    result: Array = np.empty((*angles.shape[:-2], 4, angles.shape[-1]))
+    result[..., 0, :] = ck * cj * ci + sk * sj * si
+    result[..., 1 + i, :] = sign * (ck * cj * si - sk * sj * ci)
+    result[..., 1 + j, :] = sign * (ck * sj * ci + sk * cj * si)
+    result[..., 1 + k, :] = sign * (sk * cj * ci - ck * sj * si)
+    return result
+
+
 def other_angles(angles: Array, order: str) -> Array:
     """Return the second Euler triples (3, n) [rad] of the same rotations, as other_euler() does for one."""
     i, j, k = AXES[order]
@@ -49,7 +65,7 @@ def to_half_turns(angles: Array) -> Array:
     return np.asarray(angles - tau * np.rint(angles / tau))
 
 
-def clamped_to_range(angles: Array, lower: Array, upper: Array) -> Array:
+def clamped_to_range(angles: Array, lower: Array | float, upper: Array | float) -> Array:
     """Move angles [rad] by whole turns into their range; else to its nearest end, as clamp_to_range() does for one."""
     inside = (lower <= angles) & (angles <= upper)
     if inside.all():
