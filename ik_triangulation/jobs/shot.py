@@ -18,11 +18,11 @@ from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, lengths, rotate
-from ..motion.jumps import FEW, Jump, reason, turned
+from ..motion.jumps import FEW, Jump, reason, standing_out, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
-from ..motion.tracking import Shot, Tracked
-from ..motion.turns import leaps_of, standing_out, turns_of, ways_of
+from ..motion.shots import Shot, Tracked
+from ..motion.turns import leaps_of, turns_of, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader

@@ -18,8 +18,8 @@ from ..kinematics.batch import States
 from ..kinematics.batch.states import joined
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import strayed
-from ..solvers.batch.system import System
-from .tracking import Shot, Tracked, interpolated, knots_of
+from .shots import Shot, Tracked
+from .tracking import interpolated, knots_of
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses
@@ -56,7 +56,7 @@ def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Gen
 
 
 def _brought(shot: Shot, states: States, frames: Indices) -> States:
-    descend(shot.tree, states, at_one_level([task.take(frames) for task in shot.tasks]))
+    descend(shot.tree, states, at_one_level(shot.goals(frames)))
     return states
 
 
@@ -64,7 +64,7 @@ def _calmest(shot: Shot, path: Tracked, knots: Indices, candidates: States) -> l
     """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay."""
     count, each = len(knots), len(candidates) // len(knots)
     at = np.repeat(knots, each)
-    missed = ~System(shot.tree, candidates, [task.take(at) for task in shot.tasks]).met.reshape(count, each)
+    missed = ~shot.system(candidates, at).met.reshape(count, each)
     missed[:, 0] &= path.met[knots]  # the pose of the path itself is allowed where it misses
     missed[0, 1:] = True
     if shot.last is not None:

@@ -9,10 +9,12 @@ from math import acos, radians
 from statistics import median
 from typing import NamedTuple, Protocol
 
+import numpy as np
 from mathutils import Quaternion
 
 from ..goals import Goal
 from ..kinematics import Chain, Pose
+from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.rotation import rotation_angle
 from ..solvers import Solution
 
@@ -20,7 +22,9 @@ FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
 AROUND = 6  # frames on either side for that median
-NEIGHBOURS = 3  # minimum number of them
+_NEIGHBOURS = 3  # minimum number of them
+_BESIDE = np.concatenate((np.arange(-AROUND, 0), np.arange(1, AROUND + 1)))  # these frames, from the one between
+EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
 NEAR = 3  # frames within which a change of being in reach explains a jump
 LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
 
@@ -82,7 +86,7 @@ def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
 
 def jumps(along: Sequence[float]) -> list[int]:
     """Indices of the frames whose rotation stands out from those around it."""
-    return [k for k, angle in enumerate(along) if angle > FEW and _stands_out(along, k)]
+    return [int(k) for k in standing_out(np.array(along), FEW)]
 
 
 def fast(along: Sequence[float]) -> list[int]:
@@ -92,9 +96,17 @@ def fast(along: Sequence[float]) -> list[int]:
     return [k for k, angle in enumerate(along) if angle > most]
 
 
-def _stands_out(along: Sequence[float], k: int) -> bool:
-    around = [*along[max(1, k - AROUND) : k], *along[k + 1 : k + 1 + AROUND]]
-    return len(around) >= NEIGHBOURS and along[k] > TIMES * median(around)
+def standing_out(along: Numbers, least: float) -> Indices:
+    """Frames whose value exceeds `least` and stands out from those around it; the first frame has none."""
+    found = np.flatnonzero(along > least)
+    found = found[found > 0]
+    around = found[:, None] + _BESIDE
+    inside = (around > 0) & (around < len(along))
+    values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
+    count, rows = inside.sum(1), np.arange(len(found))
+    below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_BESIDE) - 1)
+    median = 0.5 * (values[rows, below] + values[rows, above])
+    return np.asarray(found[(count >= _NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:

@@ -22,7 +22,8 @@ from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from .branches import other_branches
 from .jumps import NEAR
-from .tracking import Method, Shot, Tracked, corrected, interpolated, knot_way, smooth, track
+from .shots import Method, Shot, Tracked
+from .tracking import corrected, interpolated, knot_way, smooth, track
 from .turns import jumps_of, turns_of
 
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
@@ -166,15 +167,7 @@ def _replace(
     """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
     window = np.arange(begin, end + 1)
     held = end + 1 < len(path.met) or shot.last is not None
-    part = Shot(
-        shot.tree,
-        shot.frames.take(window),
-        [task.take(window) for task in shot.tasks],
-        path.states.take([begin]),
-        path.states.take([end]) if held else None,
-        shot.ways[window],
-        np.zeros(0, np.intp),
-    )
+    part = shot.part(window, path.states.take([begin]), path.states.take([end]) if held else None)
     before = Tracked(part, path.states.take(window))
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work

@@ -14,13 +14,12 @@ from ..kinematics.chain import LENGTH_ROUNDING
 from ..solvers import gauss_newton, triangulation
 from ..solvers.iterate import iterate
 from ..solvers.null_space import optimise
-from .jumps import Jump, PathFrame, Rotations, jumps, leap, reason, turn, turned, turns
+from .jumps import EXPLAINED, Jump, PathFrame, Rotations, jumps, leap, reason, turn, turned, turns
 from .meeting import is_met, posed
 from .viterbi import cheapest
 
 _STEPS = 12  # of Gauss-Newton that bring a pose back to its target
 _PRECISE = 0.2  # share of the tolerance within which they bring it
-_EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
 _CLOSE = 1e-3  # of the reach: increase of the error that a frame out of reach may have
 
 Candidates = dict[int, Rotations]  # by frame
@@ -55,7 +54,7 @@ class FramePath:
 
     def _unexplained(self, found: Iterable[int]) -> list[int]:
         """Those frames at which joints rotate more than a jump of the target explains."""
-        return [k for k in found if self._turns[k] > _EXPLAINED * self._leap(k)]
+        return [k for k in found if self._turns[k] > EXPLAINED * self._leap(k)]
 
     def _leap(self, k: int) -> float:
         if k not in self._leaps:

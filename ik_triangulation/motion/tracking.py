@@ -10,25 +10,21 @@ then by restarts. Frames are the last axis of every array.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import Task
-from ..kinematics.arrays import Columns, Indices, Mask, Numbers, blocks
+from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import normalized
 from ..kinematics.batch.states import joined
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import ROUNDS, restart
-from ..solvers.batch.system import System
+from .shots import Method, Shot, Tracked
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
 _FARTHEST = 32  # frames between two knots
-_PRECISE = 0.005  # share of its tolerance to which every frame is solved
-_ROUNDING = 1e-6  # of the reach: the most that single precision allows
 _SEARCHED = 8  # of missed frames in a row one is searched by all restarts
 _NEARER = 0.02  # of the reach: less is not worth another pose for a frame that is missed anyway
 _AT_ONCE = 2048  # frames between two looks at what the user does
@@ -37,81 +33,14 @@ _ROUND = (8, 24)  # restarts of every frame that is missed
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
 
 
-class Method(Protocol):
-    """The method by which the knots are solved, one from the other."""
-
-    def follow(self, frames: Indices) -> Work[States]:
-        """Solve frames from the pose of the first frame on, each from the one before."""
-
-    def refine(self, frames: Indices, states: States) -> Work[States]:
-        """Solve frames, each from its own state."""
-
-    def calmest(self) -> Method:
-        """The method that rotates the joints least from knot to knot; the same object if this one does."""
-
-    def part(self, begin: int, first: States, step: int = 1) -> Method:
-        """The method for the frames from `begin` on, of which the `first` has this state; with a `step` of -1 back."""
-
-
-class Tracked:
-    """A path: `states` of all frames, and how they stand to their goals.
-
-    `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
-    each task is off, in its own unit. `steps` (F) are those of Gauss-Newton that brought each frame to its goal from
-    the knots beside it.
-    """
-
-    def __init__(self, shot: Shot, states: States) -> None:
-        count = len(states)
-        self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
-        self.off = np.empty((len(shot.tasks), count))
-        self.steps = np.zeros(count, np.intp)
-        for frames in blocks(count, len(shot.tree.joints)):
-            some = states.take(frames)
-            self.put(frames, some, System(shot.tree, some, [task.take(frames) for task in shot.tasks]))
-
-    def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
-        """Replace frames by states, as they stand in a system or a path of their own."""
-        off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
-        if isinstance(other, Tracked):
-            self.steps[frames] += other.steps
-        self.states.put(frames, states)
-        self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
-
-
-class Shot(NamedTuple):
-    """A path to solve.
-
-    `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
-    frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
-    `cuts` the frames at which another motion begins. Unless `holds_first`, the first frame may get another pose where
-    that spares the path a jump.
-    """
-
-    tree: Tree
-    frames: States
-    tasks: Sequence[Task]
-    first: States
-    last: States | None
-    ways: Numbers
-    cuts: Indices
-    holds_first: bool = True
-
-    def backwards(self, first: States) -> Shot:
-        """The same path from its last frame, which has this state, to its first."""
-        back, count = slice(None, None, -1), len(self.frames)
-        ways = np.concatenate(([0.0], self.ways[:0:-1]))
-        tasks = [task.take(back) for task in self.tasks]
-        return Shot(self.tree, self.frames.take(back), tasks, first, None, ways, (count - self.cuts)[back])
-
-
 def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:
     """Solve all frames, with knots every `way` of the reach; `search` as in corrected()."""
     tree, count = shot.tree, len(shot.frames)
     knots = knots_of(shot.ways, shot.cuts, way)
     held = shot.last is not None and count > 1
     found = [shot.first, (yield from method.follow(knots[1 : len(knots) - held]))]
-    found += [shot.last] if shot.last is not None and held else []
+    if shot.last is not None and held:
+        found.append(shot.last)
     states = interpolated(tree, knots, joined(found), shot.frames)
     width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
     _average(states, width // 2, _spans(shot.cuts, count))
@@ -130,7 +59,7 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search:
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
         taken = np.zeros(len(part), np.intp)
-        descend(tree, some, at_one_level([_tight(tree, task.take(part)) for task in shot.tasks]), steps=taken)
+        descend(tree, some, at_one_level(shot.precise_goals(part)), steps=taken)
         states.put(part, some)
         steps[part] = taken
         yield
@@ -213,17 +142,12 @@ def smooth(states: States, times: int, cuts: Indices) -> None:
         states.balls = normalized(states.balls)
 
 
-def _tight(tree: Tree, task: Task) -> Task:
-    """The task with a share of its tolerance, so that the tip does not trail."""
-    return task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size))
-
-
 def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
     """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
     tree = shot.tree
     if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
         some = yield from method.refine(missed, result.states.take(missed))
-        result.put(missed, some, System(tree, some, [task.take(missed) for task in shot.tasks]))
+        result.put(missed, some, shot.system(some, missed))
         return
     missed = yield from _from_others(shot, result, missed)
     chosen = missed[_every(missed, _SEARCHED)]
@@ -237,17 +161,17 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
 
 def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
     """Meet level 0 alone where not all can be met, and come as near to the others as that leaves."""
-    some, tasks = result.states.take(missed), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
+    some, tasks = result.states.take(missed), shot.precise_goals(missed)
     descend(shot.tree, some, tasks)
     descend(shot.tree, some, [task for task in tasks if task.level == 0])
-    result.put(missed, some, System(shot.tree, some, [task.take(missed) for task in shot.tasks]))
+    result.put(missed, some, shot.system(some, missed))
 
 
 def _searched(shot: Shot, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
     """Restart frames that are missed, in place; returns those that still are."""
     for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
         part = frames[begin : begin + _SEARCHED_AT_ONCE]
-        some, tasks = result.states.take(part), at_one_level([task.take(part) for task in shot.tasks])
+        some, tasks = result.states.take(part), at_one_level(shot.goals(part))
         restart(shot.tree, some, tasks, result.met[part], result.value[part], seed=seed, rounds=rounds)
         _keep(shot, result, part, some)
         yield
@@ -279,8 +203,8 @@ def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices
         before = np.maximum(after - 1, 0)
         nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
         some = result.states.take(nearest).like(result.states.take(missed))
-        taken, tasks = np.zeros(len(missed), np.intp), [_tight(shot.tree, task.take(missed)) for task in shot.tasks]
-        descend(shot.tree, some, at_one_level(tasks), steps=taken)
+        taken = np.zeros(len(missed), np.intp)
+        descend(shot.tree, some, at_one_level(shot.precise_goals(missed)), steps=taken)
         result.steps[missed] += taken
         yield
         if not _keep(shot, result, missed, some):
@@ -290,7 +214,7 @@ def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
     """Keep other poses of frames where they are met, or clearly nearer; return whether any is met now."""
-    system = System(shot.tree, some, [task.take(frames) for task in shot.tasks])
+    system = shot.system(some, frames)
     before = np.sqrt(result.value[frames])
     better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
     result.put(frames[better], some.take(better), system.take(better))

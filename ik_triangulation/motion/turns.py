@@ -14,10 +14,7 @@ import numpy as np
 from ..goals.batch import Task
 from ..kinematics.arrays import Indices, Numbers, blocks
 from ..kinematics.batch import States, Tree
-from .jumps import AROUND, FEW, LEAP, NEIGHBOURS, TIMES
-
-_AROUND = np.concatenate((np.arange(-AROUND, 0), np.arange(1, AROUND + 1)))  # frames beside one
-EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
+from .jumps import EXPLAINED, FEW, LEAP, standing_out
 
 
 def turns_along(rotations: Numbers) -> Numbers:
@@ -37,19 +34,6 @@ def turns_of(tree: Tree, states: States) -> Numbers:
         rotations = tree.rotations(states.take(slice(begin, each.stop)))
         along[each] = turns_along(rotations)[each.start - begin :]
     return along
-
-
-def standing_out(along: Numbers, least: float) -> Indices:
-    """Frames whose value exceeds `least` and stands out from those around it; the first frame has none."""
-    found = np.flatnonzero(along > least)
-    found = found[found > 0]
-    around = found[:, None] + _AROUND
-    inside = (around > 0) & (around < len(along))
-    values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
-    count, rows = inside.sum(1), np.arange(len(found))
-    below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_AROUND) - 1)
-    median = 0.5 * (values[rows, below] + values[rows, above])
-    return np.asarray(found[(count >= NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
 
 
 def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
@@ -74,4 +58,5 @@ def jumps_of(along: Numbers, ways: Numbers, cuts: Indices) -> Indices:
     """Frames at which joints jump, more than a jump of the goal explains."""
     explained = np.zeros(len(along))
     explained[cuts] = EXPLAINED * ways[cuts]
-    return np.array([k for k in standing_out(along, FEW) if along[k] > explained[k]], np.intp)
+    found = standing_out(along, FEW)
+    return np.asarray(found[along[found] > explained[found]], np.intp)

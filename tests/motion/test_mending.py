@@ -79,16 +79,3 @@ def test_a_first_frame_that_may_change_does_not_force_a_jump():
             assert path.met.all()
             free += len(jumps_in(problem.shot, path))
     assert free <= held
-
-
-def test_a_path_that_is_turned_round_twice_is_the_same():
-    places = feasible_places(CHAINS["free"], 3, 60)
-    places[:, 30:] += np.array([[0.0], [0.0], [1.5]])
-    shot = Problem(CHAINS["free"], places).shot
-    assert shot.cuts.tolist() == [30]
-    back = shot.backwards(shot.first)
-    assert back.cuts.tolist() == [30]
-    assert back.ways[1:] == pytest.approx(shot.ways[:0:-1])
-    twice = back.backwards(shot.first)
-    assert twice.cuts.tolist() == shot.cuts.tolist()
-    assert twice.ways == pytest.approx(shot.ways)

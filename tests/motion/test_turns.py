@@ -2,6 +2,7 @@
 """Turns and jumps as arrays are those that the scalar rules find."""
 
 from random import Random
+from statistics import median
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import arrays
 from ik_triangulation.motion import jumps
-from ik_triangulation.motion.turns import EXPLAINED, jumps_of, leaps_of, standing_out, turns_along, turns_of, ways_of
+from ik_triangulation.motion.jumps import EXPLAINED, standing_out
+from ik_triangulation.motion.turns import jumps_of, leaps_of, turns_along, turns_of, ways_of
 
 from ..chains import random_rotation
 from .shots import CHAINS, Problem, feasible_places, smooth_states
@@ -25,6 +27,12 @@ def wandering(seed, joints, frames):
     return path
 
 
+def stands_out(along, k):
+    """Three times the median of at least three of the six frames on either side; the first frame has no turn."""
+    around = [*along[max(1, k - 6) : k], *along[k + 1 : k + 7]]
+    return len(around) >= 3 and along[k] > 3.0 * median(around)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_turns_and_what_stands_out_of_them_are_as_the_scalar_rules_say(seed):
     path = wandering(seed, 3, 40)
@@ -33,6 +41,7 @@ def test_turns_and_what_stands_out_of_them_are_as_the_scalar_rules_say(seed):
     assert along == pytest.approx(jumps.turns(path), abs=2e-3)
     exact = along.tolist()
     assert standing_out(along, jumps.FEW).tolist() == jumps.jumps(exact)
+    assert jumps.jumps(exact) == [k for k, angle in enumerate(exact) if angle > jumps.FEW and stands_out(exact, k)]
 
 
 def test_too_few_frames_to_compare_with_are_no_jump():
