@@ -13,18 +13,9 @@ from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_due
 
 from ..layouts import drawn
 from ..rigs import configure, key_location, nothing_lost
-from .fights import TIP, fight, fought, standard
+from .fights import TIP, fight, standard
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def ends(addon):
-    yield
-    duel = fought()
-    duel.rows.clear()
-    duel.use_range, duel.by = False, "total_angle"
-    ghost.clear_ghosts()
+pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
 
 
 @pytest.mark.parametrize("by", ["total_angle", "travel", "error"])

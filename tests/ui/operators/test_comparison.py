@@ -10,18 +10,9 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.overlay import ghost
 
 from ...rigs import evaluated_tip, nothing_lost
-from ..fights import TIP, fight, fought, standard
+from ..fights import TIP, fight, standard
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def ends(addon):
-    yield
-    duel = fought()
-    duel.rows.clear()
-    duel.use_range, duel.by = False, "total_angle"
-    ghost.clear_ghosts()
+pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
 
 
 def test_the_chosen_solver_is_shown_as_a_ghost_and_applied_it_stands_there():

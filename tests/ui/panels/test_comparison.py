@@ -4,22 +4,12 @@
 import pytest
 
 from ik_triangulation.solvers import SOLVERS
-from ik_triangulation.ui.overlay import ghost
 from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_duel as PANEL
 
 from ...layouts import drawn
-from ..fights import fight, fought, standard
+from ..fights import fight, standard
 
-pytestmark = pytest.mark.usefixtures("empty_scene")
-
-
-@pytest.fixture(autouse=True)
-def ends(addon):
-    yield
-    duel = fought()
-    duel.rows.clear()
-    duel.use_range, duel.by = False, "total_angle"
-    ghost.clear_ghosts()
+pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
 
 
 def test_in_a_narrow_sidebar_the_names_of_the_solvers_have_all_the_room():

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests of the duel's window parts share."""
+
+import pytest
+
+from ik_triangulation.ui.overlay import ghost
+
+from .fights import fought
+
+
+@pytest.fixture
+def no_fight_left(addon):
+    """After the test, a duel without rows, at its defaults, and no ghost."""
+    yield
+    duel = fought()
+    duel.rows.clear()
+    duel.use_range, duel.by = False, "total_angle"
+    ghost.clear_ghosts()
