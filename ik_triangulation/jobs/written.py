@@ -11,8 +11,8 @@ import numpy as np
 
 from ..kinematics import Freedom, Locked, Pose
 from ..kinematics.arrays import Array, Numbers
+from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.batch import BatchKinematics
-from ..motion.limit_arrays import Freedoms
 from .frame_solver import SolvedFrame, chains_of, same_joints
 from .shot import SolvedShot
 

@@ -20,9 +20,9 @@ import numpy as np
 from ..cooperative import Work
 from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Array
+from ..kinematics.batch.limit_arrays import LimitArrays
 from .batch import BatchKinematics, quaternions_of
 from .bezier import Curves, flowing, straight
-from .limit_arrays import LimitArrays
 
 _BLOCK = 250  # samples in one vectorised step
 _ROUNDING = 4e-6  # [rad] violation of a limit between two keys that is rounding of single precision

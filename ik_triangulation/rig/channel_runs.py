@@ -12,8 +12,8 @@ from mathutils import Quaternion
 from ..kinematics import EulerLimits, Freedom
 from ..kinematics.arrays import Array
 from ..kinematics.batch.euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
+from ..kinematics.batch.limit_arrays import Freedoms, each_freedom
 from ..kinematics.freedom import ANGLE_ROUNDING
-from ..motion.limit_arrays import Freedoms, each_freedom
 
 _FEW = 16  # frames that are tried at once after a value that was not foreseen
 _NO_AXIS = 1e-6  # [rad] an angle so small that single precision does not tell its axis

@@ -10,9 +10,9 @@ from mathutils import Quaternion
 from ..errors import RigError
 from ..kinematics import EulerLimits, Freedom
 from ..kinematics.arrays import Array
+from ..kinematics.batch.limit_arrays import Freedoms, LimitArrays, each_freedom
 from ..kinematics.rotation import rotation_angle
 from ..motion.batch import quaternions_of
-from ..motion.limit_arrays import Freedoms, LimitArrays, each_freedom
 from .channel_runs import euler_limits
 from .rotation import rotation_from, values_for
 

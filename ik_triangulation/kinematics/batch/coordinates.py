@@ -15,15 +15,12 @@ import numpy as np
 from mathutils import Quaternion
 
 from ..arrays import Numbers
-from ..cone import Cone
 from ..euler import AXES, PARITY
 from ..euler_limits import EulerLimits
 from ..freedom import Freedom
 from ..hinge import Hinge
-from .algebra import IDENTITY, as_slice, compose, matrices
-from .euler_arrays import euler_quaternions
-
-_INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
+from .algebra import IDENTITY, as_slice, compose
+from .euler_arrays import clamped_to_range, euler_angles, euler_quaternions, other_angles, to_half_turns
 
 
 class Coordinates(Protocol):
@@ -36,6 +33,9 @@ class Coordinates(Protocol):
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Angles of the n-th of these joints at a rotation inside its limits."""
+
+    def angles(self, rotations: Numbers) -> Numbers:
+        """Angles (r, F) at rotations of these joints, unit quaternions (j, 4, F); those outside are moved inside."""
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
         """Write the rotations of these joints into `rotations` (n, 3, 3, F) of all; returns what axes() needs."""
@@ -81,6 +81,12 @@ class Hinges:
         """Angle of a hinge."""
         freedom = self._freedoms[n]
         return [freedom.coordinates(freedom.nearest(rotation))[0].value] if freedom.moves else [freedom.lower]
+
+    def angles(self, rotations: Numbers) -> Numbers:
+        """Angles of the hinges, by the part of each rotation about its axis."""
+        along = np.einsum("hif,hif->hf", np.broadcast_to(self._axes, rotations[:, 1:].shape), rotations[:, 1:])
+        angles = to_half_turns(2.0 * np.arctan2(along, rotations[:, 0]))
+        return clamped_to_range(angles, self.lower, self.upper)
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
         """Write the rotations of these joints."""
@@ -128,6 +134,24 @@ class EulerAngles:
         angles = freedom.angles(freedom.nearest(rotation))
         return [angles[axis] for axis in freedom.axes]
 
+    def angles(self, rotations: Numbers) -> Numbers:
+        """Euler angles that move; of the two triples of a rotation the one that is nearer to the range."""
+        order, joints, poses = self._freedoms[0].order, len(self.joints), rotations.shape[-1]
+        first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order)
+        second = other_angles(first, order)
+        both = (triple.reshape(3, joints, poses).swapaxes(0, 1).reshape(-1, poses) for triple in (first, second))
+        moved, beyond = zip(*(self._fitted(angles) for angles in both), strict=True)
+        nearer = np.repeat(beyond[0] <= beyond[1], 3, axis=0)[self._moving]
+        angles: Numbers = np.where(nearer, moved[0][self._moving], moved[1][self._moving])
+        return angles
+
+    def _fitted(self, angles: Numbers) -> tuple[Numbers, Numbers]:
+        """All angles (3 j, F) moved inside their ranges, and how far those of each joint were moved (j, F)."""
+        lower, upper = self._fixed.copy(), self._fixed.copy()
+        lower[self._moving], upper[self._moving] = self.lower, self.upper
+        moved = clamped_to_range(angles, lower, upper)
+        return moved, np.abs(to_half_turns(moved - angles)).reshape(-1, 3, angles.shape[-1]).sum(1)
+
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
         """Write the rotations of these joints; returns sines and cosines (n, 3, F), and the axes of the last angles."""
         i, j, k = self._order
@@ -174,107 +198,6 @@ class EulerAngles:
         every[:] = self._fixed
         every[self._moving] = angles
         return every
-
-
-class Cones:
-    """Joints that swing inside a cone and twist: a rotation is a twist about Y, then a swing about an axis (x, z).
-
-    The angles of a joint are its swing vector, whose length stays below the opening, and its twist. A change is given
-    as one along the swing vector, one across it, and one of the twist, so that the edge of the cone bounds the first
-    alone. With t the length of the swing vector, a change across it by 1 rotates by sin(t)/t about the direction across
-    and by (1 - cos(t))/t about the bone: the right Jacobian of rotation vectors.
-    """
-
-    def __init__(self, joints: Sequence[int], freedoms: Sequence[Cone], begin: int) -> None:
-        count = len(joints)
-        self.joints, self._freedoms = joints, freedoms
-        self._at = as_slice(np.array(joints))
-        self.rows = slice(begin, begin + 3 * count)
-        self._opening = np.array([[freedom.swing] for freedom in freedoms])
-        twists = np.array([[[freedom.twist_lower], [freedom.twist_upper]] for freedom in freedoms])
-        self.lower, self.upper = np.empty((3 * count, 1)), np.empty((3 * count, 1))
-        for row in (0, 1):
-            self.lower[row::3], self.upper[row::3] = -self._opening, self._opening
-        self.lower[2::3], self.upper[2::3] = opened(twists[:, 0], twists[:, 1])
-
-    def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
-        """Swing vector (x, z) and twist of a joint."""
-        swing, direction, twist = self._freedoms[n].parts(self._freedoms[n].nearest(rotation))
-        return [swing * direction.x, swing * direction.z, twist]
-
-    def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
-        """Write the rotations of these joints; returns length and unit direction (x, z) of the swing, and the twist."""
-        x, z, twist = angles[0::3], angles[1::3], angles[2::3]
-        swing, along_x, along_z = polar = _polar(x, z)
-        rotations[self._at] = matrices(_swing_twist(*polar, twist))
-        return swing, along_x, along_z, twist
-
-    def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
-        """Axes of the changes along the swing vector, across it, and of the twist."""
-        swing, along_x, along_z, twist = turned
-        frame = frames[self._at]
-        cosine, sine = np.cos(twist)[:, None], np.sin(twist)[:, None]
-        x, z = along_x[:, None], along_z[:, None]
-        # In the frame of the joint, which the twist has turned back: (x, z) -> (x cos - z sin, x sin + z cos).
-        along = frame[:, :, 0] * (x * cosine - z * sine) + frame[:, :, 2] * (x * sine + z * cosine)
-        across = frame[:, :, 0] * (-z * cosine - x * sine) + frame[:, :, 2] * (-z * sine + x * cosine)
-        small = swing < 1e-6
-        size = np.where(small, 1.0, swing)
-        turning = np.where(small, 1.0, np.sin(size) / size)[:, None]
-        rolling = np.where(small, 0.0, (1.0 - np.cos(size)) / size)[:, None]
-        axes = np.empty((3 * len(self.joints), 3, frames.shape[-1]))
-        axes[0::3] = along
-        axes[1::3] = turning * across + rolling * frame[:, :, 1]
-        axes[2::3] = frame[:, :, 1]
-        return axes
-
-    def quaternions(self, angles: Numbers) -> Numbers:
-        """Rotations of these joints."""
-        return _swing_twist(*_polar(angles[0::3], angles[1::3]), angles[2::3])
-
-    def range_of(self, angles: Numbers, low: Numbers, high: Numbers, largest: Numbers | float) -> None:
-        """Write how far the swing may change along and across its vector into rows of `low` and `high`."""
-        swing, _, _ = _polar(angles[0::3], angles[1::3])
-        low[0::3] = np.maximum(-self._opening - swing, -largest)
-        high[0::3] = np.minimum(self._opening - swing, largest)
-        low[1::3] = np.maximum(-2.0 * self._opening, -largest)
-        high[1::3] = np.minimum(2.0 * self._opening, largest)
-
-    def moved(self, angles: Numbers, change: Numbers) -> Numbers:
-        """The angles after a change along, across and of the twist; a swing beyond the cone is put on its edge."""
-        x, z = angles[0::3], angles[1::3]
-        _, along_x, along_z = _polar(x, z)
-        along, across = change[0::3], change[1::3]
-        moved = np.empty_like(angles)
-        moved[0::3] = x + along_x * along - along_z * across
-        moved[1::3] = z + along_z * along + along_x * across
-        moved[2::3] = np.clip(angles[2::3] + change[2::3], self.lower[2::3], self.upper[2::3])
-        return self.inside(moved)
-
-    def inside(self, angles: Numbers) -> Numbers:
-        """The angles with every swing beyond its cone put on the edge, in place."""
-        size = np.hypot(angles[0::3], angles[1::3])
-        share = np.where(size > self._opening, _INSIDE * self._opening / np.maximum(size, 1e-300), 1.0)
-        angles[0::3] *= share
-        angles[1::3] *= share
-        return angles
-
-
-def _polar(x: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Length and unit direction of swing vectors; without a length the direction is X."""
-    swing = np.hypot(x, z)
-    small = swing < 1e-12
-    size = np.where(small, 1.0, swing)
-    return swing, np.where(small, 1.0, x / size), np.where(small, 0.0, z / size)
-
-
-def _swing_twist(swing: Numbers, along_x: Numbers, along_z: Numbers, twist: Numbers) -> Numbers:
-    """Unit quaternions (j, 4, F) of a twist about Y followed by a swing about the axis (x, z)."""
-    cosine, sine = np.cos(0.5 * swing), np.sin(0.5 * swing)
-    twist_cosine, twist_sine = np.cos(0.5 * twist), np.sin(0.5 * twist)
-    a, b = sine * along_x, sine * along_z
-    x, z = a * twist_cosine - b * twist_sine, b * twist_cosine + a * twist_sine
-    return np.stack((cosine * twist_cosine, x, cosine * twist_sine, z), 1)
 
 
 def opened(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:

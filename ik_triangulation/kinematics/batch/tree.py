@@ -26,7 +26,8 @@ from ..hinge import Hinge
 from ..joint import Joint
 from ..pose import Pose
 from .algebra import as_slice, exponential, matrices, normalized, product, rotate_back
-from .coordinates import Cones, Coordinates, EulerAngles, Hinges, bounded
+from .cones import Cones
+from .coordinates import Coordinates, EulerAngles, Hinges, bounded
 from .states import States
 
 
@@ -66,6 +67,7 @@ class Tree:
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
         self.columns = len(self.joint_of) + (3 if moves_root else 0)
+        self._moving: dict[int, tuple[Any, Any]] = {}
         self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
 
     @classmethod
@@ -84,6 +86,13 @@ class Tree:
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
+
+    def moving(self, joint: int) -> tuple[Any, Any]:
+        """The columns that move a joint, and the joint of each of them."""
+        if joint not in self._moving:
+            columns = np.flatnonzero(self.above[self.joint_of, joint])
+            self._moving[joint] = as_slice(columns), as_slice(self.joint_of[columns])
+        return self._moving[joint]
 
     def _tiers(self) -> list[tuple[Any, Any]]:
         """Joints of equal depth, and their parents (None: they have none); forward kinematics takes a tier at once."""
@@ -162,6 +171,14 @@ class Tree:
         bases = _once(np.array([pose.base.copy() for pose in poses], float))
         root, place = bases[:3, :3], bases[:3, 3]
         return States(self.inside(angles), normalized(balls) if len(balls) else balls, held, root, place)
+
+    def posed(self, rotations: Numbers, frames: States) -> States:
+        """States with these rotations (n, 4, F), moved inside their limits, in the frames of others."""
+        count = rotations.shape[-1]
+        angles = np.empty((self.angles, count))
+        for kind in self.kinds:
+            angles[kind.rows] = kind.angles(rotations[kind.joints])
+        return States(angles, normalized(rotations[self.balls]), frames.held, frames.root, frames.place)
 
     def rotations(self, states: States) -> Numbers:
         """Rotation of every joint from rest, unit quaternions (n, 4, F)."""

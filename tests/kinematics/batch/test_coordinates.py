@@ -10,7 +10,8 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.batch.algebra import compose, matrices, normalized
-from ik_triangulation.kinematics.batch.coordinates import Cones, EulerAngles, Hinges, bounded, finite_range
+from ik_triangulation.kinematics.batch.cones import Cones
+from ik_triangulation.kinematics.batch.coordinates import EulerAngles, Hinges, bounded, finite_range
 from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler
 from ik_triangulation.kinematics.ranges import finite
 from ik_triangulation.kinematics.rotation import about, rotation_angle
@@ -49,6 +50,24 @@ def test_matrices_and_quaternions_of_angles_agree(kind, name):
     angles = drawn_angles(kind, 12, 1)
     found = turned(kind, angles)
     assert np.abs(found - matrices(kind.quaternions(angles))).max() < 1e-14
+
+
+@every_kind
+def test_many_rotations_are_read_at_once_and_give_themselves_again(kind, name):
+    angles = drawn_angles(kind, 200, 5)
+    if isinstance(kind, Cones):
+        angles = kind.inside(angles)
+    rotations = kind.quaternions(angles)
+    again = kind.quaternions(kind.angles(-rotations))
+    assert np.abs(np.einsum("jif,jif->jf", rotations, again)).min() > 1.0 - 1e-12
+
+
+@every_kind
+def test_rotations_outside_the_limits_are_read_as_angles_inside(kind, name):
+    drawn = normalized(np.random.default_rng(6).normal(size=(3, 4, 200)))
+    angles = kind.angles(drawn)
+    assert (angles >= kind.lower).all()
+    assert (angles <= kind.upper).all()
 
 
 @every_kind

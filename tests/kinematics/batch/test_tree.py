@@ -19,6 +19,16 @@ BUILDERS = {**KINDS, "special": special}
 every_chain = pytest.mark.parametrize("build", BUILDERS.values(), ids=list(BUILDERS))
 
 
+def test_the_columns_that_move_a_joint_are_those_of_its_ancestors_and_its_own():
+    for seed in range(8):
+        tree = random_tree(seed, 9)
+        for joint in range(9):
+            columns, joints = tree.moving(joint)
+            every = np.arange(len(tree.joint_of))
+            assert [tree.above[i, joint] for i in tree.joint_of] == np.isin(every, every[columns]).tolist()
+            assert np.array_equal(np.arange(9)[joints], tree.joint_of[columns])
+
+
 @every_chain
 @pytest.mark.parametrize("seed", range(4))
 def test_poses_inside_their_limits_become_states_and_the_same_rotations(build, seed):

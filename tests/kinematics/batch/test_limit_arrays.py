@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics import Free, Hinge, Locked
+from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.limit_arrays import LimitArrays
 
-from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
+from ...chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 
 ROUNDING = 2e-6  # [rad] of mathutils
 KINDS = {"hinge": random_hinge, "cone": random_cone, "limits": random_limits}

@@ -9,11 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from mathutils import Quaternion
 
-from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
-from ..kinematics.arrays import Array
-from ..kinematics.batch.euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
-from ..kinematics.freedom import ON_LIMIT
-from ..kinematics.rotation import rotation_angle
+from ..arrays import Array
+from ..cone import Cone
+from ..euler_limits import EulerLimits
+from ..freedom import ON_LIMIT, Free, Freedom, Locked
+from ..hinge import Hinge
+from ..rotation import rotation_angle
+from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each
 _INSIDE = 1e-9  # [rad] a sum of angles that is rounding of double precision
