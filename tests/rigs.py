@@ -287,7 +287,7 @@ def _action(action: bpy.types.Action) -> dict[str, object]:
     who = f"{action.name_full}"
     found: dict[str, object] = {
         f"{who}: flags": (action.use_fake_user, action.users, action.use_cyclic, action.use_frame_range),
-        f"{who}: custom": sorted(map(str, action.items())),
+        f"{who}: custom": sorted(map(_custom, action.items())),
         f"{who}: slots": [(slot.identifier, slot.handle, slot.target_id_type) for slot in action.slots],
     }
     for layer in action.layers:
@@ -301,6 +301,12 @@ def _action(action: bpy.types.Action) -> dict[str, object]:
                 for curve in bag.fcurves:
                     found[f"{here}: {curve.data_path}[{curve.array_index}]"] = _curve(curve)
     return found
+
+
+def _custom(item: tuple) -> str:
+    """A custom property; of a group the order does not count."""
+    name, value = item
+    return f"{name}: {sorted(value.items()) if hasattr(value, 'to_dict') else value}"
 
 
 def _curve(curve: bpy.types.FCurve) -> tuple:

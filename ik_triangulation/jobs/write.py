@@ -33,6 +33,8 @@ from ..rig.keyframes import (
 )
 from ..rig.limb import Limb
 from ..rig.limit_check import within_limits
+from ..rig.posed import remember_written
+from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
 from .written import ShotArrays, SolvedArrays, arrays_of
@@ -56,10 +58,12 @@ class WrittenKeys(NamedTuple):
 def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:
     """Pose the bones as solved at one frame, and with `key` key them there; return the number of keys."""
     time = Clock(scene, limb.armature).time(solved.now.frame)
+    hold_reference(limb.pose_bones, scene, undo)
     runs = finished(_runs(limb, SolvedArrays([solved]), [time], {}, {}))
     keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
+    remember_written(limb.pose_bones)
     view_layer.update()
     return keys
 
@@ -128,6 +132,7 @@ def _write(bake: LimbBake, undo: ExitStack, scene: Scene) -> Work[tuple[WrittenK
     first, last = map(clock.time, bake.ends)
     keys = yield from _keys_of(bake, clock, first)
     bag = bake.destination.bag(limb.destination, limb.armature, undo)
+    keep_replaced(limb, keys.runs, bag, (first, last), scene, undo, kept)
     count = yield from replace_keys(
         bag, keys.runs, keys.times, first, last, undo, keys.interpolation, kind=GENERATED, keep=kept
     )

@@ -3,9 +3,11 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 from bpy.types import AnimData, FCurve, NlaStrip, Object, Scene
 
 from ..errors import AnimationError
+from ..kinematics.arrays import Array, Mask
 from .clock import evaluated_time, is_tweaked
 
 _SAME_TIME = 1e-3  # frames
@@ -28,6 +30,38 @@ def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
         if action and slot:
             bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
             yield from (curve for bag in bags if bag for curve in bag.fcurves)
+
+
+def layered_strips(ob: Object) -> list[NlaStrip]:
+    """Return the strips of actions that replace what is below them, the topmost and latest last.
+
+    Strips that are mixed in, and those inside meta strips, are left out; in tweak mode there are none.
+    """
+    animation = ob.animation_data
+    if animation is None or not animation.use_nla or animation.use_tweak_mode:
+        return []
+    tracks = [track for track in animation.nla_tracks if not track.mute]
+    tracks = [track for track in tracks if track.is_solo] or tracks
+    strips = [strip for track in tracks for strip in track.strips]
+    strips = [strip for strip in strips if strip.action and strip.action_slot and not strip.mute]
+    return [strip for strip in strips if strip.blend_type == "REPLACE"]
+
+
+def strip_times(strip: NlaStrip, times: Array) -> tuple[Array, Mask]:
+    """Return the times of a strip's action at evaluated times, and a mask of those at which it is played or held."""
+    first, last = strip.action_frame_start, strip.action_frame_end
+    elapsed = (np.clip(times, strip.frame_start, strip.frame_end) - strip.frame_start) / strip.scale
+    length = max(last - first, _SAME_TIME)
+    turns = np.floor(elapsed / length + _SAME_TIME / length)
+    if strip.repeat == round(strip.repeat):
+        turns = np.minimum(turns, strip.repeat - 1.0)  # only the last repetition ends with the action's last frame
+    elapsed = elapsed - turns * length
+    played = np.ones(len(times), bool)
+    if strip.extrapolation != "HOLD":
+        played &= times >= strip.frame_start
+    if strip.extrapolation == "NOTHING":
+        played &= times <= strip.frame_end
+    return (last - elapsed if strip.use_reverse else first + elapsed), played
 
 
 def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: str = "ACTION") -> None:

@@ -18,6 +18,7 @@ _EULER = ("rotation_euler", 3)
 _NO_LOWER, _NO_UPPER = (-inf,) * 3, (inf,) * 3
 PROPERTIES = ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
 
+NO_AXIS = 1e-8  # length of an axis that says no direction
 TWIST_FIRST = "YXZ"  # Euler order of limits on bones that have none: about the bone first, as in Blender's IK
 
 
@@ -45,7 +46,7 @@ def rotation_from(values: Sequence[float], mode: str) -> Quaternion:
     if mode == "AXIS_ANGLE":
         angle, *axis = values
         axis = Vector(axis)
-        return Quaternion(axis.normalized(), angle) if axis.length > 1e-8 else Quaternion()
+        return Quaternion(axis.normalized(), angle) if axis.length > NO_AXIS else Quaternion()
     return from_euler(values, mode)
 
 

@@ -6,7 +6,7 @@ from .channelbags import curves_of, ensure_channelbag
 from .checks import check_curves, check_keys
 from .reading import GENERATED, ByHand, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
-from .writing import Channel, is_linear, remove_keys, replace_keys, write_keys
+from .writing import Channel, is_linear, remove_generated, replace_keys, write_keys
 
 __all__ = [
     "GENERATED",
@@ -22,7 +22,7 @@ __all__ = [
     "key_frames",
     "keys_beside",
     "made_by_hand",
-    "remove_keys",
+    "remove_generated",
     "replace_keys",
     "values_before",
     "write_keys",

@@ -16,7 +16,7 @@ from bpy.types import FCurve, Keyframe
 KeyArrays = dict[str, "np.ndarray[Any, Any]"]
 
 # All attributes of a keyframe, in the order in which writing them back is exact: coordinates after the handle types.
-_ATTRIBUTES = {
+ATTRIBUTES = {
     "interpolation": (1, np.uint8),
     "easing": (1, np.uint8),
     "type": (1, np.uint8),
@@ -40,11 +40,11 @@ SELECTED = ("select_control_point", "select_left_handle", "select_right_handle")
 SAME_FRAME = 1e-3  # frames; Blender takes keyframes closer than that for one
 
 
-def get_keys(curve: FCurve, names: Collection[str] = tuple(_ATTRIBUTES)) -> KeyArrays:
+def get_keys(curve: FCurve, names: Collection[str] = tuple(ATTRIBUTES)) -> KeyArrays:
     """Return all keyframes of an F-curve: these attributes of them."""
     keys: KeyArrays = {}
     for name in names:
-        width, dtype = _ATTRIBUTES[name]
+        width, dtype = ATTRIBUTES[name]
         flat: np.ndarray[Any, Any] = np.empty(len(curve.keyframe_points) * width, dtype)
         curve.keyframe_points.foreach_get(name, flat)
         keys[name] = flat.reshape(-1, 2) if width == 2 else flat
@@ -59,7 +59,7 @@ def put_keys(curve: FCurve, keys: KeyArrays, left_as_added: Collection[str] = ()
     points = curve.keyframe_points
     points.clear()
     points.add(len(keys["co"]))
-    for name in _ATTRIBUTES:  # in their order
+    for name in ATTRIBUTES:  # in their order
         if name not in left_as_added:
             points.foreach_set(name, keys[name].ravel())
 
@@ -75,7 +75,7 @@ class NewKeys:
         wanted = {**_AS_ADDED, "interpolation": interpolation, "type": kind}
         numbers: dict[str, float] = {name: enum_number(name, item) for name, item in wanted.items()}
         numbers |= {"amplitude": 0.8, "period": 4.1, "back": 1.70158, **dict.fromkeys(SELECTED, True)}
-        self._keys: KeyArrays = {name: np.full(count, numbers[name], _ATTRIBUTES[name][1]) for name in numbers}
+        self._keys: KeyArrays = {name: np.full(count, numbers[name], ATTRIBUTES[name][1]) for name in numbers}
         self.as_added = {name for name in _AS_ADDED if wanted[name] == _AS_ADDED[name]} | {*SELECTED}
         times = np.asarray(frames, np.float64)
         self._steps = np.diff(times)

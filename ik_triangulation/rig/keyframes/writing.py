@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import ActionChannelbag, Object, ViewLayer
+from bpy.types import ActionChannelbag, FCurve, Object, ViewLayer
 
 from ...cooperative import Work
 from ..rotation import PROPERTIES
@@ -16,6 +17,7 @@ from .arrays import SELECTED, NewKeys, enum_number, get_keys, in_range, merge_ke
 from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, new_curve
 from .checks import is_stuck
 from .reading import GENERATED
+from .replaced import put_replaced, replaced_in
 from .unkeyed import AnimatedValues
 
 
@@ -102,33 +104,64 @@ def replace_keys(
     return count
 
 
-def remove_keys(
-    armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, kind: str = GENERATED
-) -> int:
-    """Remove the rotation keyframes of this `kind` that the bones have from `first` to `last`; returns their number.
+def remove_generated(armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer) -> int:
+    """Remove the rotation keyframes that bakes have given the bones from `first` to `last`; returns their number.
 
-    F-curves that are left without keyframes are removed too. The pose shown stays until the frame is changed.
+    The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
+    changed. F-curves that are left without keyframes are removed too.
     """
-    paths = {armature.pose.bones[name].path_from_id(prop) for name in bones for prop in PROPERTIES}
-    curves = [curve for curve in curves_of(armature) if curve.data_path in paths and not is_stuck(curve)]
+    paths: dict[str, list[FCurve]] = {
+        armature.pose.bones[name].path_from_id(prop): [] for name in bones for prop in PROPERTIES
+    }
+    for curve in curves_of(armature):
+        if curve.data_path in paths and not is_stuck(curve):
+            paths[curve.data_path].append(curve)
+    bag = channelbag_of(armature)
     saved = AnimatedValues(armature, sorted(paths))
-    removed = 0
+    removed, given = 0, []
     with ExitStack() as undo:
         undo.callback(saved.update_and_restore, view_layer)
-        for curve in curves:
-            keys = get_keys(curve)
-            going = (keys["type"] == enum_number("type", kind)) & in_range(keys, first, last)
-            if going.any():
-                undo.callback(put_keys, curve, keys)
-                put_keys(curve, {name: column[~going] for name, column in keys.items()})
-                removed += int(going.sum())
+        for path, curves in paths.items():
+            count, back = _remove_generated(bag, path, curves, (first, last), undo)
+            removed += count
+            given += [(path, index) for index in back]
         undo.pop_all()
-    bag = channelbag_of(armature)
-    for curve in curves:
+    for curve in [curve for curves in paths.values() for curve in curves]:
         if curve.is_empty:
             bag.fcurves.remove(curve)
-    saved.update_and_restore(view_layer)
+    saved.update_and_restore(view_layer, given)
     return removed
+
+
+def _remove_generated(
+    bag: ActionChannelbag, path: str, curves: Sequence[FCurve], ends: tuple[float, float], undo: ExitStack
+) -> tuple[int, list[int]]:
+    """Remove generated keyframes of a property between the `ends`; return their number, and the channels given back.
+
+    With the last of them everything is given back that they have replaced.
+    """
+    keys = [get_keys(curve) for curve in curves]
+    generated = [each["type"] == enum_number("type", GENERATED) for each in keys]
+    going = [mask & in_range(each, *ends) for mask, each in zip(generated, keys, strict=True)]
+    count = sum(int(mask.sum()) for mask in going)
+    if not count:
+        return 0, []
+    known = replaced_in(bag, path)
+    ends = ends if count < sum(int(mask.sum()) for mask in generated) else (-inf, inf)
+    kept, given = dict(known.keys) if known else {}, []
+    for curve, old, mask in zip(curves, keys, going, strict=True):
+        new, index = {name: column[~mask] for name, column in old.items()}, curve.array_index
+        if index in kept:
+            back = in_range(kept[index], *ends)
+            new = merge_keys(new, {name: column[back] for name, column in kept[index].items()}, inf, -inf)
+            kept[index] = {name: column[~back] for name, column in kept[index].items()}
+            given += [index] * bool(back.any())
+        if len(new["co"]) != len(old["co"]) or mask.any():
+            undo.callback(put_keys, curve, old)
+            put_keys(curve, new)
+    if known:
+        put_replaced(bag, path, known._replace(keys=kept) if ends[1] < inf else None, undo)
+    return count, given
 
 
 def is_linear(frames: Sequence[float], first: float, last: float, interpolation: str) -> bool:

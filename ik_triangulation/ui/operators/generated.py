@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Delete Generated Keys: delete baked keys and keep those set by hand."""
+"""Delete Generated Keys: delete baked keys, and give back those made by hand that they replaced."""
 
 from math import inf
 
@@ -16,7 +16,7 @@ from .base import IKOperator
 class POSE_OT_ik_triangulation_generated_delete(IKOperator):
     bl_idname = "pose.ik_triangulation_generated_delete"
     bl_label = "Delete Generated Keys"
-    bl_description = "Delete the baked rotation keys of the limb; keys set by hand are kept"
+    bl_description = "Delete the baked rotation keys of the limb and put back the keys that they replaced"
 
     use_range: BoolProperty(name="Only in Range", description="Delete only keys within the limb's frame range")
 

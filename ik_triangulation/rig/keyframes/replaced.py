@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys made by hand that bakes have replaced, and the pose before them, kept in the action that was written to."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Action, ActionChannelbag
+
+from .arrays import KeyArrays, merge_keys
+from .packed import packed, unpacked
+
+_KEY = "ik_triangulation_replaced"  # the custom property of an action: a group with a text for each property
+_NEVER = (np.inf, -np.inf)  # a range without keyframes
+
+
+class Replaced(NamedTuple):
+    """The state of a bone's rotation property before it was baked.
+
+    `keys` are the keyframes made by hand that were replaced, by array index; `before` the channel values, in rotation
+    `mode`, that the bone had by hand where it had no keyframes.
+    """
+
+    mode: str
+    before: tuple[float, ...]
+    keys: dict[int, KeyArrays]
+
+
+def replaced_in(bag: ActionChannelbag | None, path: str) -> Replaced | None:
+    """Return what was replaced of a property; None if that is not known."""
+    texts = _texts(bag.id_data) if bag else None
+    text = texts.get(_name(bag, path)) if texts else None
+    try:
+        kept = json.loads(text) if text else None
+        if kept is None:
+            return None
+        keys = {int(index): unpacked(each) for index, each in kept["keys"].items()}
+        return Replaced(str(kept["mode"]), tuple(map(float, kept["before"])), keys)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return None  # damaged
+
+
+def put_replaced(bag: ActionChannelbag, path: str, kept: Replaced | None, undo: ExitStack) -> None:
+    """Keep what was replaced of a property, or with None forget it; closing `undo` restores what was kept before."""
+    texts = _texts(bag.id_data)
+    before = texts.get(_name(bag, path)) if texts else None
+    text = None
+    if kept:
+        keys = {str(index): packed(each) for index, each in kept.keys.items() if len(each["co"])}
+        text = json.dumps({"mode": kept.mode, "before": kept.before, "keys": keys})
+    if text != before:
+        undo.callback(_put, bag.id_data, _name(bag, path), before)
+        _put(bag.id_data, _name(bag, path), text)
+
+
+def together(keys: KeyArrays, kept: Replaced | None, index: int) -> KeyArrays:
+    """Return keyframes and, where these leave room, those that were replaced of that channel; in order of time."""
+    others = kept.keys.get(index) if kept else None
+    return keys if others is None else merge_keys(keys, others, *_NEVER)
+
+
+def _texts(action: Action) -> Any:
+    """Return the group of texts; None if there is none."""
+    found = action.get(_KEY)
+    return found if hasattr(found, "to_dict") else None
+
+
+def _name(bag: ActionChannelbag, path: str) -> str:
+    """Return a name for a property of a slot: paths are too long for those of custom properties."""
+    return blake2b(f"{bag.slot_handle}\n{path}".encode(), digest_size=16).hexdigest()
+
+
+def _put(action: Action, name: str, text: str | None) -> None:
+    if text is not None:
+        if _texts(action) is None:
+            action[_KEY] = {}
+        action[_KEY][name] = text
+    elif (texts := _texts(action)) is not None and name in texts:
+        del texts[name]
+        if not len(texts):
+            del action[_KEY]

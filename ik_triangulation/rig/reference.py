@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reference of a limb: the pose that somebody made by hand at each frame, near which a solved pose stays.
+
+It is made of the keyframes that no bake has made and those that bakes have replaced; without any, of the pose in which
+the limb stood before the extension wrote to it; and of rest where that is not known. What was solved or baked never
+counts, so that solving again with nothing changed starts from the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+from bpy.types import ActionChannelbag, NlaStrip, Object, PoseBone, Scene
+from mathutils import Quaternion
+
+from ..kinematics.arrays import Array, Numbers
+from .by_hand import HandKeys, HandMade, generated, made_by_hand_of
+from .clock import Clock, evaluated_time
+from .frames.curve_values import values_at, values_of_keys
+from .frames.transforms import rotation_quaternions
+from .keyframes import Channel
+from .keyframes.arrays import get_keys, in_range
+from .keyframes.channelbags import find_curves
+from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
+from .limb import Limb
+from .nla import strip_times
+from .posed import remember_before
+
+
+def reference_rotations(limb: Limb, frames: Sequence[float], scene: Scene) -> Numbers:
+    """Return the reference of every bone of a limb at these frames of the timeline: unit quaternions (bones, 4, F).
+
+    The bones are those of `limb.bones`, from root to tip, in their own rest axes; (bones, 4, 1) if nothing moves.
+    """
+    bones = _bones(limb)
+    made = made_by_hand_of(bones, scene)
+    moving = any(each.layers for each in made)
+    values = [np.array(each.values, np.float64)[:, None] for each in made]
+    if moving:
+        values = [np.repeat(each, len(frames), axis=1) for each in values]
+        for strip, layer in _layers(made):
+            _paint(values, strip, layer, limb.armature, frames, scene)
+    result: Numbers = np.empty((len(bones), 4, len(frames) if moving else 1))
+    for row, bone in enumerate(bones):
+        result[row] = rotation_quaternions(values[row], bone.rotation_mode)
+    return result
+
+
+def present_reference(limb: Limb, scene: Scene) -> dict[str, Quaternion]:
+    """Return the reference of every bone of a limb at the scene's present frame, by name."""
+    rotations = reference_rotations(limb, [scene.frame_current + scene.frame_subframe], scene)
+    return {name: Quaternion(rotation) for name, rotation in zip(limb.bones, rotations[:, :, 0], strict=True)}
+
+
+def hold_reference(bones: Sequence[PoseBone], scene: Scene, undo: ExitStack | None = None) -> None:
+    """Remember the pose made by hand of the bones of a limb, which are about to be posed.
+
+    Closing `undo` restores what was remembered before.
+    """
+    for bone, made in zip(bones, made_by_hand_of(bones, scene), strict=True):
+        remember_before(bone, made.values, undo)
+
+
+def keep_replaced(
+    limb: Limb,
+    runs: Sequence[Channel],
+    bag: ActionChannelbag,
+    ends: tuple[float, float],
+    scene: Scene,
+    undo: ExitStack,
+    keep: bool,
+) -> None:
+    """Keep what a bake into `bag` is about to replace between its `ends` (times in the action).
+
+    These are keyframes made by hand, unless these stay, as `keep` says, and the pose before. Closing `undo` forgets it.
+    """
+    made = dict(zip(limb.bones, made_by_hand_of(_bones(limb), scene), strict=True))
+    for run in runs:
+        curves, values = find_curves(bag, run.path), made[run.bone].values
+        others = {index: generated(curve) for index, curve in curves.items()}
+        known = replaced_in(bag, run.path) if any(mask.any() for mask in others.values()) else None
+        replaced = {}
+        for index in () if keep else curves.keys() & run.indices:
+            if not others[index].all():
+                own = get_keys(curves[index])
+                going = ~others[index] & in_range(own, *ends)
+                if going.any():
+                    replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
+        if replaced or not known or known.before != values:
+            keys = {**(known.keys if known else {}), **replaced}
+            mode = limb.armature.pose.bones[run.bone].rotation_mode
+            put_replaced(bag, run.path, Replaced(mode, values, keys), undo)
+
+
+def _bones(limb: Limb) -> list[PoseBone]:
+    return [limb.armature.pose.bones[name] for name in limb.bones]
+
+
+def _layers(made: Sequence[HandMade]) -> list[tuple[NlaStrip | None, dict[int, HandKeys]]]:
+    """Return the layers of all bones, the topmost last: the keyframes in each, by the bone's number."""
+    found: dict[int, tuple[NlaStrip | None, dict[int, HandKeys]]] = {}
+    for row, each in enumerate(made):
+        for layer in each.layers:
+            found.setdefault(layer.order, (layer.strip, {}))[1][row] = layer
+    return [found[order] for order in sorted(found)]
+
+
+def _paint(
+    values: Sequence[Array],
+    strip: NlaStrip | None,
+    layer: Mapping[int, HandKeys],
+    armature: Object,
+    frames: Sequence[float],
+    scene: Scene,
+) -> None:
+    """Write the values of a layer's keyframes over those of the bones (channels, frames) where the layer is played."""
+    if strip is None:
+        clock = Clock(scene, armature)
+        times, played = np.array([clock.time(frame) for frame in frames]), slice(None)
+    else:
+        times, played = strip_times(strip, np.array(frames, np.float64) * evaluated_time(scene, 1.0))
+    times = times.astype(np.float32).astype(np.float64)  # as Blender evaluates them
+    whole = [(row, index) for row, keys in layer.items() for index in keys.curves]
+    parts = [(row, index) for row, keys in layer.items() for index in keys.keys]
+    curves = values_at([layer[row].curves[index] for row, index in whole], times)
+    keys = values_of_keys([layer[row].keys[index] for row, index in parts], times)
+    for (row, index), line in zip((*whole, *parts), (*curves, *keys), strict=True):
+        values[row][index, played] = line[played]
