@@ -4,7 +4,8 @@
 Source: Viterbi 1967, "Error bounds for convolutional codes and an asymptotically optimum decoding algorithm". Poses
 drawn inside the limits are brought to the goals of all knots at once, and each is followed to the knots beside it, so
 that every branch has its continuation among the candidates. The cost of a step is the square of the sum over the joints
-of 1 - cos(angle / 2), since one large rotation is worse than many small ones.
+of 1 - cos(angle / 2), since one large rotation is worse than many small ones. Every frame pays a share of that for its
+distance from the path given.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import strayed
 from .shots import Shot, Tracked
 from .tracking import interpolated, knots_of
+from .turns import apart
+from .viterbi import PAID
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses
@@ -70,12 +73,14 @@ def _calmest(shot: Shot, path: Tracked, knots: Indices, candidates: States) -> l
     if shot.last is not None:
         missed[-1, 1:] = True
     rotations = shot.tree.rotations(candidates).reshape(-1, 4, count, each)
-    costs, came = np.where(missed[0], _NEVER, 0.0), []
+    off = apart(shot.tree.rotations(path.states.take(at)), shot.tree.rotations(candidates)).reshape(count, each)
+    paid = PAID * np.gradient(knots)[:, None] * off**2 + np.where(missed, _NEVER, 0.0)
+    costs, came = paid[0], []
     for k in range(1, count):
         alike = np.abs(np.einsum("nip,niq->npq", rotations[:, :, k - 1], rotations[:, :, k])).sum(0)
         sums = costs[:, None] + (len(rotations) - alike) ** 2
         came.append(sums.argmin(0))
-        costs = sums.min(0) + np.where(missed[k], _NEVER, 0.0)
+        costs = sums.min(0) + paid[k]
     chosen = [int(costs.argmin())]
     for sources in reversed(came):
         chosen.append(int(sources[chosen[-1]]))

@@ -15,19 +15,23 @@ from collections.abc import Callable, Iterable, Sequence
 from math import pi
 from random import Random
 
+import numpy as np
+
 from ..cooperative import Work
 from ..solvers.restarts import perturb
-from .jumps import FAR, REACH, SOFT_GOALS, Rotations, fast, reason, turn
+from .jumps import FAR, REACH, SOFT_GOALS, Rotations, fast, hasty, reason, turn
 from .meeting import posed
 from .path import Candidates, groups_of
 from .smoothing import SmoothedPath
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved again, tried in this order
+_AROUND, _EASED, _AVERAGES = 12, 4, 12  # frames around a hasty turn, times that it is eased, averages in each
 _MANY = 0.33  # share of the frames to solve again, above which all are
 _SEARCH_STEPS = 40  # of Gauss-Newton that bring a random pose to the target
 _RANDOM_POSES = 8  # that are followed from each jump
 _MAX_TRACKS = 16  # that are followed to both ends
 _SEARCHED = 128  # frames around a jump through which they are followed
+_HALF = 0.5  # share of the largest turn that a path found by search may have at most
 _SAME = 1e-3  # [rad] difference up to which poses are the same
 
 
@@ -40,16 +44,17 @@ class Path(SmoothedPath):
         for k in found:
             self._leap(k)
             yield
-        hasty = self._unexplained(found)
-        covered = sum(b - a for a, b, _, _ in self._windows(hasty, _MARGINS[0]))
+        quick = self._unexplained(found)
+        covered = sum(b - a for a, b, _, _ in self._windows(quick, _MARGINS[0]))
         # If there are many it is less work to follow the whole path once.
-        yield from self._mend(hasty, len(self.rotations) if covered > _MANY * len(self.rotations) else _MARGINS[0])
+        yield from self._mend(quick, len(self.rotations) if covered > _MANY * len(self.rotations) else _MARGINS[0])
         yield from self._each_margin(self._mend)
         left = [k for k in self._jumping() if reason(self._frames, k, smoothed=True) not in {FAR, REACH, SOFT_GOALS}]
         if left:
             yield from self._search(left, Random(seed))
             yield from self._each_margin(self._mend)
-            yield from self._each_margin(self._ease)
+        for _ in range(_EASED):
+            yield from self._ease(self._unexplained(hasty(np.array(self._turns)).tolist()))
         self._mended = True
 
     def _each_margin(self, do: Callable[[Sequence[int], int], Work[None]]) -> Work[None]:
@@ -73,11 +78,11 @@ class Path(SmoothedPath):
                 candidates += [back, (yield from self._blended(onward, back, a, b))]
             yield from self._choose(candidates, a, b)
 
-    def _ease(self, jumping: Sequence[int], margin: int) -> Work[None]:
-        """Smooth the path around each of these jumps."""
-        for a, b, _, _ in self._windows(jumping, margin):
-            found = yield from self._relaxed(a, b, 4 * margin)
-            yield from self._choose([dict(enumerate(found, a + 1))], a, b)
+    def _ease(self, found: Sequence[int]) -> Work[None]:
+        """Smooth the path around each of these frames."""
+        for a, b, _, _ in self._windows(found, _AROUND):
+            smooth = yield from self._relaxed(a, b, _AVERAGES)
+            yield from self._choose([dict(enumerate(smooth, a + 1))], a, b)
 
     def _search(self, jumping: Sequence[int], random: Random) -> Work[None]:
         """Search other poses around each group of these jumps; a path of any length is followed only there."""
@@ -89,7 +94,7 @@ class Path(SmoothedPath):
     def _search_between(self, a: int, b: int, jumping: Sequence[int], random: Random) -> Work[None]:
         """Follow both sides of these jumps and random poses to frames `a` and `b`, and choose the cheapest path.
 
-        These two frames stay unless the path ends there.
+        These two frames stay unless the path ends there, and all of them unless the largest turn is at least halved.
         """
         worst = max(self._turns[k] for k in jumping)
         tracks: list[Candidates] = []
@@ -111,7 +116,11 @@ class Path(SmoothedPath):
                 track |= yield from self._track(rotations, range(start + 1, b + 1), worst, tracks)
                 track |= yield from self._track(rotations, range(start - 1, a, -1), worst, tracks)
                 tracks.append(track)
+        first = max(a, 0)
+        given, along = self.rotations[first : b + 1], self._turns[first : b + 2]
         yield from self._choose(tracks, a, b)
+        if max(self._turns[first + 1 : b + 2]) > _HALF * max(along[1:]):
+            self.rotations[first : b + 1], self._turns[first : b + 2] = given, along
 
     def _track(
         self, rotations: Rotations, frames: Iterable[int], most: float = pi, others: Sequence[Candidates] = ()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Detection of jumps of the joints along a path of poses, with their reasons.
 
-Source: none. A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around.
+Source: none. A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around
+and that the end effector's own speed does not explain: near the root a limb has to turn fast, by way / lever. The lever
+of a joint is its distance to the end effector, or that of the root if it is longer, as the root can make that way too.
 """
 
 from collections.abc import Sequence
@@ -21,9 +23,12 @@ from ..solvers import Solution
 FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
+HASTY, WORTH_EASING = 1.5, radians(6.0)  # the same of turns that are worth easing
+FAST = radians(9.0)  # larger turns are worth it wherever the speed does not explain them
 AROUND = 6  # frames on either side for that median
 _NEIGHBOURS = 3  # minimum number of them
 _BESIDE = np.concatenate((np.arange(-AROUND, 0), np.arange(1, AROUND + 1)))  # these frames, from the one between
+SPEED = 2.0  # ratio of a jump to way / lever, the rotation that the end effector's own motion explains
 EXPLAINED = 5.0  # [rad] rotation of a joint that a jump of the target by the whole reach explains
 NEAR = 3  # frames within which a change of being in reach explains a jump
 LEAP = 0.02  # of the reach: smaller motions of the target in one frame are no jumps
@@ -89,6 +94,11 @@ def jumps(along: Sequence[float]) -> list[int]:
     return [int(k) for k in standing_out(np.array(along), FEW)]
 
 
+def hasty(along: Numbers) -> Indices:
+    """Indices of the frames whose rotation is larger than those around it, or large in any case."""
+    return np.union1d(standing_out(along, WORTH_EASING, HASTY), np.flatnonzero(along > FAST))
+
+
 def fast(along: Sequence[float]) -> list[int]:
     """Indices of the frames whose rotation stands out from those of all frames with motion."""
     moving = [angle for angle in along if angle > _STILL]
@@ -96,8 +106,8 @@ def fast(along: Sequence[float]) -> list[int]:
     return [k for k, angle in enumerate(along) if angle > most]
 
 
-def standing_out(along: Numbers, least: float) -> Indices:
-    """Frames whose value exceeds `least` and stands out from those around it; the first frame has none."""
+def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
+    """Frames whose value exceeds `least` and so many `times` the median around it; the first frame has none."""
     found = np.flatnonzero(along > least)
     found = found[found > 0]
     around = found[:, None] + _BESIDE
@@ -106,7 +116,25 @@ def standing_out(along: Numbers, least: float) -> Indices:
     count, rows = inside.sum(1), np.arange(len(found))
     below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_BESIDE) - 1)
     median = 0.5 * (values[rows, below] + values[rows, above])
-    return np.asarray(found[(count >= _NEIGHBOURS) & (along[found] > TIMES * median)], np.intp)
+    return np.asarray(found[(count >= _NEIGHBOURS) & (along[found] > times * median)], np.intp)
+
+
+def beyond_speed(frames: Sequence[PathFrame], path: Sequence[Rotations], k: int) -> bool:
+    """Tell whether a joint turns more to frame `k` than the way of the end effector explains, as the root sees it.
+
+    A soft goal that can be met, such as an orientation, may ask for more, so that nothing is explained there.
+    """
+    now = frames[k]
+    if any(each.can_be_met for each in now.goal.soft):
+        return True
+    own = now.solution.pose
+    before, after = (Pose(own.chain, own.base, path[i]) for i in (k - 1, k))
+    way, long = (after.tip - before.tip).length, (after.tip - after.head(0)).length
+    turned_by = map(rotation_angle, path[k - 1], path[k])
+    return any(
+        angle > FEW and angle * max(long, (after.tip - after.head(i)).length) > SPEED * way
+        for i, angle in enumerate(turned_by)
+    )
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:
@@ -137,7 +165,7 @@ def reason(frames: Sequence[PathFrame], k: int, smoothed: bool) -> str:
         return REACH if any(reached) else FAR
     if not smoothed:
         return LEFT
-    return SOFT_GOALS if frames[k].goal.soft else LIMITS
+    return SOFT_GOALS if any(each.can_be_met for each in frames[k].goal.soft) else LIMITS
 
 
 def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:

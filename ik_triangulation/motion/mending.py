@@ -7,8 +7,9 @@ joints least. Around what is left other distances between knots are tried, then 
 second look only at a window of the path, so that the work grows with the number of jumps and not with the length of the
 path.
 
-Frames are replaced only if no more of them are missed and the largest turn is at least halved, so that a calm limb is
-not exchanged for another one that is hardly calmer.
+Frames are replaced only if none of them is lost, the largest turn is at least halved, and that is worth the distance
+from the path given, so that a calm limb is not exchanged for another one that is hardly calmer. What is left of hasty
+turns in the end is eased.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ import numpy as np
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Numbers
 from .branches import other_branches
-from .jumps import NEAR
+from .easing import ease
+from .jumps import HASTY, NEAR, WORTH_EASING, standing_out
 from .shots import Method, Shot, Tracked
-from .tracking import corrected, interpolated, knot_way, smooth, track
-from .turns import jumps_of, turns_of
+from .tracking import corrected, interpolated, knot_way, meet_like, smooth, track
+from .turns import apart, beyond_speed_of, jumps_of, turns_of
+from .viterbi import PAID
 
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
@@ -39,27 +42,37 @@ _SEARCHES = 8  # at most
 _AVERAGES = 40  # times that coordinates are averaged for the maximum of smoothing
 _HALVINGS = 4  # of a smoothing that costs a frame its goal
 _HALF = 0.5  # share of the largest turn that another path may have at most
+_FARTHER = 0.1  # of the reach: the most that a frame that is missed may get farther from its goal
 
 
 def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must."""
     path = yield from track(shot, method, knot_way(shot.tree), seed)
-    found = len(jumps_in(shot, path))
-    if not found:
-        return path
-    avoidable = len(_avoidable(shot, path))
+    along = _turns(shot, path)
+    if len(_jumping(shot, path, along)):
+        path = yield from _mended(shot, path, method, seed)
+        along = _turns(shot, path)
+    yield from ease(shot, path, _hasty(shot, path, along))
+    return path
+
+
+def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
+    """The path, or another one, with as few jumps as can be found."""
+    avoidable = len(avoidable_jumps(shot, path))
     calmest = method.calmest()
     if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
-        yield from _mend(shot, path, method, seed)
+        yield from mend(shot, path, method, seed)
     if calmest is not method and len(jumps_in(shot, path)):
-        path = _better(shot, path, (yield from track(shot, calmest, knot_way(shot.tree), seed)))
-        yield from _mend(shot, path, method, seed)
+        other = yield from track(shot, calmest, knot_way(shot.tree), seed, search=False)
+        yield from meet_like(shot, other, path, calmest, seed)
+        path = calmer(shot, path, other)
+        yield from mend(shot, path, method, seed)
     if not shot.holds_first and len(jumps_in(shot, path)):
-        path = _better(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
+        path = calmer(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
     for way in _OTHER_WAYS:
-        for begin, end in [*_windows(shot, _avoidable(shot, path), _STRETCH)][:_MENDED]:
+        for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _STRETCH)][:_MENDED]:
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
-    for begin, end in [*_windows(shot, _avoidable(shot, path), _SEARCHED)][:_SEARCHES]:
+    for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
     return path
 
@@ -72,7 +85,7 @@ def _from_the_end(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[
     return Tracked(shot, back.states.take(slice(None, None, -1)))
 
 
-def _avoidable(shot: Shot, path: Tracked) -> Indices:
+def avoidable_jumps(shot: Shot, path: Tracked) -> Indices:
     """Jumps that neither the goal explains nor a frame near them that is out of reach."""
     jumping = jumps_in(shot, path)
     missed = np.concatenate(([0], np.cumsum(~path.met)))
@@ -80,10 +93,10 @@ def _avoidable(shot: Shot, path: Tracked) -> Indices:
     return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
-def _mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+def mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
-        jumping = jumps_in(shot, path) if margin <= _NARROW else _avoidable(shot, path)
+        jumping = jumps_in(shot, path) if margin <= _NARROW else avoidable_jumps(shot, path)
         if not len(jumping):
             break
         for begin, end in [*_windows(shot, jumping, margin)][:_MENDED]:
@@ -103,17 +116,30 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
 
 
 def jumps_in(shot: Shot, path: Tracked) -> Indices:
-    """Frames at which joints jump and the goal does not."""
-    return jumps_of(_turns(shot, path), shot.ways, shot.cuts)
+    """Frames at which joints jump and the goal explains it neither by a jump nor by its speed."""
+    return _jumping(shot, path, _turns(shot, path))
+
+
+def _jumping(shot: Shot, path: Tracked, along: Numbers) -> Indices:
+    return beyond_speed_of(shot.tree, path.states, shot.ways, jumps_of(along, shot.ways, shot.cuts))
+
+
+def hasty_in(shot: Shot, path: Tracked) -> Indices:
+    """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
+    return _hasty(shot, path, _turns(shot, path))
+
+
+def _hasty(shot: Shot, path: Tracked, along: Numbers) -> Indices:
+    return beyond_speed_of(shot.tree, path.states, shot.ways, standing_out(along, WORTH_EASING, HASTY))
 
 
 def _turns(shot: Shot, path: Tracked) -> Numbers:
     return turns_of(shot.tree, path.states)
 
 
-def _better(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
-    """The other path if it is clearly calmer where this one jumps, and misses no more frames."""
-    if other.met.sum() < path.met.sum():
+def calmer(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
+    """The other path if it is clearly calmer where this one jumps, and loses no frame."""
+    if _loses(shot, path, other):
         return path
     return other if _largest(shot, other) <= _HALF * _largest(shot, path) else path
 
@@ -171,9 +197,22 @@ def _replace(
     before = Tracked(part, path.states.take(window))
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work
-        if after.met.sum() >= before.met.sum() and is_calmer(part, before, after):
+        if not _loses(part, before, after) and is_calmer(part, before, after) and _pays(part, before, after):
             path.put(window, after.states, after)
             return
+
+
+def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:
+    """Tell whether a frame that was met is missed, or one that was missed is farther off."""
+    farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * shot.tree.size
+    return bool((before.met & ~after.met).any() or (farther & ~after.met).any())
+
+
+def _pays(shot: Shot, before: Tracked, after: Tracked) -> bool:
+    """Tell whether the turns taken off are worth the distance from the path given; both count as in viterbi."""
+    given, found = (shot.tree.rotations(each.states) for each in (before, after))
+    was, steps = ((apart(each[..., 1:], each[..., :-1]) ** 2).sum() for each in (given, found))
+    return bool(steps + PAID * (apart(given, found) ** 2).sum() < was)
 
 
 def _turns_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
@@ -183,7 +222,7 @@ def _turns_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
 
 def _jumps_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
-    return _better(shot, before, after) is after and _most(shot, after) <= _most(shot, before)
+    return calmer(shot, before, after) is after and _most(shot, after) <= _most(shot, before)
 
 
 def _most(shot: Shot, path: Tracked) -> float:

@@ -14,7 +14,7 @@ from ..kinematics.chain import LENGTH_ROUNDING
 from ..solvers import gauss_newton, triangulation
 from ..solvers.iterate import iterate
 from ..solvers.null_space import optimise
-from .jumps import EXPLAINED, Jump, PathFrame, Rotations, jumps, leap, reason, turn, turned, turns
+from .jumps import EXPLAINED, Jump, PathFrame, Rotations, beyond_speed, jumps, leap, reason, turn, turned, turns
 from .meeting import is_met, posed
 from .viterbi import cheapest
 
@@ -44,17 +44,17 @@ class FramePath:
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
         chain = self._frames[0].solution.pose.chain
-        return [
-            Jump(turned(chain, self.rotations, k), reason(self._frames, k, self._mended)) for k in jumps(self._turns)
-        ]
+        found = [k for k in jumps(self._turns) if self._leap(k) or beyond_speed(self._frames, self.rotations, k)]
+        return [Jump(turned(chain, self.rotations, k), reason(self._frames, k, self._mended)) for k in found]
 
     def _jumping(self) -> list[int]:
         """Frames at which joints jump and the target does not explain it."""
         return self._unexplained(jumps(self._turns))
 
     def _unexplained(self, found: Iterable[int]) -> list[int]:
-        """Those frames at which joints rotate more than a jump of the target explains."""
-        return [k for k in found if self._turns[k] > EXPLAINED * self._leap(k)]
+        """Those frames at which joints rotate more than the target's speed explains, or a jump of it."""
+        hasty = (k for k in found if beyond_speed(self._frames, self.rotations, k))
+        return [k for k in hasty if self._turns[k] > EXPLAINED * self._leap(k)]
 
     def _leap(self, k: int) -> float:
         if k not in self._leaps:
@@ -83,8 +83,9 @@ class FramePath:
         error, _ = iterate(gauss_newton.step, pose, goal.target, _PRECISE * goal.tolerance, steps)
         if not pose.chain.limited:  # one pass removes the small remaining error
             error, _ = iterate(triangulation.step, pose, goal.target, LENGTH_ROUNDING * pose.chain.reach, 1)
-        if goal.soft and error <= allowed:
-            optimise(pose, goal.target, goal.soft, goal.tolerance)
+        asked = [each for each in goal.soft if each.can_be_met]  # comfort gives way to calm joints
+        if asked and error <= allowed:
+            optimise(pose, goal.target, asked, goal.tolerance)
             error = (goal.target.closest(pose.tip) - pose.tip).length
         kept = is_met(goal, pose) or not is_met(goal, solution.pose)
         return pose.rotations if error <= allowed and kept else None

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..cooperative import Work
+from ..goals.batch import PlaceTask
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import States, Tree
-from ..kinematics.batch.algebra import normalized
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths, normalized
 from ..kinematics.batch.states import joined
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import ROUNDS, restart
@@ -25,7 +26,8 @@ from .shots import Method, Shot, Tracked
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
 _FARTHEST = 32  # frames between two knots
-_SEARCHED = 8  # of missed frames in a row one is searched by all restarts
+_SEARCHED = (16, 8)  # of so many missed frames in a row that may be met one is searched by all restarts
+_TRUSTED = 0.5  # share of the distance to which the restarts come that the goal may move before it may be met
 _NEARER = 0.02  # of the reach: less is not worth another pose for a frame that is missed anyway
 _AT_ONCE = 2048  # frames between two looks at what the user does
 _SEARCHED_AT_ONCE = 16  # and frames that are searched
@@ -67,7 +69,7 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search:
     result.steps = steps
     missed = inner[~result.met[inner]]
     if len(missed) and search:
-        yield from _meet(shot, result, missed, method, seed)
+        yield from meet_missed(shot, result, missed, method, seed)
     return result
 
 
@@ -142,7 +144,7 @@ def smooth(states: States, times: int, cuts: Indices) -> None:
         states.balls = normalized(states.balls)
 
 
-def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
     """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
     tree = shot.tree
     if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
@@ -150,13 +152,49 @@ def _meet(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: in
         result.put(missed, some, shot.system(some, missed))
         return
     missed = yield from _from_others(shot, result, missed)
-    chosen = missed[_every(missed, _SEARCHED)]
-    yield from _searched(shot, result, chosen, ROUNDS, seed)
-    missed = yield from _from_others(shot, result, missed, chosen)
-    missed = yield from _searched(shot, result, missed, _ROUND, seed)
+    searched, open_ones = np.zeros(0, np.intp), missed
+    for distance in _SEARCHED:
+        chosen = np.setdiff1d(open_ones[_every(open_ones, distance)], searched)
+        yield from _searched(shot, result, chosen, ROUNDS, seed)
+        searched = np.union1d(searched, chosen)
+        open_ones = _undecided(shot, result, missed, searched)
+    missed = yield from _from_others(shot, result, missed, searched)
+    yield from _searched(shot, result, np.intersect1d(missed, open_ones), _ROUND, seed)
+    missed = missed[~result.met[missed]]
     if len(missed) and len({task.level for task in shot.tasks}) > 1:
         _prioritised(shot, result, missed)
         yield
+
+
+def meet_like(shot: Shot, result: Tracked, other: Tracked, method: Method, seed: int) -> Work[None]:
+    """Try frames that are missed if another path meets them, else take what it has found; in place."""
+    missed = np.flatnonzero(~result.met)
+    sought = missed[other.met[missed]] if shot.tree.angles else missed
+    if len(sought):
+        yield from meet_missed(shot, result, sought, method, seed)
+    missed = missed[~result.met[missed]]
+    if len(missed):
+        _keep(shot, result, missed, other.states.take(missed))
+
+
+def _undecided(shot: Shot, result: Tracked, missed: Indices, searched: Indices) -> Indices:
+    """Missed frames that may be met, although some of them were `searched`.
+
+    A point that is farther from the root than the chain is long cannot be met. From one frame to another the least
+    distance to a point changes by the way of the point at most, as the root sees it, so around a frame whose search
+    ended far from its goal no frame can be met either.
+    """
+    missed, searched = missed[~result.met[missed]], searched[~result.met[searched]]
+    (task, *others) = shot.tasks
+    if others or not isinstance(task, PlaceTask) or task.target.shape is not None or shot.tree.held:
+        return missed
+    way = np.cumsum(shot.ways) * shot.tree.size
+    tolerance = np.broadcast_to(task.tolerance, len(way))
+    heads = Geometry(shot.tree, result.states.take(missed)).heads[0]
+    near = lengths(task.take(missed).target.place - heads) <= shot.tree.size + tolerance[missed]
+    gaps = np.abs(way[missed][:, None] - way[searched])
+    apart = (gaps >= _TRUSTED * (result.off[0, searched] - tolerance[searched])).all(1)
+    return np.asarray(missed[apart & near], np.intp)
 
 
 def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Turns of the joints along a path of all frames, and those of them that are jumps; arrays whose last axis is frames.
 
-The rules are those of motion.jumps: a jump stands out from the turns of the frames around it, and a jump of the goal
-explains it.
+The rules are those of motion.jumps: a jump stands out from the turns of the frames around it, and neither a jump of the
+goal explains it nor its speed.
 """
 
 from __future__ import annotations
@@ -13,17 +13,29 @@ import numpy as np
 
 from ..goals.batch import Task
 from ..kinematics.arrays import Indices, Numbers, blocks
-from ..kinematics.batch import States, Tree
-from .jumps import EXPLAINED, FEW, LEAP, standing_out
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths
+from .jumps import EXPLAINED, FEW, LEAP, SPEED, standing_out
 
 
 def turns_along(rotations: Numbers) -> Numbers:
     """Largest rotation [rad] of a joint to each frame from the one before (F), of unit quaternions (n, 4, F)."""
     along = np.zeros(rotations.shape[-1])
     if len(along) > 1 and len(rotations):
-        dots = np.abs(np.einsum("nif,nif->nf", rotations[..., 1:], rotations[..., :-1]))
-        along[1:] = 2.0 * np.arccos(np.minimum(1.0, dots.min(0)))
+        along[1:] = 2.0 * np.arccos(np.minimum(1.0, _alike(rotations[..., 1:], rotations[..., :-1]).min(0)))
     return along
+
+
+def _alike(first: Numbers, second: Numbers) -> Numbers:
+    """Cosine of half the angle (n, F) between unit quaternions (n, 4, F)."""
+    cosines: Numbers = np.abs(np.einsum("nif,nif->nf", first, second))
+    return cosines
+
+
+def apart(first: Numbers, second: Numbers) -> Numbers:
+    """Sum over the joints of 1 - cos(angle / 2) (F) between poses of unit quaternions (n, 4, F)."""
+    total: Numbers = (1.0 - np.minimum(1.0, _alike(first, second))).sum(0)
+    return total
 
 
 def turns_of(tree: Tree, states: States) -> Numbers:
@@ -47,6 +59,20 @@ def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
         if len(way):
             ways[1:] = np.maximum(ways[1:], way / tree.size)
     return ways
+
+
+def beyond_speed_of(tree: Tree, states: States, ways: Numbers, found: Indices) -> Indices:
+    """Those of the frames `found`, none of them the first one, at which a joint turns more than the speed explains."""
+    if not len(found):
+        return found
+    after = states.take(found)
+    geometry = Geometry(tree, after)
+    levers = lengths(geometry.tip() - geometry.heads)
+    levers = np.maximum(levers, levers[0])
+    rotations = tree.rotations(after), tree.rotations(states.take(found - 1))
+    angles = 2.0 * np.arccos(np.minimum(1.0, _alike(*rotations)))
+    beyond = (angles > FEW) & (angles * levers > SPEED * tree.size * ways[found])
+    return np.asarray(found[beyond.any(0)], np.intp)
 
 
 def leaps_of(ways: Numbers) -> Indices:

@@ -16,15 +16,20 @@ from mathutils import Quaternion
 from ..cooperative import Work
 from .jumps import Rotations
 
+PAID = 0.005  # share of the cost of a step that a frame pays for the same distance from the path given
 
-def cheapest(frames: Sequence[Sequence[Rotations]]) -> Work[list[Rotations]]:
-    """Choose one of the candidates of each frame, so that the sum of the costs from frame to frame is minimal."""
-    costs = [0.0] * len(frames[0])
+
+def cheapest(frames: Sequence[Sequence[Rotations]], paid: float = PAID) -> Work[list[Rotations]]:
+    """Choose one of the candidates of each frame, so that the sum of the costs from frame to frame is minimal.
+
+    Each candidate also pays the share `paid` of the cost of a step from the first one of its frame, the path given.
+    """
+    costs = [paid * _cost(frames[0][0], q) for q in frames[0]]
     came: list[list[int]] = []
     for before, now in pairwise(frames):
         sums = [[cost + _cost(p, q) for p, cost in zip(before, costs, strict=True)] for q in now]
-        costs = list(map(min, sums))
-        came.append([sum_.index(cost) for sum_, cost in zip(sums, costs, strict=True)])
+        costs = [min(sum_) + paid * _cost(now[0], q) for sum_, q in zip(sums, now, strict=True)]
+        came.append([sum_.index(min(sum_)) for sum_ in sums])
         yield
     best = costs.index(min(costs))
     path = [frames[-1][best]]

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.mending import jumps_in, relaxed, track_without_jumps
+from ik_triangulation.motion.mending import hasty_in, jumps_in, relaxed, track_without_jumps
 from ik_triangulation.motion.tracking import track
 from ik_triangulation.motion.turns import turns_along
 
@@ -45,7 +45,7 @@ def test_a_calm_path_is_left_as_it_is():
     for seed in SEEDS:
         problem = Problem(chain, feasible_places(chain, seed, FRAMES, spacing=40, share=0.4))
         first = problem.solved(track)
-        if not len(jumps_in(problem.shot, first)):
+        if not len(hasty_in(problem.shot, first)):
             calm += 1
             assert np.array_equal(first.states.balls, problem.solved(track_without_jumps).states.balls)
     assert calm >= 3
@@ -79,3 +79,19 @@ def test_a_first_frame_that_may_change_does_not_force_a_jump():
             assert path.met.all()
             free += len(jumps_in(problem.shot, path))
     assert free <= held
+
+
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+def test_a_frame_that_was_met_stays_met_and_ends_that_are_held_stay(chain):
+    for seed in SEEDS:
+        places = feasible_places(chain, seed, FRAMES, share=0.8)
+        places[:, 60:80] *= 1.5
+        problem = Problem(chain, places)
+        before = problem.solved(track)
+        last = before.states.take([FRAMES - 1])
+        problem.shot = problem.shot._replace(last=last)
+        after = problem.solved(track_without_jumps)
+        assert not (before.met & ~after.met).any()
+        for end, held in ((0, problem.shot.first), (FRAMES - 1, last)):
+            assert np.array_equal(after.states.angles[:, end], held.angles[:, 0])
+            assert np.array_equal(after.states.balls[..., end], held.balls[..., 0])

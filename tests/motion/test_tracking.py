@@ -6,6 +6,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.motion import tracking
 from ik_triangulation.motion.tracking import interpolated, knots_of, smooth, track
 from ik_triangulation.motion.turns import turns_along
 
@@ -141,3 +142,21 @@ def test_smoothing_lessens_the_turns():
     before = turns_along(problem.tree.rotations(states)).max()
     smooth(states, 20, problem.shot.cuts)
     assert turns_along(problem.tree.rotations(states)).max() < 0.7 * before
+
+
+def test_frames_that_cannot_be_met_for_certain_are_not_searched(monkeypatch):
+    """Beyond the reach, and around a frame whose search ended far from its goal; no frame is lost by it."""
+    chain, count = CHAINS["arm"], 240
+    places = feasible_places(chain, 4, count)
+    share = np.where((np.arange(count) > 60) & (np.arange(count) < 180), 4.0, 1.0)
+    problem = Problem(chain, places * share)
+    searched, restart = [], tracking.restart
+
+    def counted(tree, states, *args, **more):
+        searched.append(len(states))
+        return restart(tree, states, *args, **more)
+
+    monkeypatch.setattr(tracking, "restart", counted)
+    path = problem.solved(track)
+    assert (path.met == (share == 1.0)).all()
+    assert sum(searched) <= 30

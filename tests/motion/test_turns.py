@@ -11,7 +11,7 @@ from mathutils import Quaternion
 from ik_triangulation.kinematics import arrays
 from ik_triangulation.motion import jumps
 from ik_triangulation.motion.jumps import EXPLAINED, standing_out
-from ik_triangulation.motion.turns import jumps_of, leaps_of, turns_along, turns_of, ways_of
+from ik_triangulation.motion.turns import apart, beyond_speed_of, jumps_of, leaps_of, turns_along, turns_of, ways_of
 
 from ..chains import random_rotation
 from .shots import CHAINS, Problem, feasible_places, smooth_states
@@ -87,3 +87,22 @@ def test_turns_of_states_are_the_same_in_blocks_of_any_size(together, monkeypatc
     states = smooth_states(chain, 2, 50)
     monkeypatch.setattr(arrays, "_TOGETHER", together)
     assert np.array_equal(turns_of(problem.tree, states), turns_along(problem.tree.rotations(states)))
+
+
+def test_near_the_root_the_speed_explains_a_turn_and_far_from_it_does_not():
+    """A single link that turns by half a radian as its end does, and one that turns while its end stays."""
+    chain = CHAINS["free"]
+    problem = Problem(chain, feasible_places(chain, 3, 8))
+    states = problem.tree.states([problem.first]).take(np.zeros(8, np.intp))
+    states.balls[0, :, 4:] = np.array(Quaternion((0.0, 0.0, 1.0), 0.5))[:, None]
+    found = np.array([4])
+    assert beyond_speed_of(problem.tree, states, np.full(8, 0.01), found).tolist() == [4]
+    assert beyond_speed_of(problem.tree, states, np.full(8, 0.5), found).tolist() == []
+    assert beyond_speed_of(problem.tree, states, np.full(8, 0.01), found[:0]).tolist() == []
+
+
+def test_poses_apart_count_half_angles():
+    first = np.array(Quaternion())[None, :, None]
+    second = np.array(Quaternion((1.0, 0.0, 0.0), 1.0))[None, :, None]
+    assert apart(first, second) == pytest.approx([1.0 - np.cos(0.5)])
+    assert apart(first, -first) == pytest.approx([0.0])
