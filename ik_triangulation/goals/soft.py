@@ -7,6 +7,7 @@ reaching has priority (see solvers/null_space.py), and the residuals share the n
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from mathutils import Vector
@@ -35,6 +36,8 @@ class JointAxis(NamedTuple):
         return Vector(self.angular_velocity.cross(point - self.head))
 
 
+_LOWER = 0.01  # of the weight of a soft goal that cannot be met, beside one that can
+
 Residual = tuple[float, list[float]]  # its value, and its row of the Jacobian: one derivative for each JointAxis
 
 
@@ -49,6 +52,30 @@ class SoftGoal(Protocol):
 
     def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
         """Weighted residuals [rad, or lengths divided by the reach], with their derivatives by each of `dofs`."""
+
+
+@dataclass(frozen=True)
+class _Lower:
+    """A soft goal with a smaller weight, ranked below others."""
+
+    goal: SoftGoal
+    can_be_met = False
+
+    def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
+        for value, row in self.goal.residuals(pose, dofs):
+            yield value * _LOWER, [each * _LOWER for each in row]
+
+
+def ranked(soft: Sequence[SoftGoal]) -> Sequence[SoftGoal]:
+    """Return soft goals of which those that can never be met give way to those that can.
+
+    A goal such as an orientation is missed a little as long as anything pulls the other way, and comfort always does.
+    Beside one that can be met, goals that cannot have a hundredth of their weight. What is ranked already stays
+    as it is.
+    """
+    if not any(goal.can_be_met for goal in soft):
+        return soft
+    return [goal if goal.can_be_met or isinstance(goal, _Lower) else _Lower(goal) for goal in soft]
 
 
 def soft_cost(pose: Pose, soft: Sequence[SoftGoal]) -> float:

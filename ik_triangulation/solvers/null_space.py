@@ -22,7 +22,7 @@ from mathutils import Quaternion, Vector
 
 from ..goals import Goal, Point, Target
 from ..goals.batch import BATCHED, RADIAN, Task, tasks_of
-from ..goals.soft import JointAxis, SoftGoal, soft_cost
+from ..goals.soft import JointAxis, SoftGoal, ranked, soft_cost
 from ..kinematics import Pose
 from . import gauss_newton
 from .batch.descent import at_one_level
@@ -34,7 +34,7 @@ from .restarts import perturb_best
 
 _STEPS = 60
 _DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6
-_CONVERGED = 1e-3  # relative decrease of the cost below which the steps have converged
+_CONVERGED = 1e-5  # relative decrease of the cost below which the steps have converged
 _NO_COST = 1e-12  # [rad^2] cost that counts as zero
 _MAX_STEP = 0.7  # [rad] change of a coordinate in one step
 _CORRECTIONS = 4  # steps of Gauss-Newton that correct the tip
@@ -48,8 +48,10 @@ _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
 def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float) -> int:
     """Minimise the cost of the soft goals with the tip at the target; returns the number of steps.
 
-    The tip stays within `enough` of the target [Blender units], or as near as it was. The cost never increases.
+    The tip stays within `enough` of the target [Blender units], or as near as it was. The cost never increases; in it
+    goals that cannot be met rank below those that can.
     """
+    soft = ranked(soft)
     cost, damping = soft_cost(pose, soft), _DAMPING
     allowed, close = max(enough, _error(pose, target)), _TIP_PRECISION * pose.chain.reach
     for count in range(_STEPS):
@@ -109,8 +111,8 @@ class _Best:
     """The pose that reaches with the least cost of the soft goals, and the number of `steps` made to find it."""
 
     def __init__(self, pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float) -> None:
-        self._pose, self._target, self._soft, self._enough = pose, target, soft, enough
-        self.steps, self._cost = 0, soft_cost(pose, soft)
+        self._pose, self._target, self._soft, self._enough = pose, target, ranked(soft), enough
+        self.steps, self._cost = 0, soft_cost(pose, self._soft)
         self._rotations, self._turns = pose.rotations[:], pose.turns[:]
 
     def improve(self) -> None:

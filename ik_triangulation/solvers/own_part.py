@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..goals import Target
+from ..goals import Goal
+from ..goals.soft import soft_cost
 from ..kinematics import Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from .finish import least_error
 from .iterate import iterate
+from .null_space import MET
 from .registry import SOLVERS
 from .settings import SolverSettings
 
@@ -28,23 +30,33 @@ class OwnPart(NamedTuple):
     out_of_reach: bool
 
 
-def take_own_steps(
-    pose: Pose, target: Target, tolerance: float, settings: SolverSettings, at_first: float | None = None
-) -> OwnPart:
+def take_own_steps(pose: Pose, goal: Goal, settings: SolverSettings, at_first: float | None = None) -> OwnPart:
     """Take the steps of the method of the settings; leaves the best pose seen.
 
     The first step is taken unless the pose is within `at_first` [Blender units], by default the tolerance.
     """
-    step, begun = SOLVERS[settings.solver].begin(), pose.tip
-    first = tolerance if at_first is None else at_first
+    target, tolerance = goal.target, goal.tolerance
+    solver, first = SOLVERS[settings.solver], tolerance if at_first is None else at_first
+    if solver.whole and settings.iterations:
+        error, met = (target.closest(pose.tip) - pose.tip).length, soft_cost(pose, goal.soft) <= MET
+        done = error <= first and met
+        if done or solver.whole(pose, goal, settings.form):
+            error, least = (target.closest(pose.tip) - pose.tip).length, least_error(pose, target)
+            return OwnPart(error, 0 if done else 1, _enough(pose, least, tolerance), least > tolerance)
+    step, begun = solver.begin(), pose.tip
     error, count = iterate(step, pose, target, first, min(settings.iterations, 1))
     if error <= tolerance:
         return OwnPart(error, count, tolerance, False)
     least = least_error(pose, target)  # one step is often enough; if not, no more is asked than is possible
-    enough = max(tolerance, least + LENGTH_ROUNDING * pose.chain.reach)
+    enough = _enough(pose, least, tolerance)
     before = (target.closest(begun) - begun).length
     if not settings.finish or error <= LITTLE * before:
         patience = (1, LITTLE) if settings.finish else ()
         error, more = iterate(step, pose, target, enough, settings.iterations - count, *patience)
         count += more
     return OwnPart(error, count, enough, least > tolerance)
+
+
+def _enough(pose: Pose, least: float, tolerance: float) -> float:
+    """The distance that is asked for, given the least one."""
+    return max(tolerance, least + LENGTH_ROUNDING * pose.chain.reach)

@@ -9,6 +9,7 @@ from . import (
     gauss_newton,
     gradient,
     jacobian_transpose,
+    natural,
     rosenbrock,
     simplex,
     single_pass,
@@ -18,6 +19,14 @@ from . import (
 from .solver import Solver
 
 SOLVERS = {
+    "NATURAL": Solver(
+        17,
+        "Natural",
+        "Keep to the pose that was made by hand, reach exactly, and bend as limbs do; all frames together",
+        "Tolani, Goswami and Badler 2000, with the posture of a reference",
+        natural.step,
+        natural.natural_pose,
+    ),
     "TRIANGULATION": Solver(
         0,
         "Triangulation",

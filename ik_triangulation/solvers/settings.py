@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from ..errors import SettingError
+from .natural import PLAIN_LIMB, LimbForm
 from .registry import SOLVERS
 
 
@@ -11,7 +12,7 @@ from .registry import SOLVERS
 class SolverSettings:
     """The method and its bounds: a key of SOLVERS, its maximum number of iterations, Finish, and the seed of restarts.
 
-    Without `restarts` Finish goes down from the start only.
+    Without `restarts` Finish goes down from the start only. `form` is that of the limb, for the natural solver.
 
     Raises SettingError for an unknown solver or a negative number of iterations.
     """
@@ -21,6 +22,7 @@ class SolverSettings:
     finish: bool = True
     seed: int = 0
     restarts: bool = True
+    form: LimbForm = PLAIN_LIMB
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:

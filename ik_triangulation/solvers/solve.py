@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
 from ..goals import SoftGoal, Target
+from ..goals.batch import BATCHED
 from ..goals.goal import Goal
+from ..goals.soft import soft_cost
 from ..kinematics import Cost, Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from . import finish as finishing
 from .batch.restarts import ROUNDS
-from .null_space import optimise, optimise_from_restarts
+from .null_space import MET, optimise, optimise_from_restarts
 from .own_part import take_own_steps
+from .registry import SOLVERS
 from .settings import SolverSettings
 
 _LEAST_LENGTH = 1e-12  # [Blender units] of a chain with soft goals, whose residuals are divided by its square
@@ -60,7 +63,8 @@ def solve(
     a pose that is not within tolerance is improved by Gauss-Newton, with restarts drawn with `seed`, and the remaining
     freedom is used for the `soft` goals. With `follow` the start counts as the solution for a target that has moved a
     little: one step is taken even if the start is within tolerance, so that the tip does not lag behind, and soft goals
-    are optimised from there only, so that the pose does not jump. The same arguments give the same result. Raises
+    are optimised from there only, so that the pose does not jump. The default is a published method, not that of limbs:
+    a chain without a rig has no pose made by hand to keep to. The same arguments give the same result. Raises
     SettingError for an unknown solver, or a tolerance or number of iterations that is not valid, and ChainError for a
     start whose rotations are no unit quaternions or whose position is not finite, for soft goals of a chain without
     length, and for a chain that is scaled flat.
@@ -82,14 +86,18 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
     pose = start.copy()
     projected = pose.project()
     at_first = LENGTH_ROUNDING * pose.chain.reach if follow else tolerance
-    error, count, enough, out_of_reach = take_own_steps(pose, target, tolerance, settings, at_first)
+    error, count, enough, out_of_reach = take_own_steps(pose, goal, settings, at_first)
     if settings.finish and error > enough:
         rounds = ROUNDS if settings.restarts else ()
         if out_of_reach:
             rounds = rounds[:1]  # they only look for a nearer pose
         error, more = finishing.finish(pose, target, enough, settings.iterations, settings.seed, rounds)
         count += more
-    if settings.finish and soft:
+    # A method that solves the whole goal has done for these soft goals what can be done from here.
+    done = SOLVERS[settings.solver].whole and (
+        soft_cost(pose, soft) <= MET or (follow and all(isinstance(each, BATCHED) for each in soft))
+    )
+    if settings.finish and soft and not done:
         count += optimise(pose, target, soft, enough)
         if not follow:
             count += optimise_from_restarts(pose, target, soft, enough, settings.seed)

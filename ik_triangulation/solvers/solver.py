@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface of every solver."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from mathutils import Vector
 
+from ..goals import Goal
 from ..kinematics import Pose
+from .natural.form import LimbForm
 
 
 class Step(Protocol):
@@ -19,7 +22,8 @@ class Solver(NamedTuple):
 
     `number` is stored in .blend files and never changes. `step` moves the pose once towards the point to aim at
     (armature space): one pass of a direct method, one iteration of the others. It raises ChainError for a chain that
-    the method cannot solve at all.
+    the method cannot solve at all. A method that solves a `whole` goal at once, with its soft goals,
+    takes its step only where that returns False.
     """
 
     number: int
@@ -27,6 +31,7 @@ class Solver(NamedTuple):
     description: str
     source: str
     step: Step | type[Step]
+    whole: Callable[[Pose, Goal, LimbForm], bool] | None = None
 
     def begin(self) -> Step:
         """The step for one solve: a method with a state is a class, and each solve has its own instance."""

@@ -9,8 +9,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
-from ik_triangulation.goals import Direction, Orientation, Point, Pole
-from ik_triangulation.goals.soft import soft_cost
+from ik_triangulation.goals import Avoid, Ball, Direction, Effort, Near, Orientation, Point, Pole
+from ik_triangulation.goals.soft import ranked, soft_cost
 from ik_triangulation.kinematics import Chain, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve
@@ -28,6 +28,7 @@ from ..chains import (
 )
 from .soft_goals import (
     BONE,
+    SAME,
     TRIAL,
     allowed,
     arm,
@@ -220,6 +221,39 @@ def test_a_goal_that_moves_smoothly_within_the_limits_is_followed_smoothly():
             pose = solution.pose
         assert max(steps) < 0.2
         assert sum(angle < radians(0.1) for angle in missing) >= 36  # the way of the elbow may end at a limit
+
+
+def test_goals_that_cannot_be_met_rank_below_those_that_can():
+    """Whatever can be met keeps its weight; comfort has a hundredth of it beside that, and all of it by itself."""
+    random = Random(27)
+    pose = allowed(arm(), random)
+    comfort = [Effort(-BONE, 0.5), Near([Quaternion()] * 3, 2.0)]
+    alone = soft_cost(pose, comfort)
+    assert ranked(comfort) == comfort
+    for wish in (*some_soft(random, pose), Avoid([Ball(pose.tip, 0.3)], 0.7)):
+        beside = ranked([*comfort, wish])
+        assert beside[-1] is wish
+        assert soft_cost(pose, beside[:-1]) == pytest.approx(alone / 1e4)
+        assert ranked(beside) == beside
+        _, _, turns = turns_of(pose)
+        for plain, lower in zip(comfort, beside, strict=False):
+            rows = zip(plain.residuals(pose, turns), lower.residuals(pose, turns), strict=True)
+            for (_, row), (_, ranked_row) in rows:
+                assert ranked_row == pytest.approx([each / 100.0 for each in row])
+
+
+@pytest.mark.parametrize("solver", ["NATURAL", "TRIANGULATION", "GAUSS_NEWTON"])
+def test_comfort_costs_an_orientation_nothing_that_can_be_seen(solver):
+    random = Random(28)
+    for _ in range(8):
+        chain = arm()
+        there, preferred = allowed(chain, random), allowed(chain, random)
+        hand, near_by = Orientation(there.tip_rotation), Near(preferred.rotations, 1.0)
+        both = [solve(there, Point(there.tip), solver=solver, soft=soft) for soft in ([hand], [hand, near_by])]
+        assert all(each.reached for each in both)
+        assert hand.missing(both[1].pose) < radians(0.1)
+        without, comfortable = (soft_cost(each.pose, [near_by]) for each in both)
+        assert comfortable <= without * SAME
 
 
 BAD = {

@@ -12,8 +12,9 @@ from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.solvers import SOLVERS, Solver, solve
 from ik_triangulation.solvers.compare import COSTS, compare_all, compare_solvers, table
+from ik_triangulation.solvers.naturalness import naturalness
 
-from ..chains import GENERAL, PAPER, bits, hinged, random_direction, random_pose, straight
+from ..chains import GENERAL, PAPER, bits, hinged, random_chain, random_direction, random_pose, straight
 
 START = straight(PAPER).rest_pose()
 TARGET = Point(Vector((10.0, 12.0, 3.0)))
@@ -40,7 +41,8 @@ def test_each_row_is_what_the_solver_does_alone():
         solution = solve(START, TARGET, solver=row.solver, tolerance=0.01, iterations=30, finish=False)
         cost = solution.cost
         assert row[:-2] == (
-            row.solver, 1, solution.reached, solution.error, solution.iterations,
+            row.solver, 1, solution.reached, naturalness(solution.pose, START.rotations), solution.error,
+            solution.iterations,
             cost.turns, cost.total_angle, cost.travel,
         )  # fmt: skip
         assert row.seconds > 0.0
@@ -84,17 +86,29 @@ def test_several_tasks_add_up():
         assert row.turns == sum(single.turns for single in rows)
         assert row.total_angle == pytest.approx(sum(single.total_angle for single in rows))
         assert row.travel == pytest.approx(sum(single.travel for single in rows))
+        assert row.naturalness == pytest.approx(sum(single.naturalness for single in rows) / 6.0)
 
 
 def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
     rows = compare_solvers(START, TARGET, GENERAL)
     heading, *lines = table(rows).splitlines()
-    assert heading.split() == ["solver", "reached", "error", "iterations", "turns", "angle", "travel", "ms"]
+    assert heading.split() == [
+        "solver",
+        "reached",
+        "naturalness",
+        "error",
+        "iterations",
+        "turns",
+        "angle",
+        "travel",
+        "ms",
+    ]
     assert len(lines) == len(rows)
     for row, line in zip(rows, lines, strict=True):
         cells = line.split()
         assert cells[:2] == [row.solver, "1/1"]
-        assert float(cells[5]) == pytest.approx(degrees(row.total_angle), abs=0.01)
+        assert float(cells[6]) == pytest.approx(degrees(row.total_angle), abs=0.01)
+        assert float(cells[2]) == pytest.approx(row.naturalness, abs=0.051)
         assert len(line) == len(heading)
 
 
@@ -104,7 +118,21 @@ def test_joints_that_cannot_move_cost_nothing():
         assert (row.reached, row.turns, row.total_angle, row.travel) == (0, 0, 0.0, 0.0)
 
 
+def test_the_most_natural_comes_first_and_is_judged_by_the_references_given():
+    pose = random_pose(random_chain(4, 3), Random(4))
+    goal = Goal(Point(pose.tip), tolerance=1e-3)  # reached in the very pose
+    other = random_pose(pose.chain, Random(5)).rotations
+    (at_start,) = compare_all([(pose, goal)], ["CCD"])
+    (judged,) = compare_all([(pose, goal)], ["CCD"], references=[other], of_body=False)
+    assert at_start.naturalness == naturalness(pose, pose.rotations)
+    assert judged.naturalness == naturalness(pose, other, of_body=False) > 1.0
+    rows = compare_solvers(START, TARGET)
+    assert [row.naturalness for row in rows[:-1]] == sorted(row.naturalness for row in rows[:-1])
+
+
 def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(SettingError, match=r"There are 2 references for 1 tasks\. Give one for each"):
+        compare_all([(START, Goal(TARGET, tolerance=0.01))], references=[START.rotations] * 2)
     with pytest.raises(SettingError, match="Cost 'beauty' is unknown"):
         compare_solvers(START, TARGET, by="beauty")
     with pytest.raises(SettingError, match="Solver 'NONE' is unknown"):

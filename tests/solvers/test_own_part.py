@@ -4,7 +4,7 @@
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
 from ik_triangulation.solvers import SolverSettings
 from ik_triangulation.solvers.own_part import take_own_steps
@@ -17,7 +17,7 @@ NEAR, FAR, EDGE = Vector((0.3, 1.0, 0.4)), Vector((0.0, 0.5, 4.0)), Vector((0.0,
 def own_part(target, solver, **given):
     pose = straight((1.0,) * 3).rest_pose()
     settings = SolverSettings(solver=solver, iterations=20, **given)
-    part = take_own_steps(pose, Point(target), 1e-3, settings)
+    part = take_own_steps(pose, Goal(Point(target), (), 1e-3), settings)
     assert part.error == pytest.approx((target - pose.tip).length)
     return part
 
@@ -39,3 +39,15 @@ def test_no_more_is_asked_of_a_target_out_of_reach_than_is_possible():
 def test_a_target_within_reach_is_asked_within_its_tolerance():
     part = own_part(NEAR, "TRIANGULATION")
     assert (part.steps, part.enough, part.out_of_reach) == (1, 1e-3, False)
+
+
+def test_a_method_that_solves_a_whole_goal_at_once_takes_one_step_and_none_where_nothing_is_left_to_do():
+    pose = straight((1.0, 1.0, 1.0)).rest_pose()
+    goal = Goal(Point(Vector((0.5, 1.8, 0.3))), (), 1e-4)
+    settings = SolverSettings(solver="NATURAL")
+    assert take_own_steps(pose, goal, settings).steps == 1
+    assert (pose.tip - goal.target.location).length < 1e-4
+    before = pose.rotations[:]
+    assert take_own_steps(pose, goal, settings).steps == 0
+    assert pose.rotations == before
+    assert take_own_steps(pose, goal, SolverSettings(solver="NATURAL", iterations=0)).steps == 0

@@ -99,7 +99,7 @@ def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
         assert bits(again.pose.rotations) == bits(solution.pose.rotations)
 
 
-@every_solver
+@pytest.mark.parametrize("solver", [solver for solver in GENERAL if not SOLVERS[solver].whole])
 @every_finish
 @given(scene=scenes(), iterations=st.integers(0, 6))
 @examples(10)

@@ -18,7 +18,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers import solve
+from ik_triangulation.solvers import SOLVERS, solve
 
 from ..chains import GENERAL, bits, limited, mixed, random_base, random_chain, random_direction, random_pose
 from ..strategies import examples, seeds
@@ -72,7 +72,7 @@ def test_a_rigid_motion_of_rig_and_target_changes_nothing_that_counts(solver, ma
         solve(start, Point(aim), solver=solver, tolerance=1e-6 * chain.reach, iterations=1, finish=False)
         for start, aim in ((pose, target), (Pose(chain, move @ pose.base, pose.rotations), move @ target))
     )
-    check_alike(here, there, there.pose.rotations)
+    check_alike(solver, here, there, there.pose.rotations)
 
 
 @pytest.mark.parametrize("solver", [solver for solver in GENERAL if solver not in POSITIVE_FIRST])
@@ -88,13 +88,14 @@ def test_a_mirrored_rig_is_solved_as_the_mirror_image(solver, axis, make, seed, 
     there = solve(
         start, Point(opposite(target, axis)), solver=solver, tolerance=1e-6 * chain.reach, iterations=1, finish=False
     )
-    check_alike(here, there, [turned_over(rotation, axis) for rotation in there.pose.rotations])
+    check_alike(solver, here, there, [turned_over(rotation, axis) for rotation in there.pose.rotations])
 
 
-def check_alike(here, there, rotations):
+def check_alike(solver, here, there, rotations):
     chain = here.pose.chain
     assert abs(there.error - here.error) <= 1e-4 * chain.reach
-    if not chain.limited:
+    # Where a target is out of reach the distance, which is all that is minimised, hardly depends on the last turns.
+    if not chain.limited and (here.reached or not SOLVERS[solver].whole):
         assert max(map(rotation_angle, here.pose.rotations, rotations)) < 2e-3
 
 

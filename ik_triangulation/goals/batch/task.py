@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, Tree
-from ...kinematics.batch.algebra import as_slice, at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
+from ...kinematics.batch.algebra import at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
 from .targets import BatchTarget
 
 _ALIGNED = 1e-9  # sine below which two directions have no axis between them
@@ -102,7 +102,7 @@ class PlaceTask:
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the velocities of the end effector, without the part that slides along the target."""
         tree, place = geometry.tree, geometry.tip(self.tip)
-        columns, joints = columns_of(tree, tree.tips[self.tip].joint)
+        columns, joints = tree.moving(tree.tips[self.tip].joint)
         velocity = cross(axes[columns], place - geometry.heads[joints])
         rows = [velocity[:, i] for i in range(3)]
         if self.target.shape is not None:
@@ -177,7 +177,7 @@ class OrientTask(_AngleTask):
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the axes of the columns."""
-        columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
+        columns, _ = geometry.tree.moving(geometry.tree.tips[self.tip].joint)
         for i in range(3):
             out[i, columns] = axes[columns, i] * self.length
 
@@ -214,7 +214,7 @@ class AlongTask(_AngleTask):
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the axes of the columns, without their part along the axis that is pointed."""
-        columns, _ = columns_of(geometry.tree, geometry.tree.tips[self.tip].joint)
+        columns, _ = geometry.tree.moving(geometry.tree.tips[self.tip].joint)
         for i, across in enumerate(measured.more):
             out[i, columns] = dot(axes[columns], across) * self.length
 
@@ -261,7 +261,7 @@ class PoleTask(_AngleTask):
         """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
         tree, (around,) = geometry.tree, measured.more
         inner = _inner(tree, self.tip)
-        columns, joints = columns_of(tree, tree.tips[self.tip].joint)
+        columns, joints = tree.moving(tree.tips[self.tip].joint)
         beyond = tree.above[:, inner].astype(float)
         beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
         heads, first = geometry.heads, tree.tips[self.tip].first
@@ -284,12 +284,6 @@ class PoleTask(_AngleTask):
 def _ways(places: Numbers) -> Numbers:
     """Distances between places (3, F), each from the one before."""
     return lengths(np.diff(places, axis=-1))
-
-
-def columns_of(tree: Tree, joint: int) -> tuple[Any, Any]:
-    """The columns that move a joint, and the joint of each of them."""
-    columns = np.flatnonzero(tree.above[tree.joint_of, joint])
-    return as_slice(columns), as_slice(tree.joint_of[columns])
 
 
 def _inner(tree: Tree, number: int) -> list[int]:

@@ -33,13 +33,19 @@ class Swing:
         freedom = self._freedom
         if isinstance(freedom, Hinge):
             return _hinge(freedom, rotations, start, end)
-        turned = normalized(product(smallest_rotations(start, end), rotations))
+        return self.nearest(normalized(product(smallest_rotations(start, end), rotations)))
+
+    def nearest(self, rotations: Numbers) -> Swung:
+        """Project rotations (4, F) onto the allowed ones."""
+        freedom = self._freedom
+        if isinstance(freedom, Hinge):
+            return _hinge(freedom, rotations, *np.zeros((2, 3, 1)))
         if isinstance(freedom, Free):
-            return turned, turned[:0]
+            return rotations, rotations[:0]
         if isinstance(freedom, Cone):
-            return _cone(freedom, turned)
+            return _cone(freedom, rotations)
         assert self._euler is not None
-        return self._euler.nearest(turned)
+        return self._euler.nearest(rotations)
 
 
 def smallest_rotations(start: Numbers, end: Numbers) -> Numbers:

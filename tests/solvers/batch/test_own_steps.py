@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.solvers import SolverSettings
 from ik_triangulation.solvers.batch.own_steps import STEPS, walk_on
@@ -33,7 +33,10 @@ def test_poses_distances_counts_and_costs_are_those_of_the_method(solver, name):
     targets = around(start, 120)
     poses = [start.copy() for _ in range(targets.shape[1])]
     settings = SolverSettings(solver=solver, iterations=10)
-    own = [take_own_steps(p, Point(Vector(to)), tolerance, settings) for p, to in zip(poses, targets.T, strict=True)]
+    own = [
+        take_own_steps(p, Goal(Point(Vector(to)), (), tolerance), settings)
+        for p, to in zip(poses, targets.T, strict=True)
+    ]
     errors, enough = np.array([part.error for part in own]), np.array([part.enough for part in own])
     walked = WalkedChain(chain, tree.states([start]), tree)
     walk, error, count = walk_on(walked, STEPS[solver], targets, tolerance, enough, 10)

@@ -45,6 +45,16 @@ def test_every_kind_of_joint_turns_as_it_does_alone(freedom):
         assert rotation_angle(freedom.nearest(Quaternion(each)), Quaternion(each)) < 5e-6
 
 
+@pytest.mark.parametrize("freedom", FREEDOMS, ids=str)
+def test_rotations_outside_the_limits_come_to_the_nearest_inside_as_one_alone_does(freedom):
+    random = Random(9)
+    rotations = [Quaternion([random.gauss(0.0, 1.0) for _ in range(4)]).normalized() for _ in range(400)]
+    found, _ = Swing(freedom).nearest(np.array(rotations, float).T)
+    for each, rotation in zip(found.T, rotations, strict=True):
+        off = rotation_angle(Quaternion(each), rotation)
+        assert off <= rotation_angle(freedom.nearest(rotation), rotation) + 2e-3
+
+
 def test_opposite_directions_are_half_a_turn_apart_and_nothing_is_turned_without_a_direction():
     start = np.array([[0.0, 1.0, 0.0], [2.0, -1.0, 0.5], [0.0, 0.0, 0.0]]).T
     rotations = smallest_rotations(start, -start)

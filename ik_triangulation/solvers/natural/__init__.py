@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Natural: poses that reach exactly, inside the limits, and otherwise stay near what somebody made by hand.
+
+All frames are solved together. A limb of two long bones is left a swivel, which is chosen for the whole path; every
+other chain spends what freedom it has by the same costs. Nothing depends on the frame before.
+"""
+
+from .form import PLAIN_LIMB, LimbForm
+from .solving import natural_path, natural_path_in_parts, natural_pose, step
+
+__all__ = ["PLAIN_LIMB", "LimbForm", "natural_path", "natural_path_in_parts", "natural_pose", "step"]

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Posture of a chain over all frames: spines, necks, tails, fingers and whatever else is not two bones and an end.
+
+Of all motions that meet the goals the one is sought that turns its joints least off the reference, the pose that
+somebody made by hand, and changes that turn least from frame to frame. Coarse to fine: knots a few frames apart are
+solved, each from its own reference, turned onto its target; between them the turns are interpolated, all frames are
+relaxed by a few steps, and then brought to their goals exactly. So a frame depends on what is near it in time, never on
+where the path begins. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...cooperative import Work, finished
+from ...goals.batch import Task
+from ...kinematics.arrays import Indices, Numbers
+from ...kinematics.batch import States, Tree
+from ...kinematics.batch.states import joined
+from ..batch.descent import Descent, at_one_level, descend
+from ..batch.system import System
+from .posture import USUAL_FPS, Posture, interpolated_offsets, nearest_states, time_weight
+from .relaxation import Relaxation
+from .whole_turn import turned_whole
+from .within_reach import within_reach
+
+_PRECISE = 0.005  # share of its tolerance to which every frame is solved
+_ROUNDING = 1e-6  # of the reach: the most that single precision allows
+_STILL = 0.003  # [rad] change of a step at which a frame is done; knots need not be as precise
+_APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
+_TOGETHER = 1024  # frames that are solved together
+_OVERLAP = 4  # knots before and after these that are solved with them
+_JUMP = 0.7  # [rad] from knot to knot, from where on both are tried from each other's pose
+_SAME = 1e-4  # [rad, and of the reach] difference of two frames that is rounding
+_LESS = 1e-3  # of the cost: a difference that is rounding
+_CORRECTION, _APPROACH = Descent(iterations=30, stall=4), Descent(iterations=8, stall=4)
+_MISSING = 1e3  # cost of an error as long as the reach, or of a radian
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadSettings:
+    """Bounds of the work: `knot` frames at 30 a second from knot to knot, and steps that are made at most.
+
+    `coarse` are those of the knots, `fine` those of all frames, and `exchanges` the times that knots on different
+    branches are tried from their neighbours' poses.
+    """
+
+    knot: int = 4
+    coarse: int = 24
+    fine: int = 10
+    exchanges: int = 6
+
+
+USUAL_SPREAD = SpreadSettings()
+
+
+def spread(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    *,
+    weights: Numbers | None = None,
+    flexion: Numbers | None = None,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+    cyclic: bool = False,
+    first: int = 0,
+    settings: SpreadSettings = USUAL_SPREAD,
+) -> States:
+    """Return the states (F) of a chain that meet the tasks nearest to the reference; where out of reach, the nearest.
+
+    `frames` has the root's frame and the locked joints at every frame, and any rotations. `reference` (n, 4, F or 1)
+    are rotations of all joints from rest, unit quaternions; where they meet all tasks they are the result. `weights`
+    (n) multiply the cost of each joint's turn, besides its stiffness; `flexion` (n, 3) are axes in the joints' frames
+    about which a straight chain is to bend. `smoothing` from 0 to 1 calms the motion. With `cyclic` frame 0 comes after
+    the last frame, or is it if that has the same goals. `first` is the number of the first frame: knots are at the same
+    numbers whatever part is solved.
+    """
+    return finished(
+        spread_in_parts(
+            tree,
+            frames,
+            tasks,
+            reference,
+            weights=weights,
+            flexion=flexion,
+            fps=fps,
+            smoothing=smoothing,
+            cyclic=cyclic,
+            first=first,
+            settings=settings,
+        )
+    )
+
+
+def spread_in_parts(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    *,
+    weights: Numbers | None = None,
+    flexion: Numbers | None = None,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+    cyclic: bool = False,
+    first: int = 0,
+    settings: SpreadSettings = USUAL_SPREAD,
+) -> Work[States]:
+    """Return the same as spread(), giving way between parts of the path."""
+    compliance = tree.compliance if weights is None else tree.compliance / weights[tree.joint_of][:, None]
+    own = nearest_states(tree, frames, reference)
+    count = len(frames)
+    closed = cyclic and count > 2 and _is_lap(tree, own, tasks)
+    if closed:
+        count -= 1
+        own, tasks = own.take(slice(count)), [task.take(slice(count)) for task in tasks]
+    stride = max(1, round(settings.knot * fps / USUAL_FPS))
+    chain = _Spread(tree, compliance, flexion, time_weight(fps, smoothing), stride, settings)
+    parts = []
+    for begin in range(0, count, _TOGETHER):
+        end, margin = min(begin + _TOGETHER, count), _OVERLAP * stride
+        start, stop = begin - margin, end + margin
+        whole = end - begin == count
+        if whole or not cyclic:
+            start, stop = max(start, 0), min(stop, count)
+        window = np.arange(start, stop) % count
+        goals = [task.take(window) for task in tasks]
+        states = chain.solved(own.take(window), goals, first + start, cyclic and whole)
+        parts.append(states.take(slice(begin - start, end - start)))
+        yield
+    if closed:
+        parts.append(parts[0].take([0]))
+    return joined(parts).like(frames)
+
+
+def _is_lap(tree: Tree, reference: States, tasks: Sequence[Task]) -> bool:
+    """Tell whether the last frame repeats the first one: its reference, and its goals as the root sees them."""
+    ends = np.array([0, len(reference) - 1])
+    some, turned = reference.take(ends), Posture(tree, reference.take(ends[:1])).offsets(reference.take(ends[1:]))
+    ways = [task.take(ends).ways(some.root, some.place) for task in tasks]
+    return bool(np.abs(turned).max() < _SAME and all((way < _SAME * tree.size).all() for way in ways))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """A chain to be solved, with what all its frames share; `stride` is the number of frames from knot to knot."""
+
+    tree: Tree
+    compliance: Numbers
+    flexion: Numbers | None
+    weight: float
+    stride: int
+    settings: SpreadSettings
+
+    def solved(self, reference: States, tasks: Sequence[Task], first: int, cyclic: bool) -> States:
+        """The states nearest to a reference, of frames from number `first` on."""
+        tree, count = self.tree, len(reference)
+        least = _ROUNDING * tree.size
+        precise = [task.within(np.maximum(_PRECISE * task.tolerance, least)) for task in tasks]
+        if not tree.columns or System(tree, reference, precise).met.all():
+            return reference
+        posture, tasks = Posture(tree, reference), within_reach(tree, reference, precise)
+        relaxation = Relaxation(
+            posture=posture, compliance=self.compliance, weight=self.weight, cyclic=cyclic, still=_STILL
+        )
+        if count > 2 * self.stride:
+            states = self._interpolated(relaxation, tasks, first)
+        else:
+            states = self._apart(posture, tasks)
+        if count > 1:
+            states = relaxation.run(tree, states, tasks, self.settings.fine)
+        self._make_exact(posture, states, tasks)
+        if any(task is not other for task, other in zip(tasks, precise, strict=True)):
+            self._approach(states, precise)
+        return states
+
+    def _apart(self, posture: Posture, tasks: Sequence[Task], states: States | None = None) -> States:
+        """The states of frames that do not know of each other; by default from their references."""
+        if states is None:
+            states = turned_whole(self.tree, posture.reference, tasks, self.compliance, self.flexion)
+        alone = Relaxation(posture=posture, compliance=self.compliance)
+        return alone.run(self.tree, states, tasks, self.settings.coarse)
+
+    def _interpolated(self, relaxation: Relaxation, tasks: Sequence[Task], first: int) -> States:
+        """The states of all frames, from those of the knots."""
+        tree, posture, cyclic = self.tree, relaxation.posture, relaxation.cyclic
+        count = len(posture.reference)
+        knots = np.arange(-first % self.stride, count, self.stride)
+        if not cyclic:
+            knots = np.union1d(knots, [0, count - 1])
+        at_knots, goals = posture.take(knots), [task.take(knots) for task in tasks]
+        found = turned_whole(tree, at_knots.reference, goals, self.compliance, self.flexion)
+        weight = self.weight / self.stride**2
+        coarse = Relaxation(posture=at_knots, compliance=self.compliance, weight=weight, cyclic=cyclic)
+        found = coarse.run(tree, found, goals, self.settings.coarse)
+        if self._exchange(at_knots, found, goals, cyclic):
+            found = coarse.run(tree, found, goals, self.settings.fine)
+        states = posture.states(interpolated_offsets(at_knots.offsets(found), knots, count, cyclic))
+        away = np.flatnonzero(System(tree, states, tasks).value > (_APART * tree.size) ** 2)
+        if len(away):
+            states.put(away, self._apart(posture.take(away), [task.take(away) for task in tasks]))
+        return states
+
+    def _exchange(self, posture: Posture, states: States, tasks: Sequence[Task], cyclic: bool) -> bool:
+        """Try knots that jump from their neighbours' turns and keep what costs less, in place; return whether any did.
+
+        A knot decides by its own cost, so that it is the same whatever is far from it.
+        """
+        count, ever = len(states), False
+        for _ in range(self.settings.exchanges):
+            offsets, any_better = posture.offsets(states), False
+            turns = np.abs(offsets - np.roll(offsets, 1, 1)).max(0) > _JUMP
+            turns[0] &= cyclic
+            if not turns.any():
+                break
+            for step in (1, -1):
+                jumping = np.flatnonzero(turns if step == 1 else np.roll(turns, -1))
+                some, goals = posture.take(jumping), [task.take(jumping) for task in tasks]
+                others = self._apart(some, goals, some.states(offsets[:, (jumping - step) % count]))
+                better = self._cost(some, others, goals) < self._cost(some, states.take(jumping), goals) * (1.0 - _LESS)
+                states.put(jumping[better], others.take(better))
+                any_better |= bool(better.any())
+            ever |= any_better
+            if not any_better:
+                break
+        return ever
+
+    def _cost(self, posture: Posture, states: States, tasks: Sequence[Task]) -> Numbers:
+        """Cost (F) of frames on their own, with what they miss."""
+        offsets = posture.offsets(states)
+        stiffness = 1.0 / np.maximum(self.compliance, _ROUNDING)
+        return (stiffness * offsets**2).sum(0) + _MISSING * System(self.tree, states, tasks).value / self.tree.size**2
+
+    def _make_exact(self, posture: Posture, states: States, tasks: Sequence[Task]) -> None:
+        """Bring all frames to their goals, in place; those missed from the nearest that is not, else level by level."""
+        tree, relaxed = self.tree, states.copy()
+        met, _ = descend(tree, states, at_one_level(tasks), _CORRECTION)
+        missed = np.flatnonzero(~met)
+        if not len(missed):
+            return
+        some, goals = relaxed.take(missed), [task.take(missed) for task in tasks]
+        if met.any():
+            nearest = _nearest(np.flatnonzero(met), missed)
+            some = posture.take(missed).states(posture.take(nearest).offsets(states.take(nearest)))
+            descend(tree, some, at_one_level(goals), _CORRECTION)
+        self._approach(some, goals)
+        states.put(missed, some)
+
+    def _approach(self, states: States, tasks: Sequence[Task]) -> None:
+        """Bring frames as near to their goals as a few steps do, in place, the most urgent ones first."""
+        missed = np.flatnonzero(~System(self.tree, states, tasks).met)
+        if len(missed):
+            some, goals = states.take(missed), [task.take(missed) for task in tasks]
+            descend(self.tree, some, goals, _APPROACH)
+            if len({task.level for task in goals}) > 1:
+                descend(self.tree, some, [task for task in goals if task.level == 0], _APPROACH)
+            states.put(missed, some)
+
+
+def _nearest(good: Indices, wanted: Indices) -> Indices:
+    """Of some frames the one nearest to each of others; both in order."""
+    after = np.clip(np.searchsorted(good, wanted), 0, len(good) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.where(good[after] - wanted < wanted - good[before], good[after], good[before])

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bend of an elbow or knee to a distance, for many poses at once.
+
+Everything is seen from the upper bone, in its own frame: `up` is the way to the elbow, `down` that from there to the
+end, and `normal` the axis about which the elbow bends, so that the shape of the limb does not know where it points.
+Recorded elbows and knees bend off their hinge by more than 5 degrees in most frames: a joint that is free to do so
+bends in the plane in which its reference is bent, and keeps the reference's twist.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kinematics import Freedom, Hinge
+from ...kinematics.arrays import Mask, Numbers
+from ...kinematics.batch.algebra import compose, cross, dot, exponential, lengths, matrices, rotate
+from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
+
+_STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
+_NOTHING = 1e-9  # length, relative to the limb's, below which a vector has no direction
+
+
+class Elbow(NamedTuple):
+    """Bones of a limb as its upper bone sees them.
+
+    `freedom` is the elbow's; `rest` (3, 3, 1) its orientation at rest; `up` (3, 1) and `low` (3, F or 1, in the elbow's
+    own frame) are the bones.
+    """
+
+    freedom: Freedom
+    rest: Numbers
+    up: Numbers
+    low: Numbers
+
+    def bent(self, turned: Numbers, flexion: Numbers, distance: Numbers) -> tuple[Numbers, Numbers]:
+        """The elbow at a `distance` (F) from root to end, as near as lengths and a hinge's range allow.
+
+        `turned` (3, 3, F) is its rotation in the reference, `flexion` (3, F) the normal to bend about where the
+        reference is straight. Returns the orientation of the lower bone and the normal of the bend (3, F).
+        """
+        if isinstance(self.freedom, Hinge):
+            return self._on_hinge(turned, flexion, distance)
+        lower = compose(self.rest, turned)
+        down = rotate(lower, self.low)
+        first, second = lengths(self.up), lengths(down)
+        cosine = (distance**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
+        bend = np.arccos(np.clip(cosine, -1.0, 1.0))
+        normal = self._normal(down, flexion)
+        before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
+        turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
+        return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
+
+    def _normal(self, down: Numbers, flexion: Numbers) -> Numbers:
+        """The axis about which the reference is bent; where it is straight that of flexion, blended in between."""
+        bent = cross(self.up, down)
+        size = lengths(bent)
+        bend = np.arctan2(size, dot(np.broadcast_to(self.up, down.shape), down))
+        share = np.clip((bend - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
+        normal: Numbers = share * directions(bent, size) + (1.0 - share) * flexion
+        return normal
+
+    def _on_hinge(self, turned: Numbers, flexion: Numbers, distance: Numbers) -> tuple[Numbers, Numbers]:
+        """The same for a hinge, whose axis may lie anywhere: the law of cosines in the form of solvers.two_bone."""
+        hinge = self.freedom
+        assert isinstance(hinge, Hinge)
+        own = np.array(hinge.axis)[:, None]
+        axis = rotate(self.rest, own)
+        along, level = dot(own, self.low), dot(axis, self.up)
+        low = rotate(self.rest, self.low)
+        across = dot(self.up, low) - level * along
+        sideways = dot(self.up, cross(axis, low))
+        size = np.maximum(np.hypot(across, sideways), 1e-300)
+        wanted = (distance**2 - dot(self.up, self.up) - dot(self.low, self.low)) / 2.0 - level * along
+        opening, phase = np.arccos(np.clip(wanted / size, -1.0, 1.0)), np.arctan2(sideways, across)
+        now = 2.0 * np.arctan2(_along(turned, own), 1.0 + turned[0, 0] + turned[1, 1] + turned[2, 2])
+        angle = self._solution(hinge, phase, opening, now, dot(flexion, axis))
+        lower = compose(self.rest, matrices(exponential(own * angle)))
+        return lower, np.broadcast_to(axis * np.where(to_half_turns(angle - phase) < 0.0, -1.0, 1.0), flexion.shape)
+
+    def _solution(self, hinge: Hinge, phase: Numbers, opening: Numbers, now: Numbers, forward: Numbers) -> Numbers:
+        """Of both bends the one inside the range; if both are, that to the side of the reference, else of flexion."""
+        ways = [to_half_turns(phase + side * opening) for side in (1.0, -1.0)]
+        fitted = [clamped_to_range(angles, np.array(hinge.lower), np.array(hinge.upper)) for angles in ways]
+        beyond = [np.abs(to_half_turns(there - angles)) for there, angles in zip(fitted, ways, strict=True)]
+        bend = to_half_turns(now - phase)
+        share = np.clip((np.abs(bend) - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
+        positive = share * np.sign(bend) + (1.0 - share) * np.sign(forward) >= 0.0
+        first: Mask = np.where(np.abs(beyond[0] - beyond[1]) > 1e-6, beyond[0] < beyond[1], positive)
+        chosen: Numbers = np.where(first, fitted[0], fitted[1])
+        return chosen
+
+
+def axes_of(way: Numbers, normal: Numbers) -> Numbers:
+    """Orthonormal axes (3, 3, F): along a way, along the part of a normal across it, and square to both."""
+    along = directions(way)
+    across = directions(normal - along * dot(normal, along))
+    return np.stack((along, across, cross(along, across)), 1)
+
+
+def directions(v: Numbers, size: Numbers | None = None) -> Numbers:
+    """Vectors of unit length; those without a length stay what they are."""
+    return v / np.maximum(lengths(v) if size is None else size, 1e-300)
+
+
+def flexion_at_rest(freedom: Freedom, rest: Numbers, up: Numbers, low: Numbers) -> Numbers:
+    """The normal (3, 1) about which a limb is bent at rest; of a straight one the elbow's bend axis."""
+    bent = cross(up, rotate(rest, low))
+    if float(lengths(bent)[0]) > np.sin(_STRAIGHT / 5.0) * float(lengths(up)[0] * lengths(low)[0]):
+        return directions(bent)
+    return rotate(rest, np.array(freedom.bend_axis[:])[:, None])
+
+
+def _along(turned: Numbers, axis: Numbers) -> Numbers:
+    """Twice the sine times the part of rotations (3, 3, F) about an axis (3, 1)."""
+    x, y, z = axis
+    along: Numbers = (
+        x * (turned[2, 1] - turned[1, 2]) + y * (turned[0, 2] - turned[2, 0]) + z * (turned[1, 0] - turned[0, 1])
+    )
+    return along

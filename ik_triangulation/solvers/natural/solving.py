@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Natural solves of many frames, and of a single pose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from mathutils import Quaternion, Vector
+
+from ...cooperative import Work, finished
+from ...goals import Goal, Point
+from ...goals.batch import PlaceTask, Task, tasks_of
+from ...goals.batch.from_goals import BATCHED
+from ...kinematics import Locked, Pose
+from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.batch import States, Tree
+from ...kinematics.batch.algebra import lengths, rotate_back
+from ..batch.descent import descend, hold
+from ..batch.one_pose import is_batched, tree_of
+from ..batch.system import System
+from .chains import spread_in_parts
+from .form import PLAIN_LIMB, LimbForm
+from .one_limb import pose_one, suits_one
+from .posture import USUAL_FPS, time_weight
+from .swivel import best_swivels
+from .swivel_cost import SwivelCost
+from .two_bones import MISS, TwoBones, suits
+
+_PRECISE = 0.005  # share of a tolerance to which every frame is solved
+_ROUNDING = 1e-6  # of the reach: the most that single precision allows
+
+
+class NaturalPath(NamedTuple):
+    """States of F frames, which of them are `met` (F), and for which lengths alone do not prove that they cannot be.
+
+    Frames `held` (indices; the first and the last one at most) are as in the reference.
+    """
+
+    states: States
+    met: Mask
+    possible: Mask
+    held: Indices
+
+
+def natural_path(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    form: LimbForm = PLAIN_LIMB,
+    *,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+    cyclic: bool = False,
+    first: int = 0,
+) -> NaturalPath:
+    """Return states that meet the tasks and keep to the `reference` (n, 4, F or 1), rotations made by hand.
+
+    `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
+    frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
+    of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
+    stays as that is. A frame that cannot be met comes as near as it can from where it is.
+    """
+    return finished(
+        natural_path_in_parts(
+            tree, frames, tasks, reference, form, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
+        )
+    )
+
+
+def natural_path_in_parts(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    form: LimbForm = PLAIN_LIMB,
+    *,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+    cyclic: bool = False,
+    first: int = 0,
+) -> Work[NaturalPath]:
+    """Do what natural_path() does, and give way between parts of a long path."""
+    given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
+    ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
+    held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
+    reference = tree.rotations(given)
+    if suits(tree, tasks, form.has_end):
+        time = time_weight(fps, smoothing)
+        states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held)
+    else:
+        states = yield from spread_in_parts(
+            tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
+        )
+        possible = _within(tree, frames, tasks)
+    states.put(held, given.take(held))
+    precise = [task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size)) for task in tasks]
+    met = System(tree, states, precise).met
+    met[held] = True
+    missed = np.flatnonzero(~met)
+    if len(missed):
+        some, goals = states.take(missed), [task.take(missed) for task in precise]
+        descend(tree, some, goals)
+        hold(tree, some, [task.take(missed) for task in tasks], share=_PRECISE)
+        states.put(missed, some)
+        met[missed] = System(tree, some, [task.take(missed) for task in tasks]).met
+    return NaturalPath(states, met, possible, held)
+
+
+def _two_bones(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    form: LimbForm,
+    time: float,
+    cyclic: bool,
+    held: Indices,
+) -> tuple[States, Mask]:
+    """The states of a limb of two bones, with the swivel of the reference in frames that are `held`."""
+    flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
+    limb = TwoBones(tree, frames, tasks, reference, flexion)
+    cost = SwivelCost(limb)
+
+    def spans(swivels: Numbers) -> tuple[Numbers, Numbers]:
+        low, high = cost.spans(swivels)
+        low[held], high[held] = 0.0, 0.0
+        return low, high
+
+    bounded = cost.is_limited or len(held) > 0
+    swivels = best_swivels(cost, len(frames), time, cost.choices, spans if bounded else None, cyclic)
+    return tree.posed(limb.rotations(swivels), frames), limb.possible
+
+
+def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:
+    """Tell where the length of the whole chain allows a place (F)."""
+    possible = np.ones(len(frames), bool)
+    for task in tasks:
+        if isinstance(task, PlaceTask) and task.target.shape is None:
+            away = lengths(rotate_back(frames.root, task.target.place - frames.place) - tree.offsets[0])
+            possible &= away <= (1.0 + MISS) * tree.size
+    return possible
+
+
+def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
+    """Rotate the joints of a pose, which is the reference, as natural_path() does for one frame.
+
+    Returns False, with the pose as it was, where there is no such form of the chain or of the goal: a scaled chain, or
+    a target of a shape that has no formula on arrays; and where nothing can move. Soft goals other than orientation,
+    direction and pole are left out.
+    """
+    soft = tuple(each for each in goal.soft if isinstance(each, BATCHED))
+    goal = goal._replace(soft=soft)
+    if suits_one(pose, goal, form) and pose_one(pose, goal, form):
+        return True
+    tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
+    if tasks is None or not any(joint.freedom.moves for joint in pose.chain.joints):
+        return False
+    tree = tree_of(pose.chain)
+    reference = np.array([rotation[:] for rotation in pose.rotations], float)[:, :, None]
+    found = tree.rotations(natural_path(tree, tree.states([pose]), tasks, reference, form).states)
+    for i, joint in enumerate(pose.chain.joints):
+        if not isinstance(joint.freedom, Locked):
+            rotation = joint.freedom.nearest(Quaternion(found[i, :, 0]))
+            if rotation != pose.rotations[i]:
+                pose.put(i, rotation)
+    return True
+
+
+def step(pose: Pose, aim: Vector) -> None:
+    """Reach a point, with the pose as the reference."""
+    natural_pose(pose, Goal(Point(aim), (), 1e-3 * pose.chain.reach))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs of two long bones and an end: all poses that reach, by the swivel about the line from root to wrist.
+
+Source: Tolani, Goswami and Badler 2000 ("Real-time inverse kinematics techniques for anthropomorphic limbs"), with the
+posture of a reference: the end turns as the target says, or stays as it is turned in the reference; the elbow bends in
+the plane in which the reference bends it; and the swivel, which turns both bones rigidly, is all that is left. So every
+angle between rotations, and every limit, is a + b cos + c sin of it.
+
+Everything is in the axes of the root's parent. Arrays have the frames last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
+from ...kinematics import Freedom
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch import States, Tree
+from ...kinematics.batch.algebra import (
+    compose,
+    conjugated,
+    cross,
+    dot,
+    lengths,
+    matrices,
+    normalized,
+    product,
+    quaternions,
+    rotate,
+    rotate_back,
+)
+from ...kinematics.batch.coordinates import bounded
+from .elbow import Elbow, axes_of, directions, flexion_at_rest
+
+_BONES, _WITH_END = 2, 3  # joints
+MISS = 1e-4  # of the limb's length: beyond it lengths prove that the end cannot be there
+_ROUNDING = 1e-7  # of the limb's length: it never quite straightens, so that its bend keeps a direction
+
+
+class TwoBones:
+    """F limbs with the swivel left to choose, measured from the direction that the least turn gives the elbow.
+
+    `axis` (3, F) is the unit way from root to wrist; `upper` and `lower` (3, 3, F) are the orientations of both bones
+    at swivel 0, `end` (3, 3, F) that of the end, or None if it does not turn by itself. `possible` (F) tells where the
+    lengths of the bones allow the goal.
+    """
+
+    def __init__(
+        self, tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers, flexion: Numbers | None = None
+    ) -> None:
+        """`flexion` (3, 1) is the direction to which the elbow goes where the reference is straight."""
+        place, orient, self.pole = _goals(tasks)
+        assert place is not None
+        self.tree, joints, count = tree, tree.joints, len(frames)
+        rests = matrices(normalized(np.array([joint.rest for joint in joints], float)[:, :, None]))
+        offsets = np.array([joint.offset for joint in joints], float)[:, :, None]
+        tip = np.array(tree.tips[0].place, float)[:, None]
+        self.rests, self.has_end = rests, len(joints) == _WITH_END
+        self.turned = turned = matrices(np.broadcast_to(reference, (*reference.shape[:2], count)))
+        goal = rotate_back(frames.root, place.target.place - frames.place) - offsets[0]
+        self.frames, self.head = frames, offsets[0]
+        self.end = None
+        low = tip
+        if orient is not None:
+            rest = np.array(tree.tips[0].rotation.to_matrix(), float)[:, :, None]
+            told = compose(frames.root.swapaxes(0, 1), orient.rotation)
+            end = compose(told, np.broadcast_to(rest.swapaxes(0, 1), told.shape))
+            self.end = np.broadcast_to(end, (3, 3, count))
+            low, goal = offsets[2], goal - rotate(self.end, tip)
+        elif self.has_end:  # it moves with the lower bone
+            low = offsets[2] + rotate(compose(rests[2], turned[2]), tip)
+        self.goal = np.broadcast_to(goal, (3, count))
+        self._bend(Elbow(bounded(joints[1].freedom), rests[1], offsets[1], low), flexion)
+
+    def _bend(self, elbow: Elbow, flexion: Numbers | None) -> None:
+        """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn."""
+        reference, up = compose(self.rests[0], self.turned[0]), elbow.up
+        before = compose(reference, compose(elbow.rest, self.turned[1]))
+        first, second = lengths(up), lengths(elbow.low)
+        size = first + second
+        least, away = np.abs(first - second), lengths(self.goal)
+        self.possible = (away >= least - MISS * size) & (away <= (1.0 + MISS) * size)
+        distance = np.clip(away, least + _ROUNDING * size, (1.0 - _ROUNDING) * size)
+        elbow_before = rotate(reference, up)
+        wrist_before = elbow_before + rotate(before, elbow.low)
+        way = directions(np.where(lengths(wrist_before) > _ROUNDING * size, wrist_before, elbow_before))
+        if flexion is None:
+            normal = np.broadcast_to(
+                flexion_at_rest(elbow.freedom, elbow.rest, up, elbow.low[:, :1]), elbow_before.shape
+            )
+        else:
+            normal = rotate_back(reference, cross(flexion, way))
+        relative, normal = elbow.bent(self.turned[1], directions(normal), distance)
+        bent = up + rotate(relative, elbow.low)
+        shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
+        self.reference_upper, self.reference_lower = reference, before
+        self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))
+        # The normal of the reference, brought to the goal by the least turn.
+        base = rotate(least_turns(way, self.axis), rotate(reference, normal))
+        self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))
+        self.lower = compose(self.upper, relative)
+        self.relative = compose(elbow.rest.swapaxes(0, 1), relative)  # the elbow's own rotation
+        self.normal = base
+
+    def rotations(self, swivel: Numbers) -> Numbers:
+        """Rotations of all joints (n, 4, F) at a swivel (F) [rad]."""
+        cosine, sine = np.cos(0.5 * swivel), np.sin(0.5 * swivel)
+        a, b = self.root_turns
+        found = [cosine * a + sine * b, quaternions(self.relative)]
+        if self.end is not None:
+            a, b = self.end_turns
+            found.append(cosine * a + sine * b)
+        elif self.has_end:
+            found.append(quaternions(self.turned[2]))
+        return normalized(np.stack(found))
+
+    @property
+    def root_turns(self) -> tuple[Numbers, Numbers]:
+        """Quaternions A and B (4, F): the root's rotation is A cos(swivel / 2) + B sin(swivel / 2)."""
+        return _turns(self.rests[0], self.upper, self.axis)
+
+    @property
+    def end_turns(self) -> tuple[Numbers, Numbers]:
+        """The same of the end; it has to be there."""
+        assert self.end is not None
+        into = quaternions(compose(self.lower, np.broadcast_to(self.rests[2], self.lower.shape)))
+        end = quaternions(self.end)
+        return product(conjugated(into), end), product(product(conjugated(into), _pure(-self.axis)), end)
+
+    @property
+    def freedoms(self) -> list[tuple[Freedom, tuple[Numbers, Numbers]]]:
+        """The freedoms of the joints that the swivel turns, with their rotations as in root_turns."""
+        joints = self.tree.joints
+        found = [(joints[0].freedom, self.root_turns)]
+        return found if self.end is None else [*found, (joints[2].freedom, self.end_turns)]
+
+    def turn_of_upper(self) -> Numbers:
+        """Cosine of the turn of the upper bone off the reference, as (a, b, c) of a + b cos + c sin (3, F)."""
+        return cosines(trace_terms(self.axis, compose(self.upper, self.reference_upper.swapaxes(0, 1))))
+
+    def turn_of_end(self) -> Numbers:
+        """Cosine of the turn of the end's own rotation off the reference, likewise."""
+        assert self.end is not None
+        own = compose(np.broadcast_to(self.rests[2], self.lower.shape), self.turned[2])
+        missing = compose(self.end, compose(self.lower, own).swapaxes(0, 1))
+        return cosines(trace_terms(-self.axis, missing))
+
+    def swing_of_end(self) -> Numbers:
+        """Cosine of the swing of the end off rest, likewise."""
+        assert self.end is not None
+        rest, now = rotate(self.lower, np.broadcast_to(self.rests[2][:, 1], self.axis.shape)), self.end[:, 1]
+        along = dot(self.axis, rest) * dot(self.axis, now)
+        return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
+
+    def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
+        """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""
+        pole = rotate_back(self.frames.root, location - self.frames.place) - self.head
+        side = cross(self.axis, self.normal)
+        to = np.arctan2(dot(cross(side, pole), self.axis), dot(side, pole))
+        return np.broadcast_to(to + angle, (len(self.frames),))
+
+
+def suits(tree: Tree, tasks: Sequence[Task], with_end: bool) -> bool:
+    """Tell whether these joints and tasks are those of such a limb; `with_end` if the last of three is an end."""
+    place, orient, _ = _goals(tasks)
+    known = 1 + sum(isinstance(task, OrientTask | PoleTask) for task in tasks)
+    if not tree.is_chain or place is None or place.target.shape is not None or len(tasks) > known or tree.held:
+        return False
+    if not (len(tree.joints) == _BONES and orient is None) and not (len(tree.joints) == _WITH_END and with_end):
+        return False
+    links = [*(joint.offset.length for joint in tree.joints[1:]), tree.tips[0].place.length]
+    return min(links[:_BONES]) > _ROUNDING * tree.size
+
+
+def least_turns(before: Numbers, after: Numbers) -> Numbers:
+    """Least rotations (3, 3, F) from unit vectors to others; of opposite ones any half turn."""
+    half = np.concatenate((1.0 + dot(before, after)[None], cross(before, after)))
+    opposite = half[0] < 1e-9
+    if opposite.any():
+        half[:, opposite] = _pure(directions(cross(before, np.roll(before, 1, 0) + 0.1)))[:, opposite]
+    return matrices(normalized(half))
+
+
+def trace_terms(axis: Numbers, m: Numbers) -> Numbers:
+    """Trace of R(axis, swivel) m as (a, b, c) of a + b cos + c sin (3, F)."""
+    along = dot(axis, rotate(m, axis))
+    x, y, z = axis
+    sine = x * (m[1, 2] - m[2, 1]) + y * (m[2, 0] - m[0, 2]) + z * (m[0, 1] - m[1, 0])
+    return np.stack((along, m[0, 0] + m[1, 1] + m[2, 2] - along, sine))
+
+
+def cosines(terms: Numbers) -> Numbers:
+    """Terms of the cosine of a rotation's angle, from those of its trace."""
+    found: Numbers = (terms - np.array([[1.0], [0.0], [0.0]])) / 2.0
+    return found
+
+
+def _turns(rest: Numbers, frame: Numbers, axis: Numbers) -> tuple[Numbers, Numbers]:
+    into, turned = quaternions(rest), quaternions(frame)
+    own = product(conjugated(into), turned)
+    return own, product(product(conjugated(into), _pure(axis)), turned)
+
+
+def _pure(v: Numbers) -> Numbers:
+    """Vectors as quaternions."""
+    return np.concatenate((np.zeros((1, v.shape[-1])), v))
+
+
+def _goals(tasks: Sequence[Task]) -> tuple[PlaceTask | None, OrientTask | None, PoleTask | None]:
+    """The first task of each of these kinds."""
+    place = next((task for task in tasks if isinstance(task, PlaceTask)), None)
+    orient = next((task for task in tasks if isinstance(task, OrientTask)), None)
+    return place, orient, next((task for task in tasks if isinstance(task, PoleTask)), None)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A single limb is posed as the same frame is on arrays."""
+
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from ik_triangulation.goals import Goal, Line, Orientation, Point, Pole
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Pose
+from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.solvers.natural import LimbForm, natural_path
+from ik_triangulation.solvers.natural.one_limb import pose_one, suits_one
+
+from ...trees import orient_task, place_task
+from .arms import arm, motion
+
+LIMBS = {
+    "free": [Free(), Free(), Free()],
+    "cones": [Cone(2.2, -1.9, 1.9), Cone(2.7, -0.6, 0.6), EulerLimits("YXZ", (-1.0, -2.6, -1.0), (1.0, 2.6, 1.0))],
+    "hinge": [Cone(2.4, -2.0, 2.0), Hinge((1.0, 0.0, 0.0), -2.7, 0.0), Free()],
+}
+FORM = LimbForm(has_end=True)
+
+
+def pose_at(chain, tree, states, frame):
+    return Pose(chain, Matrix.Identity(4), [Quaternion(q) for q in tree.rotations(states)[:, :, frame]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("kind", LIMBS)
+def test_a_pose_is_that_of_the_arrays(kind, seed):
+    chain = arm(seed, LIMBS[kind])
+    tree, there = motion(chain, seed)
+    reference = tree.rotations(there.take([0]))
+    tasks = [place_task(tree, there), orient_task(tree, there)]
+    for frame in (7, 23, 48):
+        only = np.array([frame])
+        path = natural_path(tree, there.take(only), [task.take(only) for task in tasks], reference, FORM)
+        aim, pose = pose_at(chain, tree, there, frame), pose_at(chain, tree, there, 0)
+        goal = Goal(Point(aim.tip), (Orientation(aim.tip_rotation),), 1e-3)
+        if not pose_one(pose, goal, FORM):
+            assert kind != "free"
+            continue
+        assert (pose.tip - aim.tip).length < 1e-4
+        assert rotation_angle(pose.tip_rotation, aim.tip_rotation) < 2e-4
+        for found, wanted in zip(pose.rotations, tree.rotations(path.states)[:, :, 0], strict=True):
+            assert rotation_angle(found, Quaternion(wanted)) < 0.02
+
+
+def test_two_bones_and_an_end_without_an_orientation_are_those_of_the_arrays():
+    for seed in range(10):
+        for links in (2, 3):
+            chain = arm(seed, links=links)
+            tree, there = motion(chain, seed)
+            reference, only = tree.rotations(there.take([0])), np.array([30])
+            path = natural_path(tree, there.take(only), [place_task(tree, there).take(only)], reference, FORM)
+            aim, pose = pose_at(chain, tree, there, 30), pose_at(chain, tree, there, 0)
+            assert pose_one(pose, Goal(Point(aim.tip)), FORM) == bool(path.possible[0])
+            for found, wanted in zip(pose.rotations, tree.rotations(path.states)[:, :, 0], strict=True):
+                assert rotation_angle(found, Quaternion(wanted)) < 2e-3
+
+
+def test_the_elbow_turns_to_its_pole():
+    chain = arm(2, links=2)
+    tree, there = motion(chain, 2)
+    pose = pose_at(chain, tree, there, 0)
+    root, tip = pose.head(0), pose.tip
+    for towards in (Vector((0.0, 0.0, 5.0)), Vector((0.0, 3.0, -4.0)), Vector((-6.0, 1.0, 0.0))):
+        found = pose.copy()
+        assert pose_one(found, Goal(Point(tip), (Pole(towards),)), FORM)
+        line = (tip - root).normalized()
+        elbow, pole = (v - line * v.dot(line) for v in (found.head(1) - root, towards - root))
+        assert elbow.angle(pole) < 0.2
+
+
+def test_other_limbs_and_goals_do_not_suit():
+    pose = arm(1).rest_pose()
+    here, turned = Point(pose.tip), Orientation(Quaternion())
+    assert suits_one(pose, Goal(here, (turned,)), FORM)
+    assert not suits_one(pose, Goal(here, (turned,)), LimbForm())
+    assert not suits_one(pose, Goal(here, (turned, turned)), FORM)
+    assert not suits_one(pose, Goal(Line(pose.tip, Vector((1.0, 0.0, 0.0)))), FORM)
+    assert suits_one(arm(1, links=2).rest_pose(), Goal(here), LimbForm())
+    scaled = Pose(pose.chain, Matrix.Scale(2.0, 4), pose.rotations)
+    assert not suits_one(scaled, Goal(here), FORM)
+
+
+def test_what_cannot_be_done_leaves_the_pose():
+    chain = arm(4, [Cone(0.3, -0.1, 0.1), Cone(0.4, -0.1, 0.1), Cone(0.2, -0.1, 0.1)])
+    pose = chain.rest_pose()
+    before = pose.rotations[:]
+    assert not pose_one(pose, Goal(Point(pose.head(0) - (pose.tip - pose.head(0)))), FORM)
+    assert pose.rotations == before

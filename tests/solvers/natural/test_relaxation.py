@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relaxed frames keep their goals, cost least, and do not depend on what is far from them in time."""
+
+import numpy as np
+import pytest
+
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.states import joined
+from ik_triangulation.solvers.batch.descent import at_one_level, descend
+from ik_triangulation.solvers.natural.posture import Posture, nearest_states
+from ik_triangulation.solvers.natural.relaxation import Relaxation
+
+from .motions import CHAINS, Motion, angles_between, largest_turns
+
+SEEDS = range(6)
+
+
+def relaxation(motion, weight, **more):
+    reference = nearest_states(motion.tree, motion.states, motion.reference("rest"))
+    posture = Posture(motion.tree, reference)
+    return Relaxation(posture=posture, compliance=motion.tree.compliance, weight=weight, **more)
+
+
+def cost(found, states):
+    offsets = found.posture.offsets(states)
+    return (offsets**2).sum() + found.weight * (np.diff(offsets, axis=1) ** 2).sum()
+
+
+def relaxed(motion, weight, steps=40):
+    found = relaxation(motion, weight, still=1e-5)
+    return found, found.run(motion.tree, motion.states, motion.tasks(True), steps)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_frames_keep_their_goals_and_limits(name):
+    for seed in SEEDS:
+        motion = Motion.of(CHAINS[name], seed, 60)
+        _, states = relaxed(motion, 2.0)
+        off = np.linalg.norm(Geometry(motion.tree, states).tip() - motion.tasks(False)[0].target.place, axis=0)
+        assert off.max() < 1e-3 * motion.tree.size
+        assert ((states.angles >= motion.tree.lower) & (states.angles <= motion.tree.upper)).all()
+
+
+@pytest.mark.parametrize("name", ["spine", "vertebrae", "tail"])
+@pytest.mark.parametrize("weight", [0.0, 2.0])
+def test_no_change_that_keeps_the_goals_costs_less(name, weight):
+    for seed in SEEDS:
+        motion = Motion.of(CHAINS[name], seed, 40)
+        found, states = relaxed(motion, weight, 100)
+        least, random = cost(found, states), np.random.default_rng(seed)
+        assert least < cost(found, motion.states)
+        for size in (0.02, 0.1):
+            aside = size * random.normal(size=(motion.tree.columns, 40))
+            other = motion.tree.moved(states, Geometry(motion.tree, states).frames, aside)
+            descend(motion.tree, other, at_one_level(motion.tasks(True)))
+            assert cost(found, other) > least
+
+
+def test_the_cost_of_change_spreads_a_jump_of_the_goal_over_the_frames_around_it():
+    motion = Motion.of(CHAINS["spine"], 1, 40)
+    motion.states = joined([motion.states.take(np.full(20, 0)), motion.states.take(np.full(20, 39))])
+    alone, together = (largest_turns(motion.tree.rotations(relaxed(motion, w)[1])) for w in (0.0, 2.0))
+    assert np.count_nonzero(alone > 0.01) == 1
+    assert np.count_nonzero(together > 0.01) > 1
+    assert together.max() < alone.max()
+
+
+def test_frames_far_away_in_time_make_no_difference():
+    motion = Motion.of(CHAINS["spine"], 2, 80)
+    window = slice(20, 60)
+    part = Motion(motion.tree, motion.states.take(window))
+    whole, own = relaxed(motion, 2.0)[1].take(window), relaxed(part, 2.0)[1]
+    apart = angles_between(*(motion.tree.rotations(states)[..., 12:28] for states in (whole, own)))
+    assert apart.max() < 0.02
+
+
+def test_in_a_cycle_the_first_frame_comes_after_the_last():
+    motion = Motion.of(CHAINS["spine"], 3, 81, cyclic=True)
+    lap = np.arange(80)
+    tasks = [task.take(lap) for task in motion.tasks(True)]
+    motion.states = motion.states.take(lap)
+    found = relaxation(motion, 2.0, cyclic=True, still=1e-5)
+    states = found.run(motion.tree, motion.states, tasks, 60)
+    shifted = (lap + 40) % 80
+    again = found.run(motion.tree, motion.states.take(shifted), [task.take(shifted) for task in tasks], 60)
+    apart = angles_between(motion.tree.rotations(states.take(shifted)), motion.tree.rotations(again))
+    assert apart.max() < 0.02

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A swivel costs what its pose turns off the reference, and allowed spans are those of the limits."""
+
+import numpy as np
+import pytest
+
+from ik_triangulation.kinematics import Cone, EulerLimits, Free
+from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
+from ik_triangulation.solvers.natural.swivel_cost import SwivelCost
+from ik_triangulation.solvers.natural.two_bones import TwoBones
+
+from ...trees import orient_task, place_task
+from .arms import arm, motion
+
+LIMITS = [Cone(1.2, -0.9, 0.9), Free(), EulerLimits("XYZ", (-0.7, -0.9, -0.7), (0.7, 0.9, 0.7))]
+
+
+def limb_of(seed, freedoms=None):
+    tree, there = motion(arm(seed, freedoms), seed)
+    tasks = [place_task(tree, there), orient_task(tree, there)]
+    return TwoBones(tree, there, tasks, tree.rotations(there.take([0]))), tree, there
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_reference_itself_costs_only_its_swing_off_rest(seed):
+    limb, tree, there = limb_of(seed)
+    cost = SwivelCost(limb)
+    rotation = tree.rotations(there.take([0]))[2, :, 0]
+    swing = 2.0 * np.arctan2(np.hypot(rotation[1], rotation[3]), np.hypot(rotation[0], rotation[2]))
+    assert cost(np.zeros((1, 1)), np.array([0]))[0, 0] == pytest.approx(0.25 * swing**2, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_spans_are_inside_the_limits_and_what_is_just_beyond_is_not(seed):
+    limb, tree, there = limb_of(seed, LIMITS)
+    cost, count = SwivelCost(limb), len(there)
+    low, high = cost.spans(np.zeros(count))
+    limited = [(i, LimitArrays(tree.joints[i].freedom)) for i in (0, 2)]
+    here = np.flatnonzero(np.isfinite(low))
+    assert (np.isfinite(low) == np.isfinite(high)).all()
+    for share in (0.0, 0.3, 1.0):
+        swivels = np.where(np.isfinite(low), low + share * (high - low), 0.0)
+        rotations = limb.rotations(swivels)
+        assert all((limits.excess(rotations[i])[here] < 1e-6).all() for i, limits in limited)
+    for ends, step in ((low, -0.01), (high, 0.01)):
+        edge = here[np.abs(ends[here]) < 0.8]
+        rotations = limb.rotations(np.where(np.isfinite(ends), ends + step, 0.0))
+        beyond = sum(limits.excess(rotations[i]) for i, limits in limited)
+        assert (beyond[edge] > 0.0).all()
+
+
+def test_a_swivel_beyond_a_limit_costs_more_than_the_worst_posture_while_another_is_allowed():
+    limb, _, there = limb_of(2, LIMITS)
+    cost, frames = SwivelCost(limb), np.arange(len(there))
+    grid = np.linspace(-np.pi, np.pi, cost.choices, endpoint=False)
+    costs = cost(np.broadcast_to(grid[:, None], (cost.choices, len(frames))), frames)
+    rotations = [limb.rotations(np.full(len(there), swivel)) for swivel in grid]
+    inside = np.array([sum(LimitArrays(LIMITS[i]).excess(each[i]) for i in (0, 2)) < 1e-7 for each in rotations])
+    both = inside.any(0) & ~inside.all(0)
+    assert both.any()
+    for k in np.flatnonzero(both):
+        assert inside[costs[:, k].argmin(), k]
