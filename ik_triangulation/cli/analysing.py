@@ -15,7 +15,16 @@ from ..maps.volume import map_volume
 from ..rig.checks import check_frames
 from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
-from .arguments import add_accept_misses, add_bones, add_command, add_goal, add_range, add_reporting, add_solver
+from .arguments import (
+    add_accept_misses,
+    add_bones,
+    add_command,
+    add_goal,
+    add_posture,
+    add_range,
+    add_reporting,
+    add_solver,
+)
 from .envelope import CommandResult
 from .flags import add_settings
 from .limbs import named_bones, named_limb, range_of
@@ -30,9 +39,10 @@ def add_analysis_commands(commands: Any) -> None:
     )
     add_bones(comparing)
     add_goal(comparing)
+    add_posture(comparing)
     add_solver(comparing, several=True)
     comparing.add_argument(
-        "--by", choices=COSTS, default="total_angle", help="measure to sort by (default: %(default)s)"
+        "--by", choices=COSTS, default="naturalness", help="measure to sort by (default: %(default)s)"
     )
     comparing.add_argument("--frame", type=frame, help="frame at which to compare (default: the current one)")
     add_range(comparing, "With any of these, compare over a range of frames instead of one.")

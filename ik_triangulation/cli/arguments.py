@@ -10,12 +10,11 @@ from typing import Any
 from ..settings import (
     BendSettings,
     ChainSettings,
-    ComfortSettings,
     FrameSettings,
     GoalSettings,
     KeySettings,
     MethodSettings,
-    PathSettings,
+    PostureSettings,
     ReachSettings,
 )
 from ..solvers import SOLVERS
@@ -25,6 +24,7 @@ from .numbers import reach_stop
 DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 
 _SAVED = "Defaults are the settings saved on the tip bone."
+_OF_BAKE = ("smoothing", "start_from", "smooth")
 
 
 def add_command(commands: Any, name: str, what: str) -> Any:
@@ -45,10 +45,10 @@ def add_bones(command: ArgumentParser) -> None:
 
 
 def add_goal(command: ArgumentParser) -> None:
-    """Add target, shape, orientation, pole and comfort."""
+    """Add target, shape, orientation and pole."""
     goal = command.add_argument_group("goal", _SAVED)
     add_settings(goal, ChainSettings, only=["target"])
-    for each in (GoalSettings, BendSettings, ComfortSettings):
+    for each in (GoalSettings, BendSettings):
         add_settings(goal, each)
 
 
@@ -67,9 +67,9 @@ def add_range(command: ArgumentParser, about: str = "") -> None:
     add_settings(command.add_argument_group("range", f"{about} {_SAVED}".strip()), FrameSettings)
 
 
-def add_path(command: ArgumentParser) -> None:
-    """Add the settings that relate each frame to those around it."""
-    add_settings(command.add_argument_group("path", _SAVED), PathSettings)
+def add_posture(command: ArgumentParser, of_bake: bool = False) -> None:
+    """Add comfort and obstacles; `of_bake` adds the settings that relate each frame to those around it."""
+    add_settings(command.add_argument_group("posture", _SAVED), PostureSettings, without=[] if of_bake else _OF_BAKE)
 
 
 def add_reach(command: ArgumentParser) -> None:

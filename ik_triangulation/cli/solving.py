@@ -22,7 +22,7 @@ from .arguments import (
     add_command,
     add_goal,
     add_keys,
-    add_path,
+    add_posture,
     add_range,
     add_reach,
     add_reporting,
@@ -39,6 +39,7 @@ def add_solving_commands(commands: Any) -> None:
     """Add solve, bake and reach to the subparsers of the command line."""
     solve = add_command(commands, "solve", "pose a limb at one frame")
     _add_common(solve)
+    add_posture(solve)
     solve.add_argument("--frame", type=frame, help="frame to solve (default: the current one)")
     solve.add_argument("--key", action="store_true", help="key the pose at that frame")
     solve.set_defaults(run=run_solve)
@@ -46,11 +47,12 @@ def add_solving_commands(commands: Any) -> None:
     _add_common(bake)
     bake.add_argument("--all", action="store_true", help="bake the enabled limbs of all armatures together")
     add_range(bake)
-    add_path(bake)
+    add_posture(bake, of_bake=True)
     add_keys(bake)
     bake.set_defaults(run=run_bake)
     reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
+    add_posture(reaching)
     add_reach(reaching)
     reaching.set_defaults(run=run_reach)
 

@@ -27,15 +27,19 @@ from ..rig.destination import Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import sample
-from ..rig.keyframes import check_keys, key_frames, remove_keys
+from ..rig.keyframes import check_keys, key_frames, remove_generated
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
+from ..rig.posed import remember_written
+from ..rig.reference import hold_reference
+from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
-from .frame_solver import follow, outside
+from .frame_solver import outside
 from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
+from .referred import solve_frames
 from .report import Report
 from .write import WrittenKeys, write_pose
 
@@ -58,7 +62,9 @@ def solve_pose(
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
     now = sample(limb, view_layer.depsgraph, frame)
     warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
-    (solved,) = follow(limb, bones, [now])
+    solved = solve_among_others(limb, bones, now, scene, view_layer)
+    if solved is None:
+        (solved,) = solve_frames(limb, bones, [now], scene)
     with ExitStack() as undo:
         keys = write_pose(limb, solved, key, scene, view_layer, undo)
         measured = measure_now(watch, solved, view_layer.depsgraph, scene)
@@ -185,13 +191,20 @@ def delete_generated(
 ) -> int:
     """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; return their number.
 
-    Raises an IKError that names the culprit; then nothing has changed.
+    The keys that they have replaced are given back. Raises an IKError that names the culprit; then nothing has changed.
     """
     for name in bones:
         find_bone(armature, name)
     check_keys(armature, bones)
-    clock = Clock(scene or bpy.context.scene, armature)
-    return remove_keys(armature, bones, clock.time(first), clock.time(last), view_layer or bpy.context.view_layer)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    clock, posed = Clock(scene, armature), [armature.pose.bones[name] for name in bones]
+    with ExitStack() as undo:
+        hold_reference(posed, scene, undo)
+        count = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer)
+        if count:  # the pose that is left is no pose by hand
+            remember_written(posed)
+            undo.pop_all()
+    return count
 
 
 def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:

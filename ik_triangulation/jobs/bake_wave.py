@@ -19,9 +19,11 @@ from ..rig.frames.samples import Samples
 from ..rig.keyframes import ByHand, made_by_hand
 from ..rig.limb import Limb
 from .ends import kept_last, seams
-from .frame_solver import Jumps, SolvedFrame, follow, outside, smoothed
+from .frame_solver import NATURAL, Jumps, SolvedFrame, outside, smoothed
 from .judge import missed_frames, moved_inside, report_of
 from .measure import Watch, measure_frames
+from .natural_shot import solve_naturally
+from .referred import solve_frames
 from .report import Report
 from .shot import solve_together
 from .write import LimbBake, WrittenKeys, write_bakes
@@ -104,15 +106,21 @@ def _solved_frames(
     def keep_last(goal: Goal) -> SolvedFrame | None:
         return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
 
-    shot = yield from relay(solve_together(limb, bones, samples, keep_last), 0)
+    natural = limb.solver == NATURAL
+    together = (
+        solve_naturally(limb, bones, samples, reader.scene)
+        if natural
+        else solve_together(limb, bones, samples, keep_last)
+    )
+    shot = yield from relay(together, 0)
     if shot is not None:
         yield len(samples)
         return shot, shot.jumps
     solved = []
-    for each in follow(limb, bones, samples):
+    for each in solve_frames(limb, bones, samples, reader.scene):
         solved.append(each)
         yield 1
-    last = keep_last(solved[-1].goal) if len(solved) > 1 else None
+    last = keep_last(solved[-1].goal) if len(solved) > 1 and not natural else None
     if last and len(last.pose) == len(solved[-1].pose):
         solved[-1] = last
     return (yield from relay(smoothed(limb, bones, solved), 0))

@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
 import bpy
 from bpy.types import Scene, ViewLayer
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ..cooperative import Job, cooperative, relay
 from ..errors import SettingError
 from ..goals import Goal
+from ..kinematics import Pose
 from ..rig.armature import Bones
 from ..rig.checks import check_limb
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import sample
+from ..rig.frames.sampling import Sample, sample
+from ..rig.goal import GoalReader
 from ..rig.limb import Limb
-from ..rig.units import scale_of
+from ..rig.reference import reference_rotations
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
-from .frame_solver import follow, solver_settings, tasks
+from .frame_solver import NATURAL, at_frame, solver_settings
+from .referred import solve_frames
 
 
 @cooperative
@@ -30,18 +33,21 @@ def compare(
     limb: Limb,
     frames: Sequence[int] | None = None,
     solvers: Iterable[str] = tuple(SOLVERS),
-    by: str = "total_angle",
+    by: str = "naturalness",
     from_rest: bool = False,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     *,
+    references: Sequence[Sequence[Quaternion]] | None = None,
     seconds: float = inf,
 ) -> Job[list[SolverResult]]:
     """Return a result for each solver, the lowest cost `by` first: each solves from the pose shown to the target.
 
     With `from_rest` each starts with the joints at rest instead. At the present frame, or summed up at each of
-    `frames`. Nothing is posed or keyed. Errors and travel are in armature space. A step is one solve; no more frames
-    are read at once than can be in about that many `seconds`. Raises an IKError that names the culprit.
+    `frames`. Naturalness is that of solvers.naturalness; `references` has for each frame the rotations of the solved
+    joints in the pose that it is judged by, by default the one that somebody made by hand. Nothing is posed or keyed.
+    Errors and travel are in armature space. A step is one solve; no more frames are read at once than can be in about
+    that many `seconds`. Raises an IKError that names the culprit.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if frames is not None and not frames:
@@ -57,10 +63,39 @@ def compare(
         for now in (yield from relay(reader.read(seconds, posed=True), waiting)):
             samples.append(now)
             yield waiting
-    tolerance = limb.tolerance / scale_of(limb.armature)
-    pairs = tasks(Bones(limb.armature, limb.bones, limb.solved), samples, from_rest)
-    goals = [(start, Goal(target, tolerance=tolerance)) for start, target in pairs]
-    return (yield from compare_all.steps(goals, solvers, solver_settings(limb), by=by))
+    goals = [*_tasks(Bones(limb.armature, limb.bones, limb.solved), samples, from_rest)]
+    if references is None and not from_rest:
+        references = _references(limb, [start for start, _ in goals], [now.frame for now in samples], scene)
+    judged = {"by": by, "references": references, "of_body": _of_body(limb)}
+    return (yield from compare_all.steps(goals, solvers, solver_settings(replace(limb, solver=NATURAL)), **judged))
+
+
+def _tasks(bones: Bones, samples: Iterable[Sample], from_rest: bool) -> Iterator[tuple[Pose, Goal]]:
+    """Yield the sampled pose and the goal of each sample, armature space; raises as follow() does.
+
+    With `from_rest` the joints are at rest instead.
+    """
+    goals = GoalReader()
+    for now in samples:
+        start = at_frame(now, bones)
+        goal = goals.at(now, start)
+        yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, goal
+
+
+def _references(limb: Limb, starts: Sequence[Pose], frames: Sequence[float], scene: Scene) -> list[list[Quaternion]]:
+    """Return the rotations of each start's joints in the pose that somebody made by hand."""
+    rotations, rows = reference_rotations(limb, frames, scene), {name: row for row, name in enumerate(limb.bones)}
+    last = rotations.shape[-1] - 1
+    return [
+        [Quaternion(rotations[rows[joint.name], :, min(k, last)]) for joint in start.chain.joints]
+        for k, start in enumerate(starts)
+    ]
+
+
+def _of_body(limb: Limb) -> bool:
+    """Tell whether a limb may be an arm or a leg: not if it was recognised as something else."""
+    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)  # None: not registered
+    return stored is None or stored.body_part in {"NONE", "ARM", "LEG"}
 
 
 def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: ViewLayer | None = None) -> list[Vector]:
@@ -73,6 +108,6 @@ def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: Vie
     view_layer.update()
     check_limb(limb, scene, view_layer)
     now = sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)
-    (solved,) = follow(limb, Bones(limb.armature, limb.bones, limb.solved), [now])
+    (solved,) = solve_frames(limb, Bones(limb.armature, limb.bones, limb.solved), [now], scene)
     pose = solved.pose
     return [now.rig.world @ point for point in (*map(pose.head, range(len(pose))), pose.tip)]

@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 from ..cooperative import Work
 from ..errors import RigError
-from ..goals import Goal, Target
+from ..goals import Goal
 from ..goals.soft import soft_cost
 from ..kinematics import Chain, Locked, Pose
 from ..kinematics.rotation import rotation_angle
@@ -22,8 +22,11 @@ from ..rig.frames.sampling import Rig, Sample
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution, SolverSettings, solve_goal
+from ..solvers.natural import PLAIN_LIMB
 from ..solvers.null_space import MET
+from .limb_form import limb_form
 
+NATURAL = "NATURAL"  # the solver that starts from the samples' own pose, the reference, and from nothing else
 Jumps = Callable[[], list[Jump]]
 _ON_LIMIT = 1e-5  # [rad] violation of limits that rounding explains
 
@@ -57,7 +60,7 @@ def follow(limb: Limb, bones: Bones, samples: Iterable[Sample], begun: bool = Fa
             start = at_frame(now, bones)
             begin = _begin(limb, start, pose)
             began = start if began is None else turned_like(began, start)
-        elif limb.start_from == "PREVIOUS":
+        elif limb.start_from == "PREVIOUS" and limb.solver != NATURAL:
             begin = pose
         goal = goals.at(now, began or start)
         solution = already_right(limb, begin, goal) if first and limb.start_from != "REST" else None
@@ -125,18 +128,6 @@ def chains_of(solved: Sequence[SolvedFrame]) -> dict[int, Chain]:
     return {id(each.pose.chain): each.pose.chain for each in solved}
 
 
-def tasks(bones: Bones, samples: Iterable[Sample], from_rest: bool = False) -> Iterator[tuple[Pose, Target]]:
-    """Yield the sampled pose and the target of each sample, armature space; raises as follow() does.
-
-    With `from_rest` the joints are at rest instead.
-    """
-    goals = GoalReader()
-    for now in samples:
-        start = at_frame(now, bones)
-        target = goals.at(now, start).target
-        yield Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]) if from_rest else start, target
-
-
 def outside(bones: Bones, now: Sample) -> list[str]:
     """Return the names of the bones that are outside their limits in the sampled pose."""
     pose = at_frame(now, bones)
@@ -156,6 +147,8 @@ def at_frame(now: Sample, bones: Bones) -> Pose:
 
 def _begin(limb: Limb, start: Pose, before: Pose | None) -> Pose:
     """Return the pose to solve from; `start` is the sampled pose, `before` the solution of the frame before."""
+    if limb.solver == NATURAL:
+        return start
     if limb.start_from == "REST":
         return turned_like(Pose(start.chain, start.base, [Quaternion() for _ in start.rotations]), start)
     if limb.start_from == "ANIMATED" or before is None:
@@ -182,7 +175,8 @@ def turned_like(before: Pose, start: Pose) -> Pose:
 
 def solver_settings(limb: Limb) -> SolverSettings:
     """Return the solver settings of a limb as a record."""
-    return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed)
+    form = limb_form(limb) if limb.solver == NATURAL else PLAIN_LIMB
+    return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed, form=form)
 
 
 def _replaced(

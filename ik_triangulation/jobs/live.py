@@ -17,6 +17,8 @@ from bpy.types import ID, Depsgraph, Object, Scene
 from ..errors import IKError
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
+from ..rig.posed import remember_written
+from ..rig.reference import hold_reference
 from ..rig.selection import selected_limb
 from .bake import solve_pose
 from .judge import report_of
@@ -121,9 +123,12 @@ def _follow(
         return
     started = perf_counter()
     was_still = live.still is not None
-    if live.remember(limb, before, held) and was_still:
-        now, limb, _ = live.look(armature, scene, depsgraph, touched, new_frame)
+    if live.remember(limb, before, held):
+        hold_reference(limb.pose_bones, scene)
+        if was_still:
+            now, limb, _ = live.look(armature, scene, depsgraph, touched, new_frame)
     live.solved = live.solve(now, limb), perf_counter() - started
+    remember_written(limb.pose_bones)  # at once: undo saves the end of a drag before that is seen here
     _call_later(_measure, _EVALUATED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
         live.changed, live.frame = perf_counter(), now.frame

@@ -15,11 +15,14 @@ from ..rig.checks import check_limb
 from ..rig.frames.sampling import Sample, sample
 from ..rig.keyframes import curves_of
 from ..rig.limb import Limb
+from ..rig.posed import remember_written
 from ..rig.rotation import channel, rotation_of
 from ..rig.selection import selected_limb
-from .frame_solver import SolvedFrame, follow
+from .among_others import solve_among_others
+from .frame_solver import SolvedFrame, at_frame, follow
 from .live_channels import LiveChannels, Values
 from .measure import Watch
+from .referred import referred
 from .report import Remedy
 from .still_rig import StillRig
 
@@ -99,12 +102,16 @@ class LiveLimb:
         assert self.channels is not None
         if self.still is not None:
             start, solved = self.still.pose.rotations, self.still.solve(now)
+        elif among := solve_among_others(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer):
+            sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
+            start, solved = [sampled[joint.name].rotation for joint in among.pose.chain.joints], among
         else:
-            (solved,) = follow(limb, self.bones, [self._with_pose_before(now, limb)], begun=True)
+            (begin,) = referred(limb, self.bones, [self._with_pose_before(now, limb)], bpy.context.scene)
+            (solved,) = follow(limb, self.bones, [begin], begun=True)
             solved = solved._replace(now=now)
             sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
             start = [sampled[joint.name].rotation for joint in solved.pose.chain.joints]
-            self.still = StillRig(limb, solved) if StillRig.suits(limb) else None
+            self.still = StillRig(limb, solved, at_frame(begin, self.bones)) if StillRig.suits(limb) else None
         self.posed = self.channels.pose(limb.armature, start, solved.pose)
         return solved
 
@@ -114,6 +121,7 @@ class LiveLimb:
             return False
         self.posed, self.still = self.left[self.surroundings], None
         self.channels.restore(armature, self.posed)
+        remember_written(armature.pose.bones[name] for name in self.before)
         return True
 
     def remember(self, limb: Limb, before: Surroundings, held: bool) -> bool:

@@ -29,12 +29,11 @@ from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
-from .reach_motion import ReachMotion, ReachStyle, TargetVisit
+from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
 from .write import LimbBake, write_bakes
 
-PATHS = ("LINE", "ARC")
-STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
+PATHS = ("ARC", "LINE")
 
 
 class Stop(NamedTuple):
@@ -69,7 +68,7 @@ def reach(
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
-    path: str = "LINE",
+    path: str = "ARC",
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
@@ -106,7 +105,7 @@ def reach_through(
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
-    path: str = "LINE",
+    path: str = "ARC",
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
@@ -114,12 +113,13 @@ def reach_through(
 ) -> Job[Report]:
     """Key the limb's rotations from the pose that it has at `frame_start` through the `stops`, whatever its own target.
 
-    `timing` and `easing` are those of motion.timing.profile(), for each transition anew. Along the `path` LINE the tip
-    moves straight, by Gauss-Newton whatever the solver of the limb; along ARC the joints rotate from pose to pose, with
-    `onset` 0 all at once, with 1 those near the root so early that the last begins when the first has arrived. Every
-    frame is keyed; rotation keys of these bones inside the range are replaced, and everything else stays. In the report
-    only frames at a stop are due. A step is one frame; no more are read at once than can be in about that many
-    `seconds`. Raises an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    `timing` and `easing` are those of motion.timing.profile(), for each transition anew. Along the `path` ARC joints
+    rotate from pose to pose, at a stop that of the limb's own solver: with `onset` 0 all at once, with 1 those near the
+    root so early that the last begins when the first has arrived. Along LINE the tip moves straight, by Gauss-Newton
+    whatever the solver of the limb. Every frame is keyed; rotation keys of these bones inside the range are replaced,
+    and everything else stays. In the report only frames at a stop are due. A step is one frame; no more are read at
+    once than can be in about that many `seconds`. Raises an IKError that names the culprit; then, and if it is stopped,
+    nothing has changed.
     """
     style = style_of(timing, easing, path, onset)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frames of a motion from a pose to targets and back: the poses that reach them, and the transitions.
 
-A target's pose is solved first. Along arcs each joint then rotates from the pose that is left to that one.
+A target's pose is solved first, by the limb's own solver. A transition then blends two things, both at the same frame:
+as if the limb had stayed at the place that it leaves, and as if it were at its destination already. The start pose
+moves with its armature, a place on a target with the target, so the tip leaves and meets moving things at their speed.
 
-A straight line is the blend of two locations of the tip, both at the same frame: as if it had stayed at the place that
-it leaves, and as if it were at its destination already. The start pose moves with its armature, a place on a target
-with the target, so the tip leaves and meets moving things at their speed. A blend of two locations is the same in every
-space: none has to be chosen. The pose that is left is carried along the line with the least rotation, and so is, in
-reverse, the pose at its end; the first blends into the second.
+Along arcs these two are poses, and each joint rotates from the one to the other. Along a straight line they are
+locations of the tip; a blend of two locations is the same in every space: none has to be chosen. The pose that is left
+is carried along the line with the least rotation, and so is, in reverse, the pose at its end; the first blends into
+the second.
 
 Soft goals count at the targets, and fade in with the pose during a transition.
 """
@@ -28,8 +29,9 @@ from ..rig.frames.sampling import Sample
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution, solve, solve_goal
-from .frame_solver import SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
+from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
 
+STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
 ON_THE_LINE = 0.01  # of the tolerance: closer than at a target, or the slow frames at both ends would jitter
 
 
@@ -37,7 +39,7 @@ class ReachStyle(NamedTuple):
     """Style of a reach: speed profile, straight line or arcs of the joints, and on arcs the onset of the last joint."""
 
     profile: Profile
-    straight: bool = True
+    straight: bool = False
     onset: float = 0.0
 
 
@@ -88,7 +90,7 @@ class ReachMotion:
         frame = frame_start
         for visit in self._visits:
             found = self._reached(visit, visit.frame, leave.pose)
-            if self._style.straight:
+            if self._style.straight and visit.limb.solver != NATURAL:
                 found = self._reached_straight(visit, leave, frame, found)
             yield from self._transition(leave, self._place(visit, *found), visit, frame, visit.frame)
             yield self._kept(*found)
@@ -109,6 +111,8 @@ class ReachMotion:
         """Solve a frame for the target of a visit, from `pose`."""
         now = visit.samples[frame]
         goal = self._goal(visit, frame)
+        if visit.limb.solver == NATURAL:
+            pose = self._began  # whose posture it keeps, wherever it comes from
         start = turned_like(pose, at_frame(now, self._bones))
         return now, goal, _solve(visit.limb, start, goal, follow or not goal.soft)
 
@@ -133,7 +137,7 @@ class ReachMotion:
             goals = self._line(leave, arrive, steps)
             solutions = self._along_line(visit.limb, leave.pose, arrive.pose, steps, goals)
         else:
-            solutions = self._along_arc(leave.pose, arrive.pose, steps)
+            solutions = self._along_arc(visit.limb, leave, arrive, steps)
             goals = [Goal(Point(solution.pose.tip)) for solution in solutions]
         for step, goal, solution in zip(steps, goals, solutions, strict=True):
             yield self._kept(step.now, goal, solution)
@@ -165,14 +169,20 @@ class ReachMotion:
             solutions.append(_onto(limb, step, _blend(before, after, step.present, [share] * len(before)), goal))
         return solutions
 
-    def _along_arc(self, leave: Pose, arrive: Pose, steps: Sequence[_Step]) -> list[Solution]:
+    def _along_arc(self, limb: Limb, leave: _Place, arrive: _Place, steps: Sequence[_Step]) -> list[Solution]:
         """Rotate each joint from one pose to the other, in its own part of the time."""
-        solutions = []
-        for step in steps:
-            times = [window(step.time, joint, len(leave), self._style.onset) for joint in range(len(leave))]
-            pose = _blend(leave, arrive, step.present, [self._style.profile(time) for time in times])
+        solutions, count = [], len(leave.pose)
+        before, after = self._staying(limb, leave, steps), self._staying(limb, arrive, steps[::-1])[::-1]
+        for step, begin, end in zip(steps, before, after, strict=True):
+            times = [window(step.time, joint, count, self._style.onset) for joint in range(count)]
+            pose = _blend(begin, end, step.present, [self._style.profile(time) for time in times])
             solutions.append(Solution(pose, 0.0, 0, True))
         return solutions
+
+    def _staying(self, limb: Limb, place: _Place, steps: Sequence[_Step]) -> list[Pose]:
+        """Return the poses as the limb would stay at a place, one step after the other."""
+        goals = [Goal(Point(self._tip(place, step.present, step.frame))) for step in steps]
+        return _along(limb, place.pose, steps, goals)
 
     def _place(self, visit: TargetVisit, now: Sample, goal: Goal, solution: Solution) -> _Place:
         """Return the place of a solution, for leaving it or arriving there."""
@@ -222,7 +232,7 @@ def _along(limb: Limb, pose: Pose, steps: Sequence[_Step], goals: Sequence[Goal]
 def _onto(limb: Limb, step: _Step, pose: Pose, goal: Goal) -> Solution:
     """Move the tip of a pose onto the line, without restarts: these would make a frame unlike its neighbours."""
     enough = ON_THE_LINE * step.now.limb.tolerance / step.now.rig.stretch
-    return solve(pose, goal.target, solver=limb.solver, tolerance=enough, iterations=limb.iterations, finish=False)
+    return solve(pose, goal.target, solver=STRAIGHT, tolerance=enough, iterations=limb.iterations, finish=False)
 
 
 def _solve(limb: Limb, start: Pose, goal: Goal, follow: bool) -> Solution:

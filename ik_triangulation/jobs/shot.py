@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.batch import AlongTask, OrientTask, Task
+from ..goals.batch import RADIAN, AlongTask, OrientTask, Task
 from ..goals.batch.from_goals import point_task, tasks_of
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
@@ -22,7 +22,7 @@ from ..motion.jumps import FEW, Jump, reason, standing_out, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
 from ..motion.shots import Shot, Tracked
-from ..motion.turns import leaps_of, turns_of, ways_of
+from ..motion.turns import beyond_speed_of, leaps_of, turns_of, ways_of
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
@@ -106,8 +106,11 @@ class SolvedShot(Sequence[SolvedFrame]):
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
-        found = standing_out(turns_of(self.problem.tree, self._path.states), FEW).tolist()
-        return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in found]
+        tree, states, tasks = self.problem.tree, self._path.states, self.problem.tasks
+        ways = ways_of(tree, self.problem.frames(), tasks)
+        found = standing_out(turns_of(tree, states), FEW)
+        named = np.union1d(beyond_speed_of(tree, states, ways, found), np.intersect1d(found, leaps_of(ways)))
+        return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in named.tolist()]
 
 
 def frames_of(solved: Sequence[SolvedFrame]) -> Sequence[float]:
@@ -163,9 +166,14 @@ class ShotProblem:
     @cached_property
     def tasks(self) -> list[Task]:
         """The goals of all frames; none if there is no batched form of them."""
-        places = self._reader.places(self.samples)
-        if places is not None:
-            return [point_task(*places)]
+        read = self._reader.goals(self.samples)
+        if read is not None:
+            tasks: list[Task] = [point_task(read.places, read.tolerance)]
+            if read.rotations is not None:
+                length = RADIAN * self.start.chain.reach * read.weight
+                tolerance = np.array([read.angle_tolerance])
+                tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
+            return tasks
         goals = [self.goal_at(k) for k in range(len(self.samples))]
         return tasks_of(goals, self.start.chain.reach) or []
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from bpy.types import ID, Action, Depsgraph, Object, Scene
 
+from ..kinematics import Pose
 from ..rig.armature import base_of
 from ..rig.frames.sampling import Sample, goals_at
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers.solve import solve_goal
-from .frame_solver import SolvedFrame, solver_settings
+from .frame_solver import NATURAL, SolvedFrame, solver_settings
 
 
 class StillRig:
     """Settings, bones and pose of a live limb as they were when it was last posed."""
 
-    def __init__(self, limb: Limb, solved: SolvedFrame) -> None:
+    def __init__(self, limb: Limb, solved: SolvedFrame, begin: Pose) -> None:
         self.limb, self.pose = limb, solved.pose
+        self._reference = begin if limb.solver == NATURAL else None
         self._rig, self._settings, self._goals = solved.now.rig, solver_settings(limb), GoalReader()
 
     @staticmethod
@@ -56,8 +58,12 @@ class StillRig:
             return None
 
     def solve(self, now: Sample) -> SolvedFrame:
-        """Solve the sample from the last pose on. Raises TargetError for a shape that the target does not have."""
-        goal = self._goals.at(now, self.pose)
-        solution = solve_goal(self.pose, goal, self._settings, follow=True)
+        """Solve the sample from the last pose on, or from the reference.
+
+        Raises TargetError for a shape that the target does not have.
+        """
+        begin = self._reference or self.pose
+        goal = self._goals.at(now, begin)
+        solution = solve_goal(begin, goal, self._settings, follow=True)
         self.pose = solution.pose
         return SolvedFrame(now, goal, solution, solution.pose)

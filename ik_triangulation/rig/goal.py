@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ..goals import Goal, Point, Target, Transformed
 from ..kinematics import Pose
@@ -13,8 +15,24 @@ from .frames.samples import Samples
 from .frames.sampling import Sample
 from .limb import Limb
 from .looks import Looks
-from .soft_goals import has_soft_goals, soft_goals
+from .soft_goals import has_soft_goals, orientation_of, soft_goals
 from .target_shape import build_target
+
+_FLAT = 1e-9  # [Blender units] length of an axis that has no direction
+_SQUARE = 1e-5  # deviation of axes from square ones that rounding explains
+
+
+class PlacesAndTurns(NamedTuple):
+    """Points to reach, `places` (3, F or 1; armature space) within `tolerance` (F or 1), and maybe orientations.
+
+    `rotations` (3, 3, F or 1) or None, within `angle_tolerance` [rad], have this `weight`.
+    """
+
+    places: Numbers
+    tolerance: Numbers
+    rotations: Numbers | None
+    angle_tolerance: float
+    weight: float
 
 
 class GoalReader:
@@ -44,19 +62,44 @@ class GoalReader:
         target = Transformed(self._target, frame) if self._target else Point(frame.to_translation())
         return Goal(target, tuple(soft_goals(now, frame, start)), tolerance, angle)
 
-    def places(self, samples: Samples) -> tuple[Numbers, Numbers] | None:
-        """Return places (3, F or 1; armature space) and tolerances (F or 1) of goals that are points and nothing else.
+    def goals(self, samples: Samples) -> PlacesAndTurns | None:
+        """Return the goals of all frames as arrays, where they are points, with or without an orientation.
 
         None where samples differ in more than their matrices, or the goals ask for more.
         """
         first = samples.first
-        if not samples.steady or build_target(first.limb, first.looks) or has_soft_goals(first):
+        limb = first.limb
+        if not samples.steady or build_target(limb, first.looks):
             return None
-        point = np.array((*(first.limb.offset_location if first.limb.use_offset else (0.0, 0.0, 0.0)), 1.0))
-        world_places = np.einsum("ijf,j->if", samples.targets, point)
+        turned = orientation_of(limb, first.looks)
+        others = limb.pole_target or first.obstacles or limb.effort_weight or limb.rest_weight
+        if others or turned not in ("NONE", "FULL") or (turned == "FULL" and not limb.orient_weight > 0.0):
+            return None
         into = np.moveaxis(np.linalg.inv(np.moveaxis(samples.worlds, -1, 0)), 0, -1)
-        count = max(into.shape[-1], world_places.shape[-1])
-        into, world_places = (np.broadcast_to(each, (*each.shape[:-1], count)) for each in (into, world_places))
-        places = np.einsum("ijf,jf->if", into[:3], world_places)
+        frames = np.einsum("ijf,jkf->ikf", *np.broadcast_arrays(into, samples.targets))
+        point = np.array((*(limb.offset_location if limb.use_offset else (0.0, 0.0, 0.0)), 1.0))
+        places = np.einsum("ijf,j->if", frames[:3], point)
         stretch = np.sqrt((samples.worlds[:3, :3] ** 2).sum(0)).max(0)
-        return places, first.limb.tolerance / stretch
+        rotations = None
+        if turned == "FULL":
+            rotations = _rotations(frames[:3, :3], limb)
+            if rotations is None:
+                return None
+        return PlacesAndTurns(places, limb.tolerance / stretch, rotations, limb.angle_tolerance, limb.orient_weight)
+
+
+def _rotations(axes: Numbers, limb: Limb) -> Numbers | None:
+    """Rotations (3, 3, F) of frames, with the limb's offset; None if one of them is mirrored, sheared or flat."""
+    sizes = np.sqrt((axes**2).sum(0))
+    if not sizes.min() > _FLAT:
+        return None
+    turned = axes / sizes
+    square = np.einsum("jif,jkf->ikf", turned, turned)
+    if np.abs(square - np.eye(3)[:, :, None]).max() > _SQUARE:
+        return None
+    if not np.linalg.det(np.moveaxis(turned, -1, 0)).min() > 0.0:
+        return None
+    if limb.use_offset:
+        offset = np.array(Quaternion(limb.offset_rotation).normalized().to_matrix())
+        turned = np.einsum("ijf,jk->ikf", turned, offset)
+    return turned

@@ -13,11 +13,10 @@ from bpy.types import Object, PoseBone, PropertyGroup, Scene
 from ..errors import ChainError, TargetError
 from ..settings import (
     BendSettings,
-    ComfortSettings,
     GoalSettings,
     KeySettings,
     MethodSettings,
-    PathSettings,
+    PostureSettings,
     ReachSettings,
     check_registered,
     settings_of,
@@ -27,8 +26,8 @@ from .armature import bones_from_tip, bones_in_line
 
 
 @dataclass(frozen=True)
-class Limb(GoalSettings, BendSettings, ComfortSettings, MethodSettings, PathSettings, KeySettings):
-    """A chain of bones, its target, and the settings of goal, solver, path and keys with their defaults.
+class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySettings):
+    """A chain of bones, its target, and the settings of goal, posture, solver and keys with their defaults.
 
     `bones` run from root to tip; the `solved` ones rotate and the others keep their pose. The tail of the last bone
     goes to `target`, to the head of its bone `subtarget`, or to the nearest point of the target's `shape`. The settings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maps of a limb as objects in the scene: an image in a plane, and a point cloud.
+"""Maps of a limb as objects in the scene: an image in a plane, and a shell in space.
 
 They are children of the armature, as maps are in its space, and so follow its transform. A limb has one map of each
 kind: a new one replaces the old.
@@ -10,19 +10,17 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Image, Material, Mesh, Object, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Color, Matrix
 from numpy.typing import NDArray
 
 from .collections import home
 
-PICTURE, CLOUD = "Map", "Reach"
-COLOURS = "Color"  # the attribute of the cloud that the viewport shows
+PICTURE, VOLUME = "Map", "Reach"
 _KEY = "ik_triangulation_map"  # custom property of the object: kind of map and tip bone
 _LEGEND = "ik_triangulation_legend"
 _OPACITY = 0.7  # of the image, so that bones behind it stay visible
-_SIZE = 0.3  # half the size of a mark, relative to the spacing of the points
-_CORNERS = np.concatenate((np.eye(3), -np.eye(3)))  # of a mark, an octahedron
-_FACES = np.array([(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)])
+_MATERIAL = f"IK Triangulation {VOLUME} #"  # how names of materials begin
+_TRANSLUCENT = 0.12  # opacity of each side of a shell, so that a character inside it stays visible
 
 
 def place_picture(
@@ -48,33 +46,37 @@ def place_picture(
     return ob
 
 
-def place_cloud(
+def place_volume(
     armature: Object,
     tip: str,
-    places: NDArray[np.float64],
-    spacing: float,
+    corners: NDArray[np.float64],
+    faces: NDArray[Any],
     colours: NDArray[np.float64],
     metrics: dict[str, NDArray[np.float64]],
     legend: str,
     scene: Scene,
     view_layer: ViewLayer,
 ) -> Object:
-    """Show points (rows of `places` in armature space, `spacing` apart) in colours (sRGB), with metrics as attributes.
+    """Show a surface of `corners` (n, 3; armature space) and quads (m, 4), translucent, that hides nothing.
 
-    Each point is a mark of six vertices, in the order of the points, with the point's values on all of them.
+    `colours` (m, 3; sRGB) are those of its faces, of which only a few may differ, as each needs a material: the
+    viewport shows translucent colours of materials only. `metrics` (n) become attributes.
     """
-    mesh = bpy.data.meshes.new(f"{CLOUD} of {tip}")
-    count = len(places)
-    corners = (places[:, None] + _CORNERS * spacing * _SIZE).reshape(-1, 3)
-    faces = (np.arange(count)[:, None, None] * len(_CORNERS) + _FACES).reshape(-1, 3)
+    mesh = bpy.data.meshes.new(f"{VOLUME} of {tip}")
     _fill(mesh, corners, faces)
-    attribute = mesh.attributes.new(COLOURS, "FLOAT_COLOR", "POINT")
-    attribute.data.foreach_set("color_srgb", _spread(np.column_stack((colours, np.ones(count)))))
-    mesh.color_attributes.active_color = attribute
+    used, numbers = np.unique(colours, axis=0, return_inverse=True)
+    for colour in used:
+        mesh.materials.append(_material(colour))
+    mesh.polygons.foreach_set("material_index", numbers.astype(np.int32).ravel())
     for name, values in metrics.items():
-        mesh.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", _spread(values))
-    mesh.materials.append(_material())
-    return _object(armature, tip, CLOUD, mesh, legend, scene, view_layer)
+        mesh.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", values.astype(np.float32))
+    ob = _object(armature, tip, VOLUME, mesh, legend, scene, view_layer)
+    ob.color = *(used[0] if len(used) else (1.0, 1.0, 1.0)), _TRANSLUCENT
+    ob.visible_shadow = False
+    # Solid shading hides what it draws over the objects, such as bones, behind translucent ones as behind all others,
+    # but what is In Front only behind what is In Front.
+    ob.show_in_front = not armature.show_in_front
+    return ob
 
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
@@ -102,40 +104,46 @@ def _object(
     if before != data:
         ob.data = data
         if isinstance(before, Mesh) and not before.users:
-            name = before.name
+            name, materials = before.name, set(before.materials)
             bpy.data.meshes.remove(before)
             data.name = name
+            bpy.data.batch_remove([each for each in materials if not each.users and each.name.startswith(_MATERIAL)])
     ob[_LEGEND] = legend
     return ob
 
 
 def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
-    """Fill a mesh with triangles in bulk: from_pydata() would loop over all of them in Python."""
+    """Fill a mesh with smooth quads in bulk: from_pydata() would loop over all of them in Python."""
     mesh.vertices.add(len(corners))
     mesh.vertices.foreach_set("co", corners.ravel())
     mesh.loops.add(faces.size)
     mesh.loops.foreach_set("vertex_index", faces.astype(np.int32).ravel())
     mesh.polygons.add(len(faces))
-    mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
+    mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, faces.shape[1], dtype=np.int32))
+    mesh.polygons.foreach_set("use_smooth", np.ones(len(faces), bool))
     mesh.update(calc_edges=True)
 
 
-def _spread(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Repeat the values of the points for all corners of their marks, as a flat array."""
-    return np.repeat(values, len(_CORNERS), axis=0).astype(np.float32).ravel()
-
-
-def _material() -> Material:
-    """Return the material that shows the colours in material preview and renders."""
-    name = f"IK Triangulation {CLOUD}"
+def _material(colour: NDArray[np.float64]) -> Material:
+    """Return the material of a colour (sRGB), translucent in every kind of shading."""
+    red, green, blue = (round(255.0 * float(part)) for part in colour)
+    name = f"{_MATERIAL}{red:02X}{green:02X}{blue:02X}"
     material = bpy.data.materials.get((name, None))
     if material is None:
         material = bpy.data.materials.new(name)
         if material.node_tree is None:  # before Blender 5
             material.use_nodes = True
+        linear = Color(colour).from_srgb_to_scene_linear()
+        material.diffuse_color = *linear, _TRANSLUCENT
+        material.surface_render_method = "BLENDED"
         nodes, links = material.node_tree.nodes, material.node_tree.links
         nodes.clear()
-        colour, output = nodes.new("ShaderNodeVertexColor"), nodes.new("ShaderNodeOutputMaterial")
-        colour.layer_name = COLOURS
-        links.new(colour.outputs["Color"], output.inputs["Surface"])
+        clear, shine, mix, output = (
+            nodes.new(f"ShaderNode{kind}") for kind in ("BsdfTransparent", "Emission", "MixShader", "OutputMaterial")
+        )
+        shine.inputs["Color"].default_value = *linear, 1.0
+        mix.inputs[0].default_value = _TRANSLUCENT
+        links.new(clear.outputs[0], mix.inputs[1])
+        links.new(shine.outputs[0], mix.inputs[2])
+        links.new(mix.outputs[0], output.inputs["Surface"])
     return material

@@ -6,12 +6,11 @@ A new setting takes three places: a row in one of these files, the panel that dr
 
 from .bend import BendSettings
 from .chain import ChainSettings
-from .comfort import ComfortSettings
 from .frames import FrameSettings
 from .goal import GoalSettings
 from .joint import JointSettings
 from .keys import KeySettings
-from .path import PathSettings
+from .posture import PostureSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
 from .reach import ReachSettings
 from .solver import SOLVER_ITEMS, MethodSettings
@@ -23,7 +22,6 @@ __all__ = [
     "TABLE",
     "BendSettings",
     "ChainSettings",
-    "ComfortSettings",
     "Exempt",
     "Flag",
     "FrameSettings",
@@ -33,7 +31,7 @@ __all__ = [
     "JointSettings",
     "KeySettings",
     "MethodSettings",
-    "PathSettings",
+    "PostureSettings",
     "ReachSettings",
     "Setting",
     "StopSettings",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The property groups that are saved with the rig: of a limb on its tip bone, of a joint on each bone."""
+"""The property groups that are saved with the rig: of a limb on its tip bone, of joint and pose on each bone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bpy.types import PoseBone, PropertyGroup
 from ..errors import SettingError
 from .bend import BendSettings
 from .chain import ChainSettings
-from .comfort import ComfortSettings
 from .frames import FrameSettings
 from .goal import GoalSettings
 from .joint import JointSettings
 from .keys import KeySettings
-from .path import PathSettings
+from .posed import IKT_PG_posed
+from .posture import PostureSettings
 from .reach import ReachSettings, StopListSettings
 from .solver import MethodSettings
 from .stop import OVERRIDABLE, IKT_PG_stop, StopSettings
@@ -26,9 +26,8 @@ LIMB_GROUPS = (
     ChainSettings,
     GoalSettings,
     BendSettings,
-    ComfortSettings,
+    PostureSettings,
     MethodSettings,
-    PathSettings,
     FrameSettings,
     ReachSettings,
     StopListSettings,
@@ -71,10 +70,12 @@ def _prepare_overrides(*_: object) -> None:
     for ob in bpy.data.objects:
         reference = ob.override_library.reference if ob.override_library else None
         for bone in (*reference.pose.bones, *ob.pose.bones) if reference is not None and reference.pose else ():
-            bone.ik_triangulation, bone.ik_triangulation_joint  # noqa: B018  asking for them makes them
+            bone.ik_triangulation, bone.ik_triangulation_joint, bone.ik_triangulation_posed  # noqa: B018  makes them
 
 
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_stop, IKT_PG_limb, IKT_PG_joint))
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(
+    (IKT_PG_stop, IKT_PG_limb, IKT_PG_joint, IKT_PG_posed)
+)
 
 
 def check_registered() -> None:
@@ -91,11 +92,15 @@ def register() -> None:
     PoseBone.ik_triangulation_joint = PointerProperty(
         name="IK Triangulation Joint", type=IKT_PG_joint, override=OVERRIDABLE
     )
+    PoseBone.ik_triangulation_posed = PointerProperty(
+        name="IK Triangulation Pose", type=IKT_PG_posed, override=OVERRIDABLE
+    )
     bpy.app.handlers.save_pre.append(_prepare_overrides)
 
 
 def unregister() -> None:
     bpy.app.handlers.save_pre.remove(_prepare_overrides)
+    del PoseBone.ik_triangulation_posed
     del PoseBone.ik_triangulation_joint
     del PoseBone.ik_triangulation
     _unregister_classes()

@@ -60,10 +60,10 @@ class ReachSettings:
         "Path",
         "Path of the tip to the target",
         items=[
+            ("ARC", "Arc", "The joints rotate from pose to pose, and the tip follows the arc of a natural reach", 1),
             ("LINE", "Straight", "The tip follows a straight line, solved by Gauss-Newton whatever the solver", 0),
-            ("ARC", "Arc", "The joints rotate from pose to pose, and the tip follows the resulting arcs", 1),
         ],
-        default="LINE",
+        default="ARC",
         name="reach_path",
         flag="--path",
     )

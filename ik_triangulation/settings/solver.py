@@ -22,7 +22,7 @@ class MethodSettings:
         "Solver",
         "Method that rotates the bones",
         items=SOLVER_ITEMS,
-        default="TRIANGULATION",
+        default="NATURAL",
         flag="--solver",
         preset=True,
     )

@@ -58,10 +58,10 @@ def test_compare_prints_a_table(run):
     code, out, said = run("compare", "FILE", "--tip", "Bone 3")
     assert code == DONE, said
     heading, lines = table_of(out)
-    assert heading == ["solver", "reached", "error", "iterations", "turns", "angle", "travel", "ms"]
+    assert heading == ["solver", "reached", "naturalness", "error", "iterations", "turns", "angle", "travel", "ms"]
     assert {line[0] for line in lines} == set(SOLVERS)
-    angles = [float(line[5]) for line in lines if line[0] != "TWO_BONE"]
-    assert angles == sorted(angles)
+    natural = [float(line[2]) for line in lines if line[0] != "TWO_BONE"]
+    assert natural == sorted(natural)
 
 
 def test_compare_sorts_by_the_cost_asked_for_and_takes_the_solvers_named(run):
@@ -71,7 +71,7 @@ def test_compare_sorts_by_the_cost_asked_for_and_takes_the_solvers_named(run):
     assert code == DONE, said
     _, lines = table_of(out)
     assert {line[0] for line in lines} == {"CCD", "FABRIK", "SIMPLEX"}
-    reached = [float(line[6]) for line in lines if line[1] == "1/1"]
+    reached = [float(line[7]) for line in lines if line[1] == "1/1"]
     assert reached == sorted(reached)
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Comparing solvers and mapping a chain: from Python, as an operator and on the command line; nothing is changed."""
 
+from math import degrees
+
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError, TargetError
 from ik_triangulation.goals import Point
@@ -19,7 +21,9 @@ from ik_triangulation.solvers.compare import compare_solvers as compare_pose
 from ..chains import GENERAL
 from ..mapped import QUICK, standard, without_time
 from ..rigs import (
+    evaluated_tip,
     nothing_lost,
+    rotate,
 )
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -43,18 +47,49 @@ def test_the_present_frame_is_compared_and_nothing_changed():
     assert rows[-1].solver == "TWO_BONE"
     assert "two" in rows[-1].refusal.lower()
     assert {(row.tasks, row.reached) for row in rows[:-1]} == {(1, 1)}
-    assert [row.total_angle for row in rows[:-1]] == sorted(row.total_angle for row in rows[:-1])
+    assert [row.naturalness for row in rows[:-1]] == sorted(row.naturalness for row in rows[:-1])
     start = chain_map.pose_of(rig, limb.bones, bpy.context.view_layer)
     there = Point(target.matrix_world.translation)
     again = compare_pose(start, there, tolerance=limb.tolerance, iterations=limb.iterations)
     assert without_time(rows) == without_time(again)
 
 
-def test_what_is_compared_is_what_a_solve_does():
+@pytest.mark.parametrize("display", ["PLAIN_AXES", "ARROWS"])
+def test_what_is_compared_is_what_a_solve_does(display):
+    """Also where the target tells an orientation."""
     rig, target = standard()
+    target.empty_display_type, target.rotation_euler = display, (0.4, 0.2, -0.3)
     row = analyse.compare(limb_of(rig, target, solver="CCD"), solvers=["CCD"])[0]
     report = solve_pose(limb_of(rig, target, solver="CCD"))
     assert (row.error, row.total_angle) == pytest.approx((report.worst.error, report.cost.total_angle), abs=1e-6)
+
+
+def test_each_frame_is_judged_by_the_reference_given_for_it():
+    rig, target = standard()
+    limb = limb_of(rig, target)
+    by_start = analyse.compare(limb, [5, 9], ["CCD"])[0].naturalness
+    turned = [Quaternion((1.0, 0.0, 0.0), 0.5)] * 3
+    rest = [Quaternion()] * 3
+    found = [analyse.compare(limb, [5, 9], ["CCD"], references=[each] * 2)[0].naturalness for each in (rest, turned)]
+    assert found[0] == pytest.approx(by_start, abs=1e-4)  # the rig is at rest
+    assert found[1] != pytest.approx(by_start, abs=1.0)
+    with nothing_lost(), pytest.raises(SettingError, match="1 references for 2 tasks"):
+        analyse.compare(limb, [5, 9], ["CCD"], references=[rest])
+
+
+def test_bends_of_an_arm_count_in_a_limb_that_may_be_one():
+    rig, target = standard()
+    rotate(rig.pose.bones["Bone 3"], Quaternion((0.0, 0.0, 1.0), 2.0))  # a wrist that is folded
+    bpy.context.view_layer.update()
+    target.animation_data_clear()
+    target.location = evaluated_tip(rig, "Bone 3")
+    bpy.context.view_layer.update()
+    stored, found = rig.pose.bones["Bone 3"].ik_triangulation, {}
+    for stored.body_part in ("NONE", "ARM", "TAIL"):
+        (row,) = analyse.compare(limb_of(rig, target), solvers=["CCD"])
+        found[stored.body_part] = row.naturalness
+    assert found["TAIL"] == pytest.approx(0.0, abs=0.1)
+    assert found["ARM"] == found["NONE"] == pytest.approx(degrees(2.0) - 60.0, abs=0.1)
 
 
 def test_several_frames_are_summed_up_and_nothing_changed():
@@ -129,7 +164,7 @@ def test_rigs_elsewhere_are_compared_where_they_are():
     ("how", "error", "message"),
     [
         ("no frames", SettingError, "There is no frame to compare at. Give one"),
-        ("unknown cost", SettingError, "Cost 'beauty' is unknown. Choose one of error"),
+        ("unknown cost", SettingError, "Cost 'beauty' is unknown. Choose one of naturalness, error"),
         ("unknown solver", SettingError, "Solver 'MAGIC' is unknown. Choose one of"),
         ("rest position", RigError, "'Rig' is in Rest Position"),
         ("no such shape", TargetError, "'Target' has no force field"),

@@ -47,7 +47,7 @@ def adjust(rig, frames, names=("Bone 1", "Bone 2")):
 def test_it_is_baked_as_before_to_where_the_target_is_now(settings):
     rig, target = baked(**settings)
     report = rebake(rig, "Bone 2")
-    assert report.solver == settings.get("solver", "TRIANGULATION")
+    assert report.solver == settings.get("solver", "NATURAL")
     assert report.tolerance == settings.get("tolerance", 1e-3)
     assert report.all_reached
     assert not report.warnings

@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import bake as baking
 from ik_triangulation.jobs import frame_solver as following
-from ik_triangulation.jobs import measure
+from ik_triangulation.jobs import measure, natural_shot
 from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
@@ -221,6 +221,8 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 STEPS = [
     (commit, "_runs"),
     (following, "solve_goal"),
+    (natural_shot, "natural_path_in_parts"),
+    (natural_shot, "reference_rotations"),
     (commit, "within_limits"),
     (commit, "replace_keys"),
     (commit, "_show"),
@@ -247,8 +249,9 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
     monkeypatch.setattr(
         module, step, broken_after(1 if step in {"solve_goal", "new_curve"} else 0, getattr(module, step))
     )
+    solver = "TRIANGULATION" if module is following else "NATURAL"
     with nothing_lost(), pytest.raises(BrokenError):
-        bake(limb(rig, target), 1, 10)
+        bake(limb(rig, target, solver=solver), 1, 10)
 
 
 SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "_runs"), (measure, "_shown")]

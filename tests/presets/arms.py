@@ -37,6 +37,7 @@ BUILT_IN = [
     "Human_Arm_(Hinge)",
     "Human_Leg",
     "Human_Leg_(Hinge)",
+    "Neck",
     "Robot_Arm",
     "Spine",
     "Spine_(Shared)",

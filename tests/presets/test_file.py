@@ -117,7 +117,10 @@ BAD = {
         "'from_straight' of 'elbow' is not true",
     ),
     "two that repeat": ({"joints": [ELBOW | {"repeats": True}] * 2}, "more than one joint repeats"),
-    "an unknown solver": ({"joints": [ELBOW], "settings": {"solver": "MAGIC"}}, "'solver' is not one of TRIANGULATION"),
+    "an unknown solver": (
+        {"joints": [ELBOW], "settings": {"solver": "MAGIC"}},
+        "'solver' is not one of NATURAL, TRIANGULATION",
+    ),
     "an unknown setting": (
         {"joints": [ELBOW], "settings": {"target": "Cup"}},
         "'settings' has an unknown entry 'target'",

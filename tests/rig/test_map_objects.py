@@ -4,49 +4,72 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Color
 
 from ik_triangulation.maps import in_scene as mapping
+from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.rig.map_objects import CLOUD, COLOURS, PICTURE, shown_map
+from ik_triangulation.rig.map_objects import PICTURE, VOLUME, shown_map
 
 from ..mapped import BONES, FAST, rig_in_space
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def test_the_cloud_has_its_colours_and_metrics_on_its_points():
+def values(mesh, name):
+    numbers = np.empty(len(mesh.vertices), np.float32)
+    mesh.attributes[name].data.foreach_get("value", numbers)
+    return numbers
+
+
+def test_the_shell_has_its_metrics_on_its_corners_and_a_few_colours_on_its_faces():
     rig = rig_in_space()
-    mapped = mapping.volume_in_scene(rig, BONES, "CCD", resolution=5, iterations=10, metric="travel", scale="HUE")
+    mapped = mapping.volume_in_scene(rig, BONES, "CCD", resolution=7, iterations=10, metric="travel", scale="HUE")
     mesh, made = mapped.shown.data, mapped.made
     assert mesh.validate() is False
-    colour = mesh.color_attributes.active_color
-    assert (colour.name, colour.domain, colour.data_type) == (COLOURS, "POINT", "FLOAT_COLOR")
-    values = np.empty(len(mesh.vertices) * 4, np.float32)
-    colour.data.foreach_get("color_srgb", values)
-    assert np.allclose(values.reshape(-1, 6, 4)[:, 0, :3], made.colours("travel", "HUE"), atol=1e-3)
     for name in METRICS:
         attribute = mesh.attributes[name]
         assert (attribute.domain, attribute.data_type) == ("POINT", "FLOAT")
-        numbers = np.empty(len(mesh.vertices), np.float32)
-        attribute.data.foreach_get("value", numbers)
-        assert np.allclose(numbers.reshape(-1, 6), made.metric(name)[:, None], atol=1e-5)
+        assert made.metric(name).min() - 1e-5 <= values(mesh, name).min()
+        assert values(mesh, name).max() <= made.metric(name).max() + 1e-5
+    travel, ends = values(mesh, "travel"), made.ends("travel")
+    materials = [material.diffuse_color[:3] for material in mesh.materials]
+    assert 3 < len(materials) <= 10
+    for face in mesh.polygons:
+        share = (travel[list(face.vertices)].mean() - ends[0]) / (ends[1] - ends[0])
+        wanted = SCALES["HUE"](np.array([np.clip(np.rint(9.0 * share) / 9.0, 0.0, 1.0)]))[0]
+        shown = Color(materials[face.material_index]).from_scene_linear_to_srgb()
+        assert np.abs(np.array(shown) - wanted).max() < 0.02
+
+
+def test_the_shell_hides_nothing_in_any_kind_of_shading():
+    rig = rig_in_space()
+    for rig.show_in_front in (True, False):
+        shown = mapping.volume_in_scene(rig, BONES, resolution=4, metric="reached").shown
+        assert shown.show_in_front is not rig.show_in_front  # else it hides the bones
+    (material,) = shown.data.materials
+    assert shown.color[3] == pytest.approx(material.diffuse_color[3]) == pytest.approx(0.12)
+    assert material.surface_render_method == "BLENDED"
+    (mix,) = [node for node in material.node_tree.nodes if node.type == "MIX_SHADER"]
+    assert mix.inputs[0].default_value == pytest.approx(0.12)
+    assert mix.inputs[1].links[0].from_node.type == "BSDF_TRANSPARENT"
 
 
 def test_a_new_map_takes_the_place_of_the_old_one():
     rig = rig_in_space()
     first = mapping.map_in_scene(rig, BONES, **FAST, size=8).shown
-    cloud = mapping.volume_in_scene(rig, BONES, resolution=3).shown
+    shell = mapping.volume_in_scene(rig, BONES, resolution=3).shown
     rig.pose.bones["Bone 0"].location = (1.0, 0.0, 0.0)
     before = first.matrix_basis.copy()
     with nothing_more():
         assert mapping.map_in_scene(rig, BONES, **FAST, size=10).shown == first
-        assert mapping.volume_in_scene(rig, BONES, resolution=4).shown == cloud
+        assert mapping.volume_in_scene(rig, BONES, resolution=4).shown == shell
     assert (first.matrix_basis.translation - before.translation).length > 0.5
-    assert (first.data.size[0], cloud.data.name) == (10, "Reach of Bone 2")
+    assert (first.data.size[0], shell.data.name) == (10, "Reach of Bone 2")
     other = mapping.map_in_scene(rig, BONES[:2], **FAST, size=8).shown
     assert other != first
     assert shown_map(rig, "Bone 2", PICTURE) == first
-    assert shown_map(rig, "Bone 1", CLOUD) is None
+    assert shown_map(rig, "Bone 1", VOLUME) is None
 
 
 def nothing_more():
@@ -63,7 +86,8 @@ def nothing_more():
 
 
 def counts():
-    return {name: len(getattr(bpy.data, name)) for name in ("objects", "images", "meshes", "materials")}
+    assert all(material.users for material in bpy.data.materials)
+    return {name: len(getattr(bpy.data, name)) for name in ("objects", "images", "meshes")}
 
 
 def test_a_map_follows_its_armature_into_its_collection_and_leaves_the_selection():

@@ -72,6 +72,9 @@ def test_a_limb_made_in_python_has_the_defaults_of_the_sidebar(name, addon):
 def test_a_function_that_takes_settings_has_their_defaults(function, group):
     taken = inspect.signature(function).parameters
     rows = {name: row for name, row in settings_of(group).items() if name in taken}
+    if function is solve:  # a chain without a rig has no pose made by hand, and its speed is part of its contract
+        assert taken["solver"].default == "TRIANGULATION"
+        del rows["solver"]
     assert rows
     for name, row in rows.items():
         assert taken[name].default in {inspect.Parameter.empty, row.default}, (
@@ -92,7 +95,7 @@ def test_an_operator_that_takes_settings_has_their_defaults(operator, group, add
 
 @pytest.fixture(scope="module")
 def drawn(addon):
-    """All properties that some panel draws, for limb, stops, joints of every kind and source, and maps."""
+    """All properties that some panel draws, for limb, stops, joints of every kind and source, maps and solvers."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     other, obstacles = chain_rig(2, name="Other"), bpy.data.collections.new("Obstacles")
     rig = chain_rig(3)
@@ -103,7 +106,8 @@ def drawn(addon):
     joint.source = "OWN"
     for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
         found |= drawn_now()
-    return found
+    limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
+    return found | drawn_now()
 
 
 def drawn_now():

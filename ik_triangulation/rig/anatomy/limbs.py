@@ -44,7 +44,7 @@ SPINE = LimbKind(
     row=True,
     turning=frozenset({"spine", "trunk"}),
 )
-NECK = LimbKind("NECK", "Spine", ("neck", "head"), row=True, turning=frozenset({"neck", "head"}))
+NECK = LimbKind("NECK", "Neck", ("neck", "head"), row=True, turning=frozenset({"neck", "head"}))
 TAIL = LimbKind("TAIL", "Tail", ("tail",), row=True)
 LIMB_KINDS = {kind.name: kind for kind in (ARM, LEG, FINGER, SPINE, NECK, TAIL)}
 
@@ -108,7 +108,8 @@ class Body:
             first = {part.part: name for name, part in reversed(parts.items())}
             bones = tuple(name for name, part in parts.items() if kind.row or first[part.part] == name)
             if bones[-1] == names[-1] and len(bones) > 1 and self._is_limb(kind, bones):
-                return BodyLimb(kind, parts[names[-1]].side, bones, parts[names[-1]].part in kind.turning)
+                turns = parts[names[-1]].part in kind.turning | NECK.turning
+                return BodyLimb(kind, parts[names[-1]].side, bones, turns)
         return None
 
     def _is_limb(self, kind: LimbKind, bones: Sequence[str]) -> bool:
@@ -117,6 +118,8 @@ class Body:
         if kind is FINGER and said[0] == "finger":
             finger = self._best(FINGER, self._parts[bones[0]].side, bones[0])
             return finger is not None and finger.bones[0] == bones[0] and set(said) == {"finger"}
+        if kind is SPINE and said[0] in kind.parts:  # it may go on to the head
+            return set(said) <= {*kind.parts, *NECK.parts}
         if kind.row:
             return set(said) <= set(kind.parts)
         return said == ("clavicle", *ARM.parts) if said[0] == "clavicle" else said == (*kind.parts, "toe")[: len(said)]

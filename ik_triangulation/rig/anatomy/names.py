@@ -32,7 +32,7 @@ PARTS = {
     "toe": "toe toes toebase ball bigtoe heel rtoe rhoof hindtoe rpalm metatarsal metatarsals つま先 爪先 足先 かかと",
     "hips": "hips pelvis rootx torso cog centerofmass 下半身 腰 センター グルーブ",
     "spine": "spine back lowerback upperback vertebra vertebrae",
-    "trunk": "chest upperchest chestlower chestupper ribcage thorax abdomen abdomenlower abdomenupper belly waist "
+    "trunk": "ab chest upperchest chestlower chestupper ribcage thorax abdomen abdomenlower abdomenupper belly waist "
     "spinelower spinemiddle spineupper 上半身",
     "neck": "neck necklower neckupper 首",
     "head": "head 頭",

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import bpy
 import numpy as np
-from bpy.types import FCurve
+from bpy.types import Action, FCurve
 
 from ...kinematics.arrays import Array
-from ..keyframes.arrays import enum_number
+from ..keyframes.arrays import KeyArrays, enum_number, put_keys
 
 _FEW = 120  # times, for which calls of FCurve.evaluate() take less time than arrays do
 _SAME = 1e-4  # frames; Blender takes a time nearer to a keyframe for the keyframe's
@@ -25,7 +26,7 @@ def values_at(curves: Sequence[FCurve], times: Array) -> Array:
     Constant, linear and Bezier keyframes are evaluated together; curves with any others one time after the other.
     """
     values = np.empty((len(curves), len(times)))
-    alike: dict[bytes, tuple[_Segments, list[int], list[Array]]] = {}
+    together = _Together(times)
     for number, curve in enumerate(curves):
         points = curve.keyframe_points
         kinds = np.empty(len(points), np.uint8)
@@ -36,21 +37,74 @@ def values_at(curves: Sequence[FCurve], times: Array) -> Array:
         keys = _pairs(points, "co")
         curved = bool((kinds[:-1] == _BEZIER).any())
         left, right = (_pairs(points, "handle_left"), _pairs(points, "handle_right")) if curved else (keys, keys)
+        together.add(number, kinds, keys, left, right)
+    together.evaluate(values)
+    return values
+
+
+def values_of_keys(keyed: Sequence[tuple[FCurve, KeyArrays]], times: Array) -> Array:
+    """Return the values (curves, times) that F-curves would have with other keyframes than theirs, in float64.
+
+    Those with more than constant, linear and Bezier keyframes are evaluated by Blender, on a copy of the action.
+    """
+    values, odd = np.empty((len(keyed), len(times))), []
+    together = _Together(times)
+    for number, (curve, keys) in enumerate(keyed):
+        kinds, (first, last) = keys["interpolation"], keys["co"][[0, -1], 0]
+        inside = curve.extrapolation == "CONSTANT" or (first <= times.min() and times.max() <= last)
+        if _PLAIN[kinds].all() and inside and not len(curve.modifiers):
+            together.add(number, kinds, *(keys[name].T.astype(np.float64) for name in _PLACES))
+        else:
+            odd.append(number)
+    together.evaluate(values)
+    for action in {keyed[number][0].id_data for number in odd}:
+        copy = action.copy()
+        try:
+            copies = {curve.as_pointer(): own for curve, own in zip(*map(_curves_in, (action, copy)), strict=True)}
+            for number in odd:
+                curve, keys = keyed[number]
+                if curve.id_data == action:
+                    own = copies[curve.as_pointer()]
+                    put_keys(own, keys)
+                    values[number] = [own.evaluate(time) for time in times.tolist()]
+        finally:
+            bpy.data.actions.remove(copy)
+    return values
+
+
+def _curves_in(action: Action) -> list[FCurve]:
+    """Return all F-curves of an action, which are in the same order in a copy."""
+    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+    return [curve for bag in bags for curve in bag.fcurves]
+
+
+class _Together:
+    """Curves that are evaluated at the same times: those keyed together are evaluated as one."""
+
+    def __init__(self, times: Array) -> None:
+        self._times = times
+        self._alike: dict[bytes, tuple[_Segments, list[int], list[Array]]] = {}
+
+    def add(self, number: int, kinds: Array, keys: Array, left: Array, right: Array) -> None:
+        """Add a curve: interpolation, and times and values (2, keyframes) of its keyframes and handles."""
         # Curves keyed together have their keyframes and handles at the same times.
         shape = b"".join(part.tobytes() for part in (keys[0], left[0], right[0], kinds))
-        if shape not in alike:
-            alike[shape] = _Segments(keys[0], left[0], right[0], kinds, times), [], []
-        _, numbers, levels = alike[shape]
+        if shape not in self._alike:
+            self._alike[shape] = _Segments(keys[0], left[0], right[0], kinds, self._times), [], []
+        _, numbers, levels = self._alike[shape]
         numbers.append(number)
         levels.append(np.array((keys[1], left[1], right[1])))
-    for segments, numbers, levels in alike.values():
-        values[numbers] = segments.values(*np.stack(levels, axis=1))
-    return values
+
+    def evaluate(self, values: Array) -> None:
+        """Write the values into the rows of the curves' numbers."""
+        for segments, numbers, levels in self._alike.values():
+            values[numbers] = segments.values(*np.stack(levels, axis=1))
 
 
 _BEZIER, _LINEAR, _CONSTANT = (enum_number("interpolation", name) for name in ("BEZIER", "LINEAR", "CONSTANT"))
 _PLAIN = np.zeros(256, bool)
 _PLAIN[[_BEZIER, _LINEAR, _CONSTANT]] = True
+_PLACES = ("co", "handle_left", "handle_right")
 
 
 def _has_only_keys(curve: FCurve, times: Array) -> bool:

@@ -25,11 +25,14 @@ _LOOKS = ("empty_display", "field")  # beginnings of the properties of a target'
 _AGREE = 1e-5  # difference that single precision explains, relative to the largest element or distance
 
 
-def read_keyed(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float]) -> Samples | None:
+def read_keyed(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], simple: bool = False
+) -> Samples | None:
     """Return the samples of a limb at `frames`; None unless F-curves tell all of its motion.
 
     The rotations of the solved bones are those of the first frame. The same is read of the properties as they are now
     and compared with what `view_layer` shows; if parents or bones move, three frames of a temporary scene are compared.
+    With `simple` none is made, and these are not read.
     """
     if limb.obstacle_objects:
         return None
@@ -41,6 +44,8 @@ def read_keyed(limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence
     if not are_proper(read[0]) or not all(np.isfinite(each).all() for each in read):
         return None  # reading by evaluation names the frame
     if not _agrees(limb, view_layer.depsgraph, _matrices(limb, motion.at_present()), 0):
+        return None
+    if motion.compound and simple:
         return None
     if motion.compound:
         some = {0, len(frames) // 2, len(frames) - 1}

@@ -8,7 +8,9 @@ from mathutils import Matrix
 
 from ...kinematics.arrays import Array
 from ...kinematics.batch.algebra import matrices
+from ...kinematics.batch.euler_arrays import euler_quaternions
 from ..armature import FLAT, LARGEST, SMALLEST
+from ..rotation import NO_AXIS
 
 
 def from_matrix(matrix: Matrix) -> Array:
@@ -74,6 +76,24 @@ def rotation_matrices(values: Array, mode: str) -> Array:
         return matrices(np.concatenate((np.where(length > 0.0, np.cos(angle), 1.0)[None], axis * scale)))
     turns = [_about("XYZ".index(letter), values["XYZ".index(letter)]) for letter in mode]
     return products(turns[2], products(turns[1], turns[0]))
+
+
+def rotation_quaternions(values: Array, mode: str) -> Array:
+    """Return unit quaternions (4, frames) of channel values (4 or 3, frames) in a rotation mode.
+
+    Values that say no rotation are read as rest, as rotation_from() does.
+    """
+    if mode not in {"QUATERNION", "AXIS_ANGLE"}:
+        return euler_quaternions(values, mode)
+    numbers = values if mode == "QUATERNION" else values[1:]
+    length = np.sqrt((numbers * numbers).sum(0))
+    known = length > (0.0 if mode == "QUATERNION" else NO_AXIS)
+    unit = np.divide(numbers, length, out=np.zeros_like(numbers), where=known)
+    if mode == "QUATERNION":
+        unit[0] = np.where(known, unit[0], 1.0)
+        return unit
+    half = np.where(known, values[0], 0.0) / 2.0
+    return np.concatenate((np.cos(half)[None], np.sin(half) * unit))
 
 
 def _about(axis: int, angles: Array) -> Array:

@@ -10,6 +10,7 @@ _MODULES = (
     "limbs",
     "result",
     "goal",
+    "posture",
     "joints",
     "solver",
     "bake",

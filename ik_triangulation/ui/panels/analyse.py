@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Analyze: maps of the cost of reaching, and the legends of their colours."""
+"""Analyze: the space that a limb reaches, maps of the cost of reaching, and the legends of their colours."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from ...rig.map_objects import CLOUD, PICTURE, legend_of, shown_map
+from ...rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
 from ..context import active_bone
-from ..operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
+from ..operators.map import (
+    POSE_OT_ik_triangulation_map,
+    POSE_OT_ik_triangulation_map_volume,
+    POSE_OT_ik_triangulation_show_reach,
+)
 from .layout import LimbPanel, paragraph
+
+_METRIC, _SHARE = slice(None, -1), slice(-1, None)  # lines of the legend of a volume
 
 
 class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
@@ -17,6 +23,9 @@ class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         settings, bone = context.scene.ik_triangulation_map, active_bone(context)
+        column.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
+        _draw_legend(column, bone, VOLUME, context, _SHARE)
+        column.separator()
         for name in ("metric", "scale", "tolerance"):
             column.prop(settings, name)
         column.separator()
@@ -26,19 +35,17 @@ class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
         _draw_legend(column, bone, PICTURE, context)
         column.separator()
         column.prop(settings, "resolution")
-        column.operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="POINTCLOUD_DATA")
-        if _draw_legend(column, bone, CLOUD, context):
-            column.prop(context.space_data.shading, "color_type", text="Viewport")
+        column.operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
+        _draw_legend(column, bone, VOLUME, context, _METRIC)
 
 
-def _draw_legend(column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context) -> bool:
-    """Draw the legend of the limb's map; return False if there is no map."""
+def _draw_legend(
+    column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context, lines: slice = slice(None)
+) -> None:
+    """Draw the legend of the limb's map, or some of its lines, if there is one."""
     ob = shown_map(bone.id_data, bone.name, kind)
-    if ob is None:
-        return False
-    for line in legend_of(ob).splitlines():
+    for line in legend_of(ob).splitlines()[lines] if ob else ():
         paragraph(column, line, context, "COLOR")
-    return True
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_analyse,))

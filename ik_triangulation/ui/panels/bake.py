@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake over a range of frames, with the subpanels Keys and Smoothness."""
+"""Bake over a range of frames, with the subpanel Keys."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -45,15 +45,10 @@ class VIEW3D_PT_ik_triangulation_bake(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
 
 
-class BakePanel(LimbPanel):
-    """Base of the subpanels of Bake."""
-
+class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
+    bl_label = "Keys"
     bl_parent_id = "VIEW3D_PT_ik_triangulation_bake"
     bl_options = {"DEFAULT_CLOSED"}
-
-
-class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
-    bl_label = "Keys"
 
     def draw(self, context: Context) -> None:
         column = self.column(context)
@@ -69,23 +64,9 @@ class VIEW3D_PT_ik_triangulation_keys(BakePanel, Panel):
             paragraph(within, f"Within {REDUCED:.1%} of the reach", context, "INFO")
 
 
-class VIEW3D_PT_ik_triangulation_smoothness(BakePanel, Panel):
-    bl_label = "Smoothness"
-
-    def draw(self, context: Context) -> None:
-        column = self.column(context)
-        limb = active_bone(context).ik_triangulation
-        choice(column, limb, "start_from", context)
-        smooth = column.column()
-        smooth.active = limb.finish
-        smooth.prop(limb, "smooth")
-        smooth.prop(limb, "smoothing", slider=True)
-
-
 register, unregister = bpy.utils.register_classes_factory(
     (
         VIEW3D_PT_ik_triangulation_bake,
         VIEW3D_PT_ik_triangulation_keys,
-        VIEW3D_PT_ik_triangulation_smoothness,
     )
 )

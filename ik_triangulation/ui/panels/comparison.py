@@ -17,11 +17,14 @@ from ..operators.comparison import (
 )
 from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
 
-_COLUMNS = ("reached", "error", "turns", "total_angle", "travel", "seconds")
+_MEASURED = ("reached", "naturalness", "error", "turns", "total_angle", "travel", "seconds")
 
 
 class VIEW3D_UL_ik_triangulation_duel(UIList):
-    """List of solvers, best first: an icon if all frames were reached, and the measure they are sorted by."""
+    """List of solvers, best first: an icon if all frames were reached, and the measure they are sorted by.
+
+    A wide sidebar has room for the frames reached and the time as well, which their units tell from it.
+    """
 
     use_filter_show = False
 
@@ -43,7 +46,8 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         line.label(text=solver_label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
         if row.refusal:
             return
-        for name in _COLUMNS if is_wide(context) else () if is_narrow(context) else (data.by,):
+        columns = ("reached", data.by, "seconds") if is_wide(context) else () if is_narrow(context) else (data.by,)
+        for name in dict.fromkeys(columns):
             value = line.row()
             value.alignment = "RIGHT"
             value.label(text=_value(row, name, context.scene))
@@ -81,7 +85,7 @@ def _draw_row(column: UILayout, row: PropertyGroup, context: Context) -> None:
     """Draw all measures of a solver, one per line."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
-    for name in _COLUMNS:
+    for name in _MEASURED:
         line = lines.split(factor=0.5)
         line.label(text=row.bl_rna.properties[name].name)
         line.label(text=_value(row, name, context.scene))
@@ -94,6 +98,8 @@ def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
         return f"{value} of {row.tasks}"
     if name in {"error", "travel"}:
         return distance_text(value, scene)
+    if name == "naturalness":
+        return f"{value:.1f}°"
     if name == "total_angle":
         return f"{degrees(value):.0f}°"
     return f"{1e3 * value:.3g} ms" if name == "seconds" else str(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Goals of the limb besides reaching: Goal (orientation, pole target) and Comfort (effort, rest pose, obstacles)."""
+"""Goal: the part of the target that is reached, orientation and pole target."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -35,28 +35,4 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
             column.prop(limb, "pole_weight", slider=True)
 
 
-class VIEW3D_PT_ik_triangulation_comfort(LimbPanel, Panel):
-    bl_label = "Comfort"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        column = self.column(context)
-        limb = active_bone(context).ik_triangulation
-        column.prop(limb, "effort_weight", slider=True)
-        column.prop(limb, "rest_weight", slider=True)
-        near = column.column()
-        near.active = limb.rest_weight > 0.0
-        near.prop(limb, "rest_pose")
-        column.separator()
-        choice(column, limb, "obstacles", context)
-        if limb.obstacles is not None:
-            column.prop(limb, "obstacle_margin")
-            column.prop(limb, "obstacle_weight", slider=True)
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (
-        VIEW3D_PT_ik_triangulation_goal,
-        VIEW3D_PT_ik_triangulation_comfort,
-    )
-)
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_goal,))

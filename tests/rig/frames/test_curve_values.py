@@ -3,10 +3,12 @@
 
 from random import Random
 
+import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.rig.frames.curve_values import values_at
+from ik_triangulation.rig.frames.curve_values import values_at, values_of_keys
+from ik_triangulation.rig.keyframes.arrays import get_keys
 
 from ...rigs import curves_of, empty, key_location
 
@@ -79,3 +81,20 @@ def test_curves_that_lead_on_beyond_their_keyframes_do_so():
 def test_few_times_are_those_of_blender_bit_by_bit():
     curves, times = curves_of(key_location(empty(), (1, 5, 9))), np.array([1.0, 2.5, 30.0])
     assert np.array_equal(values_at(curves, times), one_by_one(curves, times))
+
+
+@pytest.mark.parametrize("kinds", [KINDS, ("SINE", "ELASTIC")])
+@pytest.mark.parametrize("more", ["nothing", "a modifier", "linear extrapolation"])
+@pytest.mark.parametrize("seed", range(3))
+def test_values_of_other_keys_are_those_a_curve_would_have_with_them(kinds, more, seed):
+    (one, last), (other, _) = keyed_randomly(Random(seed), kinds), keyed_randomly(Random(seed + 9), KINDS)
+    curves = [curves_of(ob) for ob in (one, other)]
+    for curve in (*curves[0], *curves[1]):
+        if more == "a modifier":
+            curve.modifiers.new("CYCLES")
+        elif more == "linear extrapolation":
+            curve.extrapolation = "LINEAR"
+    times, actions = times_around(last), len(bpy.data.actions)
+    found = values_of_keys(list(zip(curves[1], map(get_keys, curves[0]), strict=True)), times)
+    assert np.abs(found - one_by_one(curves[0], times)).max() <= 2e-4
+    assert len(bpy.data.actions) == actions

@@ -15,6 +15,7 @@ from ik_triangulation.rig.frames.transforms import (
     from_matrix,
     products,
     rotation_matrices,
+    rotation_quaternions,
     to_matrix,
 )
 
@@ -50,6 +51,20 @@ def test_rotations_of_every_mode_are_those_of_blender(mode):
     read = rotation_matrices(values, mode)
     for k in range(FRAMES):
         assert matrix_close(Matrix(read[..., k].tolist()), rotation_from(mode, values[:, k]).to_matrix(), 1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_quaternions_of_every_mode_are_those_of_blender_and_rest_where_there_is_none(mode):
+    random = Random(mode)
+    count = 3 if len(mode) == 3 else 4
+    values = np.array([[random.uniform(-2.0, 2.0) for _ in range(FRAMES)] for _ in range(count)])
+    values[:, 3] = 0.0
+    read = rotation_quaternions(values, mode)
+    assert read[:, 3].tolist() == [1.0, 0.0, 0.0, 0.0]
+    for k in {*range(FRAMES)} - {3}:
+        wanted = rotation_from(mode, values[:, k])
+        assert abs(np.dot(read[:, k], wanted)) == pytest.approx(1.0, abs=1e-6)
+        assert np.linalg.norm(read[:, k]) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_an_axis_of_no_length_turns_nothing_and_a_quaternion_of_none_is_no_number():

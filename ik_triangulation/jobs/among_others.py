@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Single frames of an animated target, solved with those around the present one: they are what a bake keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bpy.types import Scene, ViewLayer
+
+from ..cooperative import finished
+from ..kinematics import Pose
+from ..rig.armature import Bones
+from ..rig.frames.keyed_reading import read_keyed
+from ..rig.frames.samples import Samples
+from ..rig.frames.sampling import Sample
+from ..rig.limb import Limb, saved_range
+from .frame_solver import NATURAL, SolvedFrame, at_frame
+from .natural_shot import LEAST_IN_CYCLE, solve_naturally
+
+_AROUND = 12  # frames on either side
+_SAME = 1e-5  # difference of matrices that rounding explains
+
+
+def solve_among_others(
+    limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer
+) -> SolvedFrame | None:
+    """Solve the present frame as a bake over the limb's range would; None where it has to be solved alone.
+
+    That is where the target is dragged off its animation, or does not move by F-curves, outside the limb's range, and
+    for a published method.
+    """
+    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
+    if limb.solver != NATURAL or stored is None or limb.influence != 1.0:
+        return None
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    number, rest = divmod(now.frame - first, step)
+    count = (last - first) // step + 1
+    if rest or not 0 <= number < count or count < 2:
+        return None
+    ends = read_keyed(limb, scene, view_layer, [first, first + step * (count - 1)], simple=True)
+    if ends is None:
+        return None
+    numbers = _window(int(number), count, is_closed=count >= LEAST_IN_CYCLE and _ends_alike(ends))
+    frames = [first + step * each for each in numbers]
+    samples = read_keyed(limb, scene, view_layer, frames, simple=True)
+    at = numbers.index(int(number))
+    if samples is None or not _moves(samples) or not _is_at(samples, at, now):
+        return None
+    shot = finished(solve_naturally(limb, bones, samples, scene, part_from=numbers[0]))
+    return None if shot is None else _from_present(shot[at], now, at_frame(now, bones))
+
+
+def _from_present(solved: SolvedFrame, now: Sample, pose: Pose) -> SolvedFrame:
+    """Return a solved frame with its cost counted from the present pose."""
+    goal, solution = solved.goal, solved.solution
+    for i, (joint, rotation) in enumerate(zip(pose.chain.joints, solution.pose.rotations, strict=True)):
+        if joint.freedom.moves and rotation != pose.rotations[i]:
+            pose.put(i, rotation)
+    error = (goal.target.closest(pose.tip) - pose.tip).length
+    solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
+    return SolvedFrame(now, goal, solution, pose)
+
+
+def _window(number: int, count: int, is_closed: bool) -> list[int]:
+    """The numbers of the frames around one, of so many; in a lap, whose last frame is its first, round its end."""
+    around = range(number - _AROUND, number + _AROUND + 1)
+    if is_closed and count - 1 > 2 * _AROUND:
+        return [number if each == number else each % (count - 1) for each in around]
+    return [each for each in around if 0 <= each < count]
+
+
+def _ends_alike(ends: Samples) -> bool:
+    motions = (ends.worlds, ends.bases, ends.targets, ends.poles)
+    return all(each is None or np.abs(each[..., -1] - each[..., 0]).max() <= _SAME for each in motions)
+
+
+def _moves(samples: Samples) -> bool:
+    return any(each.shape[-1] > 1 for each in (samples.worlds, samples.bases, samples.targets))
+
+
+def _is_at(samples: Samples, at: int, now: Sample) -> bool:
+    """Tell whether the frame of that index is the present one as it is shown."""
+    there: Sample = samples[at]
+    pairs: Sequence = ((there.target, now.target), (there.rig.world, now.rig.world), (there.rig.base, now.rig.base))
+    # Of a frozen matrix, as those of a live limb are, numpy makes an array only through a copy.
+    apart = max(float(np.abs(np.array(a.copy()) - np.array(b.copy())).max()) for a, b in pairs)
+    size = max(1.0, float(np.abs(np.array(now.target.copy())).max()))
+    return apart <= _SAME * size and (there.pole is None) == (now.pole is None)

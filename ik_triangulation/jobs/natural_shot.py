@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All frames of a limb solved together by the natural solver, near the pose that was made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from bpy.types import Scene
+from mathutils import Quaternion
+
+from ..cooperative import Work
+from ..goals.batch import OrientTask, PlaceTask, PoleTask, Task
+from ..kinematics import Pose
+from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States, Tree
+from ..kinematics.batch.algebra import compose, rotate_back
+from ..kinematics.batch.states import joined
+from ..motion.easing import ease
+from ..motion.knots import KnotMethod
+from ..motion.mending import avoidable_jumps, calmer, hasty_in, mend, track_without_jumps
+from ..motion.shots import Shot, Tracked
+from ..motion.tracking import meet_missed
+from ..motion.turns import leaps_of, ways_of
+from ..motion.unwinding import unwind
+from ..rig.armature import Bones
+from ..rig.frames.samples import Samples
+from ..rig.limb import Limb
+from ..rig.reference import reference_rotations
+from ..solvers.natural import natural_path_in_parts
+from .frame_solver import solver_settings
+from .shot import ShotProblem, SolvedShot
+
+_SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
+_BONES = 2  # joints of a limb without an end
+LEAST_IN_CYCLE = 8  # frames
+_FALLBACK = "GAUSS_NEWTON"  # that looks for frames that are missed
+
+
+def solve_naturally(
+    limb: Limb, bones: Bones, samples: Samples, scene: Scene, part_from: int | None = None
+) -> Work[SolvedShot | None]:
+    """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
+
+    `part_from` is the number of the first frame if these are part of a longer path.
+    """
+    problem = ShotProblem(limb, bones, samples)
+    if not problem.fits:
+        return None
+    tree, frames, tasks, settings = problem.tree, problem.frames(), problem.tasks, solver_settings(limb)
+    reference = reference_of_joints(problem, limb, scene)
+    fps = scene.render.fps / scene.render.fps_base / _spacing(samples.frames)
+    count, cyclic = len(samples), part_from is None and closes(tree, frames, tasks, reference)
+    own = np.arange(count - cyclic)
+    goals = [task.take(own) for task in tasks]
+    given = _columns(reference, own)
+    is_limb = settings.form.has_end or len(tree.joints) == _BONES
+    states, _, possible, held = yield from natural_path_in_parts(
+        tree,
+        frames.take(own),
+        goals,
+        given,
+        settings.form,
+        fps=fps,
+        smoothing=limb.smoothing,
+        cyclic=cyclic,
+        first=part_from or 0,
+    )
+    if cyclic:
+        possible = np.append(possible, possible[0])
+        states = joined([states, states.take([0]).like(frames.take([count - 1]))])
+    yield
+    ways = ways_of(tree, frames, tasks)
+    last = states.take([count - 1]) if count - 1 in held else None
+    shot = Shot(tree, frames, tasks, states.take([0]), last, ways, leaps_of(ways))
+    path = Tracked(shot, States(states.angles, states.balls, frames.held, frames.root, frames.place))
+    missed = np.flatnonzero(~path.met & possible)
+    if len(missed) or len(avoidable_jumps(shot, path)):
+        begun = tree.rotations(shot.first)[:, :, 0]
+        first = Pose(problem.start.chain, problem.base_at(0), list(map(Quaternion, begun)))
+        settings = replace(settings, solver=_FALLBACK)
+        method = KnotMethod(tree, tasks, first, problem.base_at, problem.goal_at, settings)
+        if len(missed):
+            yield from meet_missed(shot, path, missed, method, limb.seed)
+        if not is_limb:
+            yield from unwind(shot, path, method, limb.seed)
+        if len(avoidable_jumps(shot, path)):
+            yield from mend(shot, path, method, limb.seed)
+        if len(avoidable_jumps(shot, path)) and not is_limb:
+            # A chain that winds up comes so far from its reference that another branch is nearer to that.
+            path = calmer(shot, path, (yield from track_without_jumps(shot, method, limb.seed)))
+        yield from ease(shot, path, hasty_in(shot, path))
+    return SolvedShot(problem, path, {})
+
+
+def reference_of_joints(problem: ShotProblem, limb: Limb, scene: Scene) -> Numbers:
+    """Rotations of the joints (n, 4, F or 1) that somebody made by hand."""
+    rows = {name: row for row, name in enumerate(limb.bones)}
+    of_bones = reference_rotations(limb, problem.samples.frames, scene)
+    return of_bones[[rows[joint.name] for joint in problem.start.chain.joints]]
+
+
+def closes(tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers) -> bool:
+    """Tell whether the last frame asks for the same as the first one, so that the path is a cycle."""
+    if len(frames) < LEAST_IN_CYCLE:
+        return False
+    if np.abs(reference[..., -1] - reference[..., 0]).max() > _SAME:
+        return False
+    return all(_is_same(first, last, tree.size) for first, last in _ends(frames, tasks))
+
+
+def _ends(frames: States, tasks: Sequence[Task]) -> Iterator[tuple[Numbers, Numbers]]:
+    """Goals of the first and the last frame, seen from the root, lengths in units of what is the same."""
+    root, place = frames.root, frames.place
+    for task in tasks:
+        if isinstance(task, PlaceTask):
+            seen = rotate_back(root, task.target.place - place)
+        elif isinstance(task, PoleTask):
+            seen = rotate_back(root, task.location - place)
+        elif isinstance(task, OrientTask):
+            seen = compose(root.swapaxes(0, 1), task.rotation).reshape(9, -1) * task.length
+        else:
+            seen = rotate_back(root, task.direction) * task.length
+        yield seen[:, 0], seen[:, -1]
+
+
+def _is_same(first: Numbers, last: Numbers, size: float) -> bool:
+    return bool(np.abs(first - last).max() <= _SAME * size)
+
+
+def _columns(reference: Numbers, frames: Indices) -> Numbers:
+    return reference if reference.shape[-1] == 1 else reference[..., frames]
+
+
+def _spacing(frames: Sequence[float]) -> float:
+    """Mean distance of the frames."""
+    return max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else 1.0

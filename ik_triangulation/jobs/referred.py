@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames solved from where the limb's solver starts: the natural one from the pose that somebody made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bpy.types import Scene
+from mathutils import Quaternion
+
+from ..kinematics import Locked
+from ..rig.armature import Bones
+from ..rig.frames.sampling import Sample
+from ..rig.limb import Limb
+from ..rig.reference import reference_rotations
+from .frame_solver import NATURAL, SolvedFrame, follow
+
+
+def solve_frames(
+    limb: Limb, bones: Bones, samples: Sequence[Sample], scene: Scene, begun: bool = False
+) -> Iterator[SolvedFrame]:
+    """Solve one sample after the other, as follow() does, from the reference if the solver is the natural one."""
+    begins = referred(limb, bones, samples, scene)
+    for now, solved in zip(samples, follow(limb, bones, begins, begun), strict=True):
+        yield solved._replace(now=now)
+
+
+def referred(limb: Limb, bones: Bones, samples: Sequence[Sample], scene: Scene) -> Iterator[Sample]:
+    """Yield the samples as the solver starts from them.
+
+    For the natural solver that is the reference, in place of the animated rotations of the bones that turn.
+    """
+    if limb.solver != NATURAL:
+        yield from samples
+        return
+    rotations = reference_rotations(limb, [now.frame for now in samples], scene)
+    turning = [not isinstance(freedom, Locked) for freedom in bones.freedoms]
+    for k, now in enumerate(samples):
+        column = k if rotations.shape[-1] > 1 else 0
+        channels = [
+            each._replace(rotation=Quaternion(rotations[row, :, column])) if turns else each
+            for row, (turns, each) in enumerate(zip(turning, now.rig.channels, strict=True))
+        ]
+        yield now._replace(rig=now.rig._replace(channels=channels))

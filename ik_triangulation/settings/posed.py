@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The memory of a bone's pose that is saved with the rig: no setting, and shown nowhere."""
+
+from typing import Any
+
+from bpy.props import FloatVectorProperty, StringProperty
+from bpy.types import PropertyGroup
+
+from .stop import OVERRIDABLE
+
+_HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
+
+
+class IKT_PG_posed(PropertyGroup):
+    """Rotation channels of a bone before a limb was posed and as they were written last, both in rotation `mode`.
+
+    The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
+    evaluated.
+    """
+
+    __annotations__ = {
+        "mode": StringProperty(name="Mode", description="Rotation mode of the values", **_HIDDEN),
+        "before": FloatVectorProperty(
+            name="Before", description="Rotation before the limb was posed", size=4, **_HIDDEN
+        ),
+        "written": FloatVectorProperty(name="Written", description="Rotation as written last", size=4, **_HIDDEN),
+    }
