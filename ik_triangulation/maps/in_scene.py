@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
-from ..rig.map_objects import PICTURE, place_cloud, place_picture
+from ..rig.map_objects import PICTURE, place_picture, place_volume
 from ..solvers import SolverSettings
 from .chain_map import pose_of
 from .images import show_image
 from .legend import in_words, with_strip
-from .metric_map import METRICS, MetricMap, check_shown, map_plane, map_pose
+from .metric_map import METRICS, MetricMap, check_shown, coloured, map_plane, map_pose
+from .shell import shell_around
 from .volume import VolumeMap, map_volume
 
 _VIEWER = Vector((0.0, -1.0, 1.0))  # direction from which pictures are readable, above or in front, world space
+_REACHED = (0.35, 0.7, 0.95)  # sRGB, of a shell that shows nothing else
+_COLOURS = 10  # of a shell that shows a metric
 
 
 class Mapped(NamedTuple):
@@ -84,19 +88,30 @@ def volume_in_scene(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
-    """Show all points that the chain reaches, on a grid with `resolution` points across its reach, as coloured marks.
+    """Show a translucent shell around all points that the chain reaches, of a grid with `resolution` points across it.
 
-    Solutions are refined (finish=True), so that a point without a mark is out of reach; `tolerance` is a share of the
-    reach. The mesh has the metrics as attributes. An earlier one of the same limb is replaced. Raises an IKError that
-    names the culprit; then, and if it is stopped, nothing has changed.
+    Solutions are refined (finish=True), so that points outside the shell are out of reach; `tolerance` is a share of
+    the reach. The colours show the metric at the points below the surface, or, where that is "reached", nothing. The
+    mesh has the metrics as attributes. An earlier one of the same limb is replaced. Raises an IKError that names the
+    culprit; then, and if it is stopped, nothing has changed.
     """
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     start = pose_of(armature, bones, view_layer)
     settings = SolverSettings(solver=solver, iterations=iterations, seed=seed)
     made = yield from map_volume.steps(start, settings, resolution=resolution, tolerance=tolerance)
-    ends, metrics = made.ends(metric), {name: made.metric(name) for name in METRICS}
-    more = " and more" if metrics[metric].max(initial=0.0) > ends[1] else ""
-    words = f"{in_words(metric, scale, *ends)}{more}\n{made.coverage:.1f} % of the points are reached"
-    shown = made.places, made.spacing, made.colours(metric, scale), metrics, words
-    return Mapped(place_cloud(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)
+    shell = shell_around(made.distances, made.first, made.spacing)
+    metrics = {name: shell.spread(made.metric(name)) for name in METRICS}
+    words = [f"{made.coverage:.1f} % of the points are reached"]
+    if metric == "reached":
+        colours = np.tile(_REACHED, (len(shell.faces), 1))
+    else:
+        least, most = made.ends(metric)
+        middles = metrics[metric][shell.faces].mean(1)
+        step = (most - least) / (_COLOURS - 1)
+        rounded = least + step * np.rint((middles - least) / step) if step > 0.0 else middles
+        colours = coloured(rounded, scale, least, most)
+        more = " and more" if made.metric(metric).max(initial=0.0) > most else ""
+        words.insert(0, f"{in_words(metric, scale, least, most)}{more}")
+    shown = shell.corners, shell.faces, colours, metrics, "\n".join(words)
+    return Mapped(place_volume(armature, bones_in_line(armature, bones)[-1], *shown, scene, view_layer), made)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ..goals import Point
+from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
@@ -83,7 +83,7 @@ def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings)
     for number, place in enumerate(asked.targets.T):
         pose = start.copy()
         pose.project()
-        own = take_own_steps(pose, Point(Vector(place)), asked.tolerance, settings)
+        own = take_own_steps(pose, Goal(Point(Vector(place)), (), asked.tolerance), settings)
         cost = pose.cost
         rows.append((own.error, own.steps, cost.turns, cost.total_angle, cost.travel))
         poses.append(pose.rotations)

@@ -16,7 +16,7 @@ from ..kinematics.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
 from .grid import Grid
 from .many_targets import solve_targets
-from .metric_map import Metrics, check_shown, coloured, ends_of, metrics_from, metrics_of, numbers_of, reach_of
+from .metric_map import Metrics, ends_of, metrics_from, metrics_of, numbers_of, reach_of
 from .npy import write_npy
 
 _MOST = 95.0  # percent
@@ -27,13 +27,17 @@ class VolumeMap:
     """Targets that were reached, rows of x, y, z in armature space, and their metrics.
 
     They are `spacing` apart on a grid, of which `targets` are in the ball of the chain's reach. `metrics` are as those
-    of a MetricMap, an entry for each target reached.
+    of a MetricMap, an entry for each target reached. `distances` (n, n, n) of this grid, with one cell more at each
+    side, are those from the nearest place that was found or, outside the ball, from the ball [Blender units]; 0 where
+    targets are reached. The centre of its first cell is `first`.
     """
 
     places: Numbers
     metrics: Metrics
     targets: int
     spacing: float
+    distances: Numbers
+    first: Numbers
 
     @property
     def coverage(self) -> float:
@@ -51,11 +55,6 @@ class VolumeMap:
         """
         values = self.metric(metric)
         return ends_of(metric, float(np.percentile(values, _MOST, method="higher")) if len(values) else 0.0)
-
-    def colours(self, metric: str = "iterations", scale: str = "HUE") -> NDArray[np.float64]:
-        """Return a colour for each target reached, sRGB in 0..1. Raises SettingError for an unknown metric or scale."""
-        check_shown(metric, scale)
-        return coloured(self.metric(metric), scale, *self.ends(metric))
 
     def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
         """Write rows of x, y, z and a metric to a file as numpy.load() reads it. Raises OSError, SettingError."""
@@ -88,14 +87,23 @@ def map_volume(
         metrics = Metrics(*map(np.array, zip(*rows, strict=True)))
     reached = np.asarray(metrics.reached)
     found = Metrics(*(values[reached] for values in metrics))
-    return VolumeMap(targets[reached], found, len(targets), 2.0 * reach / resolution)
+    spacing = 2.0 * reach / resolution
+    distances = (np.linalg.norm(_cells(resolution, 1), axis=-1) - 1.0) * reach
+    distances[1:-1, 1:-1, 1:-1][inside] = np.where(reached, 0.0, metrics.error * reach)
+    first = np.array(root) - (reach + 0.5 * spacing)
+    return VolumeMap(targets[reached], found, len(targets), spacing, distances, first)
 
 
 def _grid(resolution: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the centres of those cells of the cube -1..1 that lie in its inscribed ball (n, 3), and these cells."""
     if resolution < 1:
         raise SettingError(f"A resolution of {resolution} makes no map. Give it a number from 1 up.")
-    at = (np.arange(resolution) + 0.5) / resolution * 2.0 - 1.0
-    cells = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1)
+    cells = _cells(resolution)
     inside: NDArray[np.bool_] = np.linalg.norm(cells, axis=-1) <= 1.0
     return cells[inside], inside
+
+
+def _cells(resolution: int, more: int = 0) -> NDArray[np.float64]:
+    """Return the centres (n, n, n, 3) of the cells of the cube -1..1, and of so many more at each side."""
+    at = (np.arange(-more, resolution + more) + 0.5) / resolution * 2.0 - 1.0
+    return np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1)

@@ -16,7 +16,7 @@ from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult
 from .overlay import clear_ghosts, show_ghost
 
-MEASURES = ("total_angle", "error", "turns", "travel", "iterations", "seconds")
+MEASURES = ("naturalness", "total_angle", "error", "turns", "travel", "iterations", "seconds")
 _GHOST = "Duel"
 
 
@@ -40,6 +40,10 @@ class IKT_PG_duel_row(PropertyGroup):
 
     tasks: IntProperty(name="Frames", description="Number of frames solved")
     reached: IntProperty(name="Reached", description="Number of frames reached")
+    naturalness: FloatProperty(
+        name="Naturalness",
+        description="Mean turn of the joints off the present pose, plus bends that bodies do not make; 0 is best",
+    )
     error: FloatProperty(name="Distance", description="Largest remaining distance between tip and target")
     iterations: IntProperty(name="Iterations", description="Solver iterations, including those of Finish")
     turns: IntProperty(name="Turns", description="Number of joint rotations")

@@ -28,6 +28,7 @@ MAPPING = (
     (_OPERATOR + "live*", "sidebar.html#live"),
     (_OPERATOR + "duel*", "sidebar.html#solver-duel"),
     (_OPERATOR + "map*", "solvers.html#metric-maps"),
+    (_OPERATOR + "show_reach", "solvers.html#what-a-limb-reaches"),
     (_OPERATOR + "joint*", "joints.html"),
     (_OPERATOR + "preset*", "joints.html"),
     (_OPERATOR + "offset*", "goals.html"),

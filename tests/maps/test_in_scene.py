@@ -15,9 +15,13 @@ from ik_triangulation.goals import Point
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.chain_map import pose_of
 from ik_triangulation.maps.colours import SCALES
-from ik_triangulation.rig.map_objects import CLOUD, PICTURE, legend_of, shown_map
+from ik_triangulation.rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
 from ik_triangulation.solvers import solve
-from ik_triangulation.ui.operators.map import POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume
+from ik_triangulation.ui.operators.map import (
+    POSE_OT_ik_triangulation_map,
+    POSE_OT_ik_triangulation_map_volume,
+    POSE_OT_ik_triangulation_show_reach,
+)
 
 from ..mapped import BONES, FAST, rig_in_space
 from ..rigs import nothing_lost, random_rotation
@@ -133,6 +137,10 @@ def begun(cls, rig, **given):
 
 
 BOTH = pytest.mark.parametrize("cls", [POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume])
+EVERY = pytest.mark.parametrize(
+    "cls",
+    [POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume, POSE_OT_ik_triangulation_show_reach],
+)
 
 
 @BOTH
@@ -149,7 +157,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
     assert any(
         re.fullmatch(rf"Mapping: [1-9]\d* of {of}\. Esc or right click: cancel", text or "") for text in recorder.texts
     )
-    kind = PICTURE if cls is POSE_OT_ik_triangulation_map else CLOUD
+    kind = PICTURE if cls is POSE_OT_ik_triangulation_map else VOLUME
     ob = shown_map(rig, "Bone 2", kind)
     if kind == PICTURE:
         pixels = ob.data.pixels[:]
@@ -159,7 +167,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
         assert len(mapping.volume_in_scene(rig, BONES, resolution=4).shown.data.vertices) == count
 
 
-@BOTH
+@EVERY
 def test_esc_leaves_nothing(cls, monkeypatch):
     monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
     rig = rig_in_space()
@@ -195,11 +203,12 @@ def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     assert bpy.ops.pose.ik_triangulation_map(size=10) == {"FINISHED"}
     assert shown_map(rig, "Bone 2", PICTURE).data.size[0] == 10
     assert bpy.ops.pose.ik_triangulation_map_volume() == {"FINISHED"}
-    cloud = shown_map(rig, "Bone 2", CLOUD)
-    colours, share = legend_of(cloud).splitlines()
+    shell = shown_map(rig, "Bone 2", VOLUME)
+    colours, share = legend_of(shell).splitlines()
     assert re.fullmatch(r"Turns: 0 \(blue\) to \d+ \(red\)( and more)?", colours)
     assert re.fullmatch(r"[\d.]+ % of the points are reached", share)
-    assert f"{len(cloud.data.vertices) // 6} of 32 points are reached" in capfd.readouterr().out
+    assert f"({share.split()[0]} %)" in capfd.readouterr().out
+    assert shell.data.attributes["turns"].domain == "POINT"
 
 
 def test_the_command_line_writes_what_is_reached(tmp_path, capsys):

@@ -19,34 +19,34 @@ from ..rigs import chain_rig, configure, empty
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def test_a_cloud_marks_what_is_reached_and_nothing_else():
+def test_the_points_are_those_that_are_reached_and_no_others():
     rig = rig_in_space()
     mapped = mapping.volume_in_scene(rig, BONES, "TRIANGULATION", resolution=6)
     bpy.context.view_layer.update()
-    made, mesh = mapped.made, mapped.shown.data
+    made = mapped.made
     assert 0 < len(made.places) < made.targets
-    corners = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", corners)
-    centres = corners.reshape(-1, 6, 3).mean(axis=1)
-    assert np.allclose(centres, made.places, atol=1e-6)
     target = empty()
-    for centre in centres[:: max(1, len(centres) // 12)]:
-        target.location = mapped.shown.matrix_world @ Vector(centre)
+    for place in made.places[:: max(1, len(made.places) // 12)]:
+        target.location = mapped.shown.matrix_world @ Vector(place)
         limb = Limb.from_bones(rig, BONES, target, tolerance=0.03)
         assert solve_pose(limb).all_reached
     missed = (made.targets - len(made.places)) / made.targets
     assert made.coverage == pytest.approx(100.0 * (1.0 - missed))
+    corners = np.array([corner.co for corner in mapped.shown.data.vertices])
+    away = np.linalg.norm(corners[:, None] - made.places, axis=-1).min(1)
+    assert away.max() < made.spacing * 3.0**0.5, "the shell is not around the points"
 
 
-def test_a_limb_that_reaches_nothing_has_an_empty_cloud():
+def test_a_limb_that_reaches_nothing_has_an_empty_shell():
     rig = chain_rig(2)
     for bone in rig.pose.bones:
         bone.lock_ik_y = bone.lock_ik_z = True
         bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, 0.0, 0.001
     configure(rig, "Bone 1", chain_count=2)
-    mapped = mapping.volume_in_scene(rig, ["Bone 0", "Bone 1"], resolution=3, tolerance=1e-4)
-    assert len(mapped.made.places) == len(mapped.shown.data.vertices) == 0
-    assert mapped.made.coverage == 0.0
+    for metric in ("reached", "travel"):
+        mapped = mapping.volume_in_scene(rig, BONES[:2], resolution=3, tolerance=1e-4, metric=metric)
+        assert len(mapped.made.places) == len(mapped.shown.data.vertices) == 0
+        assert mapped.made.coverage == 0.0
 
 
 @pytest.mark.parametrize("resolution", [1, 2, 7])

@@ -18,7 +18,7 @@ from .fights import TIP, fight, standard
 pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
 
 
-@pytest.mark.parametrize("by", ["total_angle", "travel", "error"])
+@pytest.mark.parametrize("by", ["naturalness", "total_angle", "travel", "error"])
 def test_every_solver_has_a_row_as_compare_says_and_nothing_is_changed(by):
     rig, _ = standard()
     with nothing_lost():

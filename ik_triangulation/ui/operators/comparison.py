@@ -10,6 +10,7 @@ from ...cooperative import Job
 from ...jobs.bake import frames_from, solve_pose
 from ...jobs.compare import compare
 from ...rig.limb import saved_range
+from ...solvers import SOLVERS
 from ...solvers.compare import SolverResult
 from ..comparison import clear_comparison, show_comparison, solver_label
 from ..context import active_armature, active_bone, active_limb, cannot_solve
@@ -43,7 +44,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
     def report_result(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
         show_comparison(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
-        if best.reached and not any(row.turns for row in result):
+        if best.reached and not any(row.turns for row in result if not SOLVERS[row.solver].whole):
             self.report(
                 {"WARNING"}, "The limb is already at its target. Move the target or the limb, or compare a range"
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Map and Map Volume: show the cost of reaching each point around the limb, in a plane or in space."""
+"""Show Reach, Map and Map Volume: the space that a limb reaches, and the cost of reaching each point around it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +13,8 @@ from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSet
 from ...settings import given
 from ..context import active_armature, active_bone, active_chain
 from .job import JobOperator
+
+_RESOLUTION = 20  # of Show Reach: points across the reach; about a second for an arm
 
 
 def _settings(operator: Operator, context: Context, names: Sequence[str]) -> dict[str, Any]:
@@ -47,17 +49,38 @@ class POSE_OT_ik_triangulation_map(JobOperator):
         return {"FINISHED"}
 
 
-class POSE_OT_ik_triangulation_map_volume(JobOperator):
-    bl_idname = "pose.ik_triangulation_map_volume"
-    bl_label = "Map Volume"
-    bl_description = (
-        "Mark all points that the limb reaches within its joint limits, colored by the cost of reaching them"
-    )
-
-    __annotations__ = given(SpaceMapSettings)
+class _VolumeOperator(JobOperator):
+    """Base of the operators that show the space that a limb reaches."""
 
     doing = "Mapping"
     parts = "points"
+
+    def report_result(self, context: Context, result: Mapped) -> set[str]:
+        made = result.made
+        points = f"{len(made.places)} of {made.targets} points"
+        self.report({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_show_reach(_VolumeOperator):
+    bl_idname = "pose.ik_triangulation_show_reach"
+    bl_label = "Show Reach"
+    bl_description = "Show the space that the limb reaches within its joint limits, as a translucent shell"
+
+    def job(self, context: Context, seconds: float) -> Job[Mapped]:
+        how = {"seed": active_bone(context).ik_triangulation.seed, "resolution": _RESOLUTION, "metric": "reached"}
+        where = {"scene": context.scene, "view_layer": context.view_layer}
+        return volume_in_scene.steps(active_armature(context), active_chain(context), **how, **where)
+
+
+class POSE_OT_ik_triangulation_map_volume(_VolumeOperator):
+    bl_idname = "pose.ik_triangulation_map_volume"
+    bl_label = "Map Volume"
+    bl_description = (
+        "Show the space that the limb reaches within its joint limits, colored by the cost of reaching its surface"
+    )
+
+    __annotations__ = given(SpaceMapSettings)
 
     def job(self, context: Context, seconds: float) -> Job[Mapped]:
         stored = active_bone(context).ik_triangulation
@@ -66,15 +89,7 @@ class POSE_OT_ik_triangulation_map_volume(JobOperator):
         given = _settings(self, context, IN_SPACE)
         return volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
 
-    def report_result(self, context: Context, result: Mapped) -> set[str]:
-        space, made = context.space_data, result.made
-        if space is not None and space.type == "VIEW_3D":
-            space.shading.color_type = "VERTEX"  # otherwise the colours are not visible
-        points = f"{len(made.places)} of {made.targets} points"
-        self.report({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
-        return {"FINISHED"}
-
 
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume)
+    (POSE_OT_ik_triangulation_show_reach, POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume)
 )

@@ -39,7 +39,7 @@ def test_a_solver_that_refuses_the_limb_has_no_ghost_and_cannot_be_applied():
     assert not ghost._ghosts
     with nothing_lost(), pytest.raises(RuntimeError, match=r"[Tt]wo"):
         bpy.ops.pose.ik_triangulation_duel_apply()
-    assert rig.pose.bones[TIP].ik_triangulation.solver == "TRIANGULATION"
+    assert rig.pose.bones[TIP].ik_triangulation.solver == "NATURAL"
 
 
 def test_without_a_target_there_is_no_duel():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pressed, a map becomes an image in the scene."""
 
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -9,8 +11,13 @@ from ik_triangulation.maps import chain_map
 from ik_triangulation.maps import properties as map_properties
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
+from ik_triangulation.rig.map_objects import VOLUME, legend_of, shown_map
 
 from ...mapped import pixels, standard
+from ...presets.arms import arm
 from ...rigs import (
     nothing_lost,
     select,
@@ -62,6 +69,46 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
 
 
+def human_arm(preset="Human Arm"):
+    rig, bones = arm()
+    apply_preset(rig, bones, read_preset(find_preset(preset)))
+    bpy.ops.object.mode_set(mode="POSE")
+    select(rig, *bones)
+    rig.data.bones.active = rig.data.bones[bones[-1]]
+    return rig, bones
+
+
+def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capfd):
+    rig, _ = human_arm()
+    settings = bpy.context.scene.ik_triangulation_map
+    settings.resolution, settings.metric, settings.tolerance, settings.finish = 3, "travel", 1e-5, False
+    assert bpy.ops.pose.ik_triangulation_show_reach() == {"FINISHED"}
+    shell = shown_map(rig, "hand", VOLUME)
+    (share,) = legend_of(shell).splitlines()
+    assert float(share.split()[0]) > 60.0
+    assert f"({share.split()[0]} %)" in capfd.readouterr().out
+    assert len(shell.data.materials) == 1
+    with nothing_lost():
+        bpy.ops.pose.ik_triangulation_show_reach()
+    assert [ob for ob in rig.children if "Reach" in ob.name] == [shell]
+    assert bpy.context.mode == "POSE"
+    assert bpy.context.view_layer.objects.active == rig
+
+
+def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd):
+    human_arm("Human Arm (Hinge)")  # of whose places most are missed without Finish
+    bpy.context.scene.ik_triangulation_map.size = 24
+
+    def share(operator, **given):
+        assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")(**given) == {"FINISHED"}
+        return float(re.search(r"([\d.]+) %", capfd.readouterr().out)[1])
+
+    assert share("map") == pytest.approx(share("map", iterations=100, solver="GAUSS_NEWTON"), abs=1.0)
+    assert share("map") > share("map", finish=False) + 20.0
+    assert share("map_volume") == pytest.approx(share("show_reach"), abs=3.0)
+
+
+@pytest.mark.parametrize("operator", ["map", "map_volume", "show_reach"])
 @pytest.mark.parametrize(
     ("how", "message"),
     [
@@ -69,11 +116,10 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
         ("no armature", "Select an armature"),
         ("edit mode", "Leave Edit Mode first"),
         ("rest position", "'Rig' is in Rest Position"),
-        ("refused", "IK Triangulation: .*two"),
         ("too long", "Chain length 9"),
     ],
 )
-def test_what_cannot_be_pressed_says_why_and_leaves_no_image(how, message):
+def test_what_cannot_be_pressed_says_why_and_leaves_nothing(how, message, operator):
     rig, _ = standard(3)
     if how == "no bone":
         rig.data.bones.active = None
@@ -87,4 +133,10 @@ def test_what_cannot_be_pressed_says_why_and_leaves_no_image(how, message):
     elif how == "too long":
         rig.pose.bones["Bone 2"].ik_triangulation.chain_count = 9
     with nothing_lost(), pytest.raises(RuntimeError, match=message):
-        bpy.ops.pose.ik_triangulation_map(size=8, solver="TWO_BONE" if how == "refused" else "CCD")
+        getattr(bpy.ops.pose, f"ik_triangulation_{operator}")()
+
+
+def test_a_solver_that_refuses_the_limb_says_so_and_leaves_no_image():
+    standard(3)
+    with nothing_lost(), pytest.raises(RuntimeError, match=r"IK Triangulation: .*two"):
+        bpy.ops.pose.ik_triangulation_map(size=8, solver="TWO_BONE")

@@ -8,7 +8,7 @@ from ...layouts import drawn
 from .states import panel, standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-BAKE, KEYS, SMOOTHNESS = panel("_bake"), panel("_keys"), panel("_smoothness")
+BAKE, KEYS = panel("_bake"), panel("_keys")
 
 
 def test_the_range_of_the_scene_is_shown_greyed_out():
@@ -44,10 +44,3 @@ def test_the_tolerance_that_is_taken_where_none_is_set_is_told():
     assert any("of the reach" in text for text in drawn(KEYS))
     standard(reduce=True, reduce_tolerance=0.1)
     assert not any("of the reach" in text for text in drawn(KEYS))
-
-
-def test_smoothing_needs_finish():
-    standard(finish=False)
-    assert {"start_from", "(smooth)", "(smoothing)"} <= set(drawn(SMOOTHNESS))
-    standard(finish=True)
-    assert {"smooth", "smoothing"} <= set(drawn(SMOOTHNESS))

@@ -25,7 +25,7 @@ def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(
     said = drawn(MAIN, width)
     columns = [
         ["Target"][: width > 200],
-        ["Triangulation"][: width == 500],
+        ["Natural"][: width == 500],
         ["Cyclic Coordinate Descent"][: width == 500],
     ]
     row = ["enabled", "Bone 1", *columns[0], *columns[1], "live"]

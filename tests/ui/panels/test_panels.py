@@ -146,23 +146,22 @@ def test_every_panel_draws(build, system):
 
 def test_what_does_not_count_is_greyed_out_or_not_there():
     _, _, limb = standard()
-    main, goal, comfort = MAIN, panel("_goal"), panel("_comfort")
+    main, goal, posture = MAIN, panel("_goal"), panel("_posture")
     solver, baking = panel("_solver"), panel("_bake")
     assert drawn(main)[-6:] == ["Limb to Bone 3", "target", "chain_count", "use_selected", "solve", "live"]
     assert drawn(goal) == [
         "influence", "shape", "use_offset", "offset_set", "orientation", "orient_weight", "pole_target",
     ]  # fmt: skip
-    assert drawn(comfort) == ["effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
+    assert drawn(posture) == ["smoothing", "effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
     assert drawn(solver)[-2:] == ["finish", "seed"]
     assert drawn(baking)[:3] == ["use_scene_range", "(frame_start)", "(frame_end)"]
     assert "(reduce_tolerance)" in drawn(panel("_keys"))
-    assert "smooth" in drawn(panel("_smoothness"))
     limb.use_selected, limb.orientation, limb.rest_weight = True, "NONE", 0.5
     limb.finish = limb.use_scene_range = False
     limb.pole_target, limb.obstacles = empty("Pole"), bpy.data.collections.new("Crates")
     assert "(chain_count)" in drawn(main)
     assert drawn(goal)[-4:] == ["(orient_weight)", "pole_target", "pole_angle", "pole_weight"]
-    assert drawn(comfort)[2:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
+    assert drawn(posture)[3:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
     assert drawn(solver)[-2:] == ["iterations", "finish"]
     assert drawn(baking)[1:3] == ["frame_start", "frame_end"]
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Show Reach comes first, and each legend is below the button that it explains."""
+
+import bpy
+import pytest
+
+from ik_triangulation.ui.panels.analyse import VIEW3D_PT_ik_triangulation_analyse as PANEL
+
+from ...layouts import drawn
+from ...mapped import rig_in_space
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def below(name, said):
+    return said[said.index(name) + 1 :]
+
+
+def test_show_reach_is_at_the_top_and_says_how_much_is_reached():
+    rig_in_space()
+    assert drawn(PANEL)[0] == "show_reach"
+    bpy.ops.pose.ik_triangulation_show_reach()
+    said = drawn(PANEL)
+    assert below("show_reach", said)[0].endswith("% of the points are reached")
+    assert below("map_volume", said) == []
+
+
+def test_the_colours_of_a_volume_are_explained_below_its_button():
+    rig_in_space()
+    bpy.ops.pose.ik_triangulation_map_volume(resolution=5, metric="travel")
+    said = drawn(PANEL)
+    assert below("map_volume", said)[0].startswith("Travel: 0% (blue) to")
+    assert sum("are reached" in text for text in said) == 1
