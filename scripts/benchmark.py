@@ -14,6 +14,11 @@ python scripts/benchmark.py live [--bones N ...]                a dragged target
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
+python scripts/benchmark.py natural FOLDER [--clips N]          recorded motion solved again by + and Bake beside
+                                 [--rows ...] [--solver KEY]    Blender's IK, with and without a pole
+python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joints of a leg that lifts and squats
+python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
+                                 [--solver KEY]                 + and Bake beside Blender's IK
 """
 
 import sys
@@ -24,11 +29,11 @@ from environment import enter
 
 def main():
     enter("test")
-    from benchmarks import arms, bake, live, map, mocap, overlay, panel, paths, ranges, reach
+    from benchmarks import arms, bake, lifts, live, map, mocap, natural, overlay, panel, paths, postures, ranges, reach
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, paths, reach, ranges, arms, map, live, overlay, panel, mocap):
+    for benchmark in (bake, paths, lifts, reach, ranges, arms, map, live, overlay, panel, mocap, natural, postures):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

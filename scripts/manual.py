@@ -13,7 +13,7 @@ from environment import enter
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, PAGES = ROOT / "docs", ROOT / "ik_triangulation" / "pages"
-ORDER = ("first_bake", "sidebar", "goals", "joints", "baking", "solvers", "command_line", "python")
+ORDER = ("first_bake", "sidebar", "goals", "posture", "joints", "baking", "solvers", "command_line", "python")
 _LINK = re.compile(r'<a href="(\w+)\.md(#[\w-]*)?">(.*?)</a>', re.DOTALL)
 _IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
 _PAGE = """<!doctype html>

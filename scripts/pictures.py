@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documentation's pictures of the real Blender window: docs/panel.png, docs/bake.gif and docs/solvers/*.png.
+"""The documentation's pictures: docs/demo.*, docs/postures.png, docs/panel.png and docs/solvers/*.png.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
-A picture is a file in scripts/windowed/pictures; all of them if none is named. What it needs is what scripts/window.py
-needs, and the exit codes are the same.
+All of them if none is named. The demo's and the postures are rendered, which takes minutes; the others are files in
+scripts/windowed/pictures and show the real Blender window. What these need is what scripts/window.py needs, and the
+exit codes are the same.
 """
 
 import shutil
@@ -16,11 +17,12 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-KNOWN = ("bake", "panel", "solvers")
+RENDERED, WINDOWED = ("demo", "postures"), ("panel", "solvers")
+KNOWN = RENDERED + WINDOWED
 
 
 def main():
-    parser = ArgumentParser(description="The documentation's pictures of the real Blender window.")
+    parser = ArgumentParser(description="The documentation's pictures.")
     parser.add_argument("pictures", nargs="*", default=KNOWN, metavar="PICTURE", help=", ".join(KNOWN))
     parser.add_argument("--output", type=Path, default=ROOT / "docs", help="where to write; docs by default")
     add_chroot(parser)
@@ -28,15 +30,48 @@ def main():
     unknown = sorted(set(arguments.pictures) - set(KNOWN))
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}; there are {', '.join(KNOWN)}")
-    enter("blender")
-    modules = [f"scripts.windowed.pictures.{name}" for name in arguments.pictures]
+    rendered, windowed = ([name for name in arguments.pictures if name in kind] for kind in (RENDERED, WINDOWED))
+    enter("demo" if rendered else "blender")
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name in rendered:
+        render(name, arguments.output)
+    if windowed:
+        show(windowed, arguments.chroot, arguments.output)
+    print(f"Wrote {arguments.output}")
+
+
+def render(name, output):
+    """Render pictures of scenes made for them."""
+    import bpy
+    from demo import bake_all, make_scene
+    from stage import film, peers
+
+    import ik_triangulation
+
+    ik_triangulation.register()
+    try:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        if name == "postures":
+            peers.picture(output / "postures.png")
+        else:
+            actors = make_scene()
+            bake_all(actors)
+            film.set_up(actors)
+            film.strips(output / "demo.png")
+            film.move(output / "demo.webp")
+    finally:
+        ik_triangulation.unregister()  # Blender 4.5 crashes when it ends with a command line still registered
+
+
+def show(names, chroot, output):
+    """Take pictures of the real window."""
+    modules = [f"scripts.windowed.pictures.{name}" for name in names]
     with TemporaryDirectory() as made:
-        failed = play(modules, arguments.chroot, Path(made))
+        failed = play(modules, chroot, Path(made))
         if failed:
             kept = shutil.copytree(made, ROOT / "dist/pictures", dirs_exist_ok=True)
             sys.exit(f"Failed: {', '.join(failed)}; what there is of the pictures is in {kept}")
-        shutil.copytree(made, arguments.output, dirs_exist_ok=True)
-    print(f"Wrote {arguments.output}")
+        shutil.copytree(made, output, dirs_exist_ok=True)
 
 
 if __name__ == "__main__":

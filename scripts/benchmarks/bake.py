@@ -3,6 +3,8 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from gc import collect
 from math import degrees
 from pathlib import Path
@@ -10,7 +12,7 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from . import bounds, scenes
+from . import arm_scene, bounds, scenes
 from .scenes import REACH, Scene, empty_file, make_chain, make_skin, make_target, outside_in_blender
 
 __all__ = ["REACH", "make_chain", "make_skin", "make_target"]  # used by other benchmarks
@@ -27,6 +29,7 @@ class Row(NamedTuple):
     title: str
     make: Callable[[int, int], Scene]
     sizes: tuple[tuple[int, int], ...] = SIZES
+    stored: bool = False  # in settings on bones, for which the extension is enabled
 
 
 ROWS = {
@@ -35,6 +38,8 @@ ROWS = {
     "mixed": Row("shoulder, elbow, wrist, knuckle", scenes.limited(scenes.MIXED), SIZES[:2]),
     "hinges": Row("hinges below the root", scenes.limited(scenes.HINGES), SIZES[:2]),
     "root": Row("root bone animated", scenes.moving_root, SIZES[:1]),
+    "arm": Row("an arm that + made, no limits", arm_scene.arm(limits=False), ((3, 250), (3, 2000)), stored=True),
+    "arm-limits": Row("the same with limits", arm_scene.arm(limits=True), ((3, 250), (3, 2000)), stored=True),
     "others": Row("the same with 300 other bones", scenes.root_and_others, SIZES[:1]),
     "mesh": Row("beside 10,000 vertices", scenes.skinned(10_000), SIZES[:1]),
     "heavy": Row("beside 200,000 vertices", scenes.skinned(200_000), SIZES[:1]),
@@ -65,8 +70,13 @@ def bake_blender(scene, frames):
     """Bake with Blender's own IK constraint; return the seconds it took."""
     import bpy
 
-    constraint = scene.bones[-1].constraints.new("IK")
-    constraint.target, constraint.chain_count = scene.target, scene.count
+    constraint = scene.bones[-2 if scene.stored else -1].constraints.new("IK")
+    constraint.target, constraint.chain_count = scene.target, scene.count - scene.stored
+    if scene.stored:  # the hand turns as the target, and the IK is that of the bones before it, up to the wrist
+        constraint.target = wrist = bpy.data.objects.new("Wrist", None)
+        bpy.context.scene.collection.objects.link(wrist)
+        wrist.parent, wrist.location = scene.target, (0.0, -scene.bones[-1].length, 0.0)
+        scene.bones[-1].constraints.new("COPY_ROTATION").target = scene.target
     started = perf_counter()
     bpy.ops.nla.bake(
         frame_start=1,
@@ -87,6 +97,8 @@ def limb_of(scene, **settings):
     from ik_triangulation.rig.limb import Limb
 
     settings = {"tolerance": TOLERANCE * REACH, **settings}
+    if scene.stored:
+        return replace(Limb.of(scene.bones[-1]), **settings)
     return Limb.from_tip(scene.ob, scene.bones[-1].name, scene.target, scene.count, **settings)
 
 
@@ -142,17 +154,18 @@ def beside(row, size, methods, rounds):
 
     every = {PEER: bake_blender} | methods
     times, found = {name: [] for name in every}, {}
-    for _ in range(rounds):
-        for name, method in every.items():
-            empty_file()
-            scene = row.make(*size)
-            bpy.context.view_layer.update()
-            collect()  # or a bake pays for what the one before has left
-            times[name].append(method(scene, size[1]))
-            if scene.skin:
-                bpy.data.objects.remove(scene.skin)
-            if name not in found:
-                found[name] = quality(scene, size[1], blender=name == PEER)
+    with scenes.extension() if row.stored else nullcontext():
+        for _ in range(rounds):
+            for name, method in every.items():
+                empty_file()
+                scene = row.make(*size)
+                bpy.context.view_layer.update()
+                collect()  # or a bake pays for what the one before has left
+                times[name].append(method(scene, size[1]))
+                if scene.skin:
+                    bpy.data.objects.remove(scene.skin)
+                if name not in found:
+                    found[name] = quality(scene, size[1], blender=name == PEER)
     return {name: median(seconds) for name, seconds in times.items()}, found
 
 

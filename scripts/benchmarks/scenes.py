@@ -45,7 +45,7 @@ def empty_file():
 class Scene(NamedTuple):
     """What a benchmark bakes: the armature, the number of bones of its limb, the target, and a mesh, if there is one.
 
-    The limb ends in the bone that is named `tip`.
+    The limb ends in the bone that is named `tip`. One that was made by + is `stored` on it and turns as its target.
     """
 
     ob: Any
@@ -53,6 +53,7 @@ class Scene(NamedTuple):
     target: Any
     skin: Any = None
     tip: str = ""
+    stored: bool = False
 
     @property
     def bones(self):

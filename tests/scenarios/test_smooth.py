@@ -45,7 +45,7 @@ def moving(point=winding, **settings):
     """A limb of five bones and a target on its way."""
     rig = chain_rig(5)
     target = key_location(empty(), range(1, FRAMES + 11, 10), point)
-    return rig, Limb.from_tip(rig, "Bone 4", target, tolerance=1e-4 * REACH, **settings)
+    return rig, Limb.from_tip(rig, "Bone 4", target, tolerance=1e-4 * REACH, **{"solver": "TRIANGULATION", **settings})
 
 
 def largest_distance(rig, limb):
@@ -200,9 +200,9 @@ def test_from_the_animated_pose_a_path_that_was_sampled_from_it_gives_it_back():
     animated(rig, frames)
     target = on_the_tip(rig, frames)
     before = {bone.name: rows(rig, bone.name) for bone in rig.pose.bones}
-    bake(Limb.from_tip(rig, "Bone 4", target, tolerance=1e-3, start_from="ANIMATED"), 1, 30)
+    bake(Limb.from_tip(rig, "Bone 4", target, tolerance=1e-3, solver="TRIANGULATION", start_from="ANIMATED"), 1, 30)
     assert max(abs(rows(rig, name) - values).max() for name, values in before.items()) < 1e-4
-    bake(Limb.from_tip(rig, "Bone 4", target, tolerance=1e-3, start_from="REST"), 1, 30)
+    bake(Limb.from_tip(rig, "Bone 4", target, tolerance=1e-3, solver="TRIANGULATION", start_from="REST"), 1, 30)
     assert max(abs(rows(rig, name) - values).max() for name, values in before.items()) > 0.05
 
 
@@ -211,7 +211,7 @@ def test_a_frame_that_starts_from_there_does_not_depend_on_those_before(start_fr
     rig = chain_rig(5)
     animated(rig, range(1, 31))
     target = key_location(empty(), range(1, 41, 10), winding)
-    limb = Limb.from_tip(rig, "Bone 4", target, start_from=start_from, smooth=False)
+    limb = Limb.from_tip(rig, "Bone 4", target, solver="TRIANGULATION", start_from=start_from, smooth=False)
     late = bake(limb, 21, 30)
     early = bake(limb, 1, 30)
     if start_from == "ANIMATED":  # the second bake starts from what the first has keyed from frame 21 on
@@ -230,7 +230,7 @@ def test_at_a_single_frame_rest_is_where_it_starts():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         rig = chain_rig(5)
         rig.pose.bones[2].rotation_quaternion = (cos(angle), 0.0, 0.0, sin(angle))
-        limb = Limb.from_tip(rig, "Bone 4", empty(), start_from="REST")
+        limb = Limb.from_tip(rig, "Bone 4", empty(), solver="TRIANGULATION", start_from="REST")
         poses.append(solve_pose(limb).frames[0].pose.rotations)
     assert poses[0] == poses[1]
 
@@ -242,7 +242,15 @@ def test_the_command_line_has_words_for_it(tmp_path):
         return json.loads(file.read_text(encoding="utf-8"))["limbs"][0]
 
     rig, limb = moving()
-    configure(rig, "Bone 4", target=limb.target, chain_count=5, use_scene_range=False, frame_end=FRAMES)
+    configure(
+        rig,
+        "Bone 4",
+        target=limb.target,
+        chain_count=5,
+        use_scene_range=False,
+        frame_end=FRAMES,
+        solver="TRIANGULATION",
+    )
     smooth, rough, relaxed = told(), told("--no-smooth"), told("--smoothing", "1")
     assert smooth["jumps"] == []
     assert {jump["reason"] for jump in rough["jumps"]} == {LEFT}
@@ -252,7 +260,7 @@ def test_the_command_line_has_words_for_it(tmp_path):
 
 def test_the_settings_on_the_bone_count():
     rig, limb = moving()
-    bone = configure(rig, "Bone 4", target=limb.target, chain_count=5, tolerance=limb.tolerance)
+    bone = configure(rig, "Bone 4", target=limb.target, chain_count=5, tolerance=limb.tolerance, solver=limb.solver)
     assert replace(Limb.of(bone), tolerance=limb.tolerance, angle_tolerance=limb.angle_tolerance) == limb
     for name, value in (("smooth", False), ("smoothing", 0.25), ("start_from", "REST")):
         setattr(bone.ik_triangulation, name, value)
