@@ -51,7 +51,7 @@ class SpreadSettings:
     knot: int = 4
     coarse: int = 24
     fine: int = 10
-    exchanges: int = 6
+    exchanges: int = 3
 
 
 USUAL_SPREAD = SpreadSettings()
@@ -181,10 +181,12 @@ class _Spread:
 
     def _apart(self, posture: Posture, tasks: Sequence[Task], states: States | None = None) -> States:
         """The states of frames that do not know of each other; by default from their references."""
+        steps = self.settings.fine  # are enough from a neighbour's pose
         if states is None:
+            steps = self.settings.coarse
             states = turned_whole(self.tree, posture.reference, tasks, self.compliance, self.flexion)
         alone = Relaxation(posture=posture, compliance=self.compliance)
-        return alone.run(self.tree, states, tasks, self.settings.coarse)
+        return alone.run(self.tree, states, tasks, steps)
 
     def _interpolated(self, relaxation: Relaxation, tasks: Sequence[Task], first: int) -> States:
         """The states of all frames, from those of the knots."""

@@ -12,6 +12,7 @@ Everything is in the axes of the root's parent. Arrays have the frames last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -117,12 +118,12 @@ class TwoBones:
             found.append(quaternions(self.turned[2]))
         return normalized(np.stack(found))
 
-    @property
+    @cached_property
     def root_turns(self) -> tuple[Numbers, Numbers]:
         """Quaternions A and B (4, F): the root's rotation is A cos(swivel / 2) + B sin(swivel / 2)."""
         return _turns(self.rests[0], self.upper, self.axis)
 
-    @property
+    @cached_property
     def end_turns(self) -> tuple[Numbers, Numbers]:
         """The same of the end; it has to be there."""
         assert self.end is not None
