@@ -130,7 +130,15 @@ def _two_bones(
         return low, high
 
     bounded = cost.is_limited or len(held) > 0
-    swivels = best_swivels(cost, len(frames), time, cost.choices, spans if bounded else None, cyclic)
+    swivels = best_swivels(
+        cost,
+        len(frames),
+        time,
+        cost.choices,
+        spans if bounded else None,
+        cyclic,
+        inside=cost.posture if cost.is_limited else None,
+    )
     return tree.posed(limb.rotations(swivels), frames), limb.possible
 
 

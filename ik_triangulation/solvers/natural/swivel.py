@@ -29,12 +29,18 @@ _LEAST_CURVATURE = 0.2  # keeps a step from running away where the cost has none
 
 
 def best_swivels(
-    cost: SwivelCosts, count: int, time: float, choices: int, spans: SwivelSpans | None = None, cyclic: bool = False
+    cost: SwivelCosts,
+    count: int,
+    time: float,
+    choices: int,
+    spans: SwivelSpans | None = None,
+    cyclic: bool = False,
+    inside: SwivelCosts | None = None,
 ) -> Numbers:
     """Return the swivels (F) of `count` frames; `time` is the weight of their change, `choices` those of the search.
 
-    They stay inside the spans that are allowed around what the search finds. With `cyclic` the first frame follows the
-    last one.
+    They stay inside the spans that are allowed around what the search finds; `inside` is the cost there, if it is
+    simpler. With `cyclic` the first frame follows the last one.
     """
     frames = np.arange(0, count, _STRIDE) if count > 2 * _STRIDE else np.arange(count)
     if frames[-1] != count - 1 and not cyclic:
@@ -50,7 +56,17 @@ def best_swivels(
     every = np.arange(count)
     swivels = np.interp(every, frames, swivels)
     low, high = spans(swivels) if spans else (np.full(count, -np.inf), np.full(count, np.inf))
-    return _refined(cost, np.clip(swivels, low, high), (low, high), time, cyclic)
+    blocked = np.flatnonzero(~np.isfinite(low))
+
+    def refining(tried: Numbers, frames: Indices) -> Numbers:
+        if inside is None or len(blocked) == count:
+            return cost(tried, frames)
+        values = inside(tried, frames)
+        if len(blocked):
+            values[:, blocked] = cost(tried[:, blocked], blocked)
+        return values
+
+    return _refined(refining, np.clip(swivels, low, high), (low, high), time, cyclic)
 
 
 def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool) -> Indices:

@@ -47,13 +47,7 @@ class SwivelCost:
 
     def __call__(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The costs of swivels (k, n) at n frames, given by their indices."""
-        cosine, sine = np.cos(swivels), np.sin(swivels)
-        cost = 2.0 * self._plain * (1.0 - cosine)
-        for weight, (a, b, c) in self._angles:
-            angle = np.arccos(np.clip(a[frames] + b[frames] * cosine + c[frames] * sine, -1.0, 1.0))
-            cost += weight * angle * angle
-        if self._pole is not None:
-            cost += 2.0 * POLE * (1.0 - np.cos(swivels - self._pole[frames]))
+        cost = self.posture(swivels, frames)
         if self._limits:
             outside = np.zeros(swivels.shape, bool)
             for limits, turns, weight in self._limits:
@@ -62,6 +56,17 @@ class SwivelCost:
                 outside |= beyond > _INSIDE
             if len(swivels) == self.choices:
                 cost += FORBIDDEN * (outside & ~outside.all(0))
+        return cost
+
+    def posture(self, swivels: Numbers, frames: Indices) -> Numbers:
+        """The same costs without those of the limits, which are 0 inside them."""
+        cosine, sine = np.cos(swivels), np.sin(swivels)
+        cost = 2.0 * self._plain * (1.0 - cosine)
+        for weight, (a, b, c) in self._angles:
+            angle = np.arccos(np.clip(a[frames] + b[frames] * cosine + c[frames] * sine, -1.0, 1.0))
+            cost += weight * angle * angle
+        if self._pole is not None:
+            cost += 2.0 * POLE * (1.0 - np.cos(swivels - self._pole[frames]))
         return cost
 
     def spans(self, swivels: Numbers) -> tuple[Numbers, Numbers]:
