@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,11 @@ from bpy.types import Scene
 from mathutils import Quaternion
 
 from ..cooperative import Work
-from ..goals.batch import OrientTask, PlaceTask, PoleTask, Task
+from ..goals.batch import Task
 from ..kinematics import Pose
-from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
-from ..kinematics.batch.algebra import compose, rotate_back
+from ..kinematics.batch.algebra import at
 from ..kinematics.batch.states import joined
 from ..motion.easing import ease
 from ..motion.knots import KnotMethod
@@ -28,7 +28,7 @@ from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.reference import reference_rotations
-from ..solvers.natural import natural_path_in_parts
+from ..solvers.natural import natural_path
 from .frame_solver import solver_settings
 from .shot import ShotProblem, SolvedShot
 
@@ -54,9 +54,9 @@ def solve_naturally(
     count, cyclic = len(samples), part_from is None and closes(tree, frames, tasks, reference)
     own = np.arange(count - cyclic)
     goals = [task.take(own) for task in tasks]
-    given = _columns(reference, own)
+    given = at(reference, own)
     is_limb = settings.form.has_end or len(tree.joints) == _BONES
-    states, _, possible, held = yield from natural_path_in_parts(
+    states, _, possible, held = yield from natural_path(
         tree,
         frames.take(own),
         goals,
@@ -107,30 +107,10 @@ def closes(tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers
         return False
     if np.abs(reference[..., -1] - reference[..., 0]).max() > _SAME:
         return False
-    return all(_is_same(first, last, tree.size) for first, last in _ends(frames, tasks))
-
-
-def _ends(frames: States, tasks: Sequence[Task]) -> Iterator[tuple[Numbers, Numbers]]:
-    """Goals of the first and the last frame, seen from the root, lengths in units of what is the same."""
-    root, place = frames.root, frames.place
-    for task in tasks:
-        if isinstance(task, PlaceTask):
-            seen = rotate_back(root, task.target.place - place)
-        elif isinstance(task, PoleTask):
-            seen = rotate_back(root, task.location - place)
-        elif isinstance(task, OrientTask):
-            seen = compose(root.swapaxes(0, 1), task.rotation).reshape(9, -1) * task.length
-        else:
-            seen = rotate_back(root, task.direction) * task.length
-        yield seen[:, 0], seen[:, -1]
-
-
-def _is_same(first: Numbers, last: Numbers, size: float) -> bool:
-    return bool(np.abs(first - last).max() <= _SAME * size)
-
-
-def _columns(reference: Numbers, frames: Indices) -> Numbers:
-    return reference if reference.shape[-1] == 1 else reference[..., frames]
+    ends = np.array([0, len(frames) - 1])
+    some = frames.take(ends)
+    ways = [task.take(ends).ways(some.root, some.place) for task in tasks]
+    return all((way <= _SAME * tree.size).all() for way in ways)
 
 
 def _spacing(frames: Sequence[float]) -> float:

@@ -217,14 +217,14 @@ def _pays(shot: Shot, before: Tracked, after: Tracked) -> bool:
 
 def _turns_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
     """Tell whether the largest turn is at least halved."""
-    return _most(shot, after) <= _HALF * _most(shot, before)
+    return most_turned(shot, after) <= _HALF * most_turned(shot, before)
 
 
 def _jumps_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
-    return calmer(shot, before, after) is after and _most(shot, after) <= _most(shot, before)
+    return calmer(shot, before, after) is after and most_turned(shot, after) <= most_turned(shot, before)
 
 
-def _most(shot: Shot, path: Tracked) -> float:
+def most_turned(shot: Shot, path: Tracked) -> float:
     """Largest turn [rad] of a joint from frame to frame."""
     return float(_turns(shot, path).max())

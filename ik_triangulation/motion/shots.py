@@ -15,10 +15,8 @@ from ..cooperative import Work
 from ..goals.batch import Task
 from ..kinematics.arrays import Columns, Indices, Numbers, blocks
 from ..kinematics.batch import States, Tree
+from ..solvers.batch.descent import precisely
 from ..solvers.batch.system import System
-
-_PRECISE = 0.005  # share of its tolerance to which every frame is solved
-_ROUNDING = 1e-6  # of the reach: the most that single precision allows
 
 
 class Method(Protocol):
@@ -87,8 +85,7 @@ class Shot(NamedTuple):
 
     def precise_goals(self, frames: Columns) -> list[Task]:
         """The same with a share of their tolerances, so that the tip does not trail."""
-        least = _ROUNDING * self.tree.size
-        return [task.within(np.maximum(_PRECISE * task.tolerance, least)) for task in self.goals(frames)]
+        return precisely(self.tree, self.goals(frames))
 
     def system(self, states: States, frames: Columns) -> System:
         """States of some frames with their tasks."""

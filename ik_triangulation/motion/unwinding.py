@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..cooperative import Work
-from .mending import avoidable_jumps
+from .mending import avoidable_jumps, most_turned
 from .shots import Method, Shot, Tracked
 from .tracking import corrected, interpolated
-from .turns import turns_of
 
 _MARGINS = (8, 16, 32, 64)  # frames around a jump, of which those are taken that turn least
 _MANY = 24  # jumps that are looked at
@@ -35,15 +34,10 @@ def unwind(shot: Shot, path: Tracked, method: Method, seed: int = 0) -> Work[Non
             states = interpolated(part.tree, np.array([0, len(window) - 1]), ends, part.frames)
             found = yield from corrected(part, states, method.part(begin, part.first), seed, search=False)
             before = Tracked(part, path.states.take(window))
-            turned = _most(part, found)
-            calm = turned <= _HALF * _most(part, before) and turned < least
+            turned = most_turned(part, found)
+            calm = turned <= _HALF * most_turned(part, before) and turned < least
             if calm and found.met.sum() >= before.met.sum():
                 least, best = turned, (window, found)
         if best:
             path.put(best[0], best[1].states, best[1])
             done = int(best[0][-1])
-
-
-def _most(shot: Shot, path: Tracked) -> float:
-    """Largest turn [rad] of a joint from frame to frame."""
-    return float(turns_of(shot.tree, path.states).max())

@@ -28,6 +28,8 @@ _SMALL_TREE = 8  # joints
 _DAMPING = 1e-3  # share of the trace, times error / size
 _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that was refused
 _GAIN = 0.7  # relative decrease of the value that counts as progress
+PRECISE = 0.005  # share of its tolerance to which every frame of a path is solved
+_SINGLE = 1e-6  # of the reach: the most that single precision allows
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
 
 
@@ -205,6 +207,11 @@ def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:
     if len(tasks) != 1 or not isinstance(tasks[0], PlaceTask) or tasks[0].target.shape is not None:
         return False
     return tree.is_chain and tree.is_compliant
+
+
+def precisely(tree: Tree, tasks: Sequence[Task]) -> list[Task]:
+    """The tasks with a share of their tolerances, so that frames do not trail behind their goals."""
+    return [task.within(np.maximum(PRECISE * task.tolerance, _SINGLE * tree.size)) for task in tasks]
 
 
 def at_one_level(tasks: Sequence[Task]) -> list[Task]:

@@ -6,6 +6,6 @@ other chain spends what freedom it has by the same costs. Nothing depends on the
 """
 
 from .form import PLAIN_LIMB, LimbForm
-from .solving import natural_path, natural_path_in_parts, natural_pose, step
+from .solving import natural_path, natural_pose, step
 
-__all__ = ["PLAIN_LIMB", "LimbForm", "natural_path", "natural_path_in_parts", "natural_pose", "step"]
+__all__ = ["PLAIN_LIMB", "LimbForm", "natural_path", "natural_pose", "step"]

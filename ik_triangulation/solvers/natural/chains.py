@@ -15,20 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...cooperative import Work, finished
+from ...cooperative import Work
 from ...goals.batch import Task
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.states import joined
-from ..batch.descent import Descent, at_one_level, descend
+from ..batch.descent import Descent, at_one_level, descend, precisely
 from ..batch.system import System
 from .posture import USUAL_FPS, Posture, interpolated_offsets, nearest_states, time_weight
 from .relaxation import Relaxation
 from .whole_turn import turned_whole
 from .within_reach import within_reach
 
-_PRECISE = 0.005  # share of its tolerance to which every frame is solved
-_ROUNDING = 1e-6  # of the reach: the most that single precision allows
+_LEAST = 1e-6  # compliance of a joint that hardly turns
 _STILL = 0.003  # [rad] change of a step at which a frame is done; knots need not be as precise
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
 _TOGETHER = 1024  # frames that are solved together
@@ -70,7 +69,7 @@ def spread(
     cyclic: bool = False,
     first: int = 0,
     settings: SpreadSettings = USUAL_SPREAD,
-) -> States:
+) -> Work[States]:
     """Return the states (F) of a chain that meet the tasks nearest to the reference; where out of reach, the nearest.
 
     `frames` has the root's frame and the locked joints at every frame, and any rotations. `reference` (n, 4, F or 1)
@@ -78,40 +77,8 @@ def spread(
     (n) multiply the cost of each joint's turn, besides its stiffness; `flexion` (n, 3) are axes in the joints' frames
     about which a straight chain is to bend. `smoothing` from 0 to 1 calms the motion. With `cyclic` frame 0 comes after
     the last frame, or is it if that has the same goals. `first` is the number of the first frame: knots are at the same
-    numbers whatever part is solved.
+    numbers whatever part is solved. Gives way between parts of a long path.
     """
-    return finished(
-        spread_in_parts(
-            tree,
-            frames,
-            tasks,
-            reference,
-            weights=weights,
-            flexion=flexion,
-            fps=fps,
-            smoothing=smoothing,
-            cyclic=cyclic,
-            first=first,
-            settings=settings,
-        )
-    )
-
-
-def spread_in_parts(
-    tree: Tree,
-    frames: States,
-    tasks: Sequence[Task],
-    reference: Numbers,
-    *,
-    weights: Numbers | None = None,
-    flexion: Numbers | None = None,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-    cyclic: bool = False,
-    first: int = 0,
-    settings: SpreadSettings = USUAL_SPREAD,
-) -> Work[States]:
-    """Return the same as spread(), giving way between parts of the path."""
     compliance = tree.compliance if weights is None else tree.compliance / weights[tree.joint_of][:, None]
     own = nearest_states(tree, frames, reference)
     count = len(frames)
@@ -160,8 +127,7 @@ class _Spread:
     def solved(self, reference: States, tasks: Sequence[Task], first: int, cyclic: bool) -> States:
         """The states nearest to a reference, of frames from number `first` on."""
         tree, count = self.tree, len(reference)
-        least = _ROUNDING * tree.size
-        precise = [task.within(np.maximum(_PRECISE * task.tolerance, least)) for task in tasks]
+        precise = precisely(tree, tasks)
         if not tree.columns or System(tree, reference, precise).met.all():
             return reference
         posture, tasks = Posture(tree, reference), within_reach(tree, reference, precise)
@@ -235,7 +201,7 @@ class _Spread:
     def _cost(self, posture: Posture, states: States, tasks: Sequence[Task]) -> Numbers:
         """Cost (F) of frames on their own, with what they miss."""
         offsets = posture.offsets(states)
-        stiffness = 1.0 / np.maximum(self.compliance, _ROUNDING)
+        stiffness = 1.0 / np.maximum(self.compliance, _LEAST)
         return (stiffness * offsets**2).sum(0) + _MISSING * System(self.tree, states, tasks).value / self.tree.size**2
 
     def _make_exact(self, posture: Posture, states: States, tasks: Sequence[Task]) -> None:

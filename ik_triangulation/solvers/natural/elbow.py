@@ -19,7 +19,6 @@ from ...kinematics.batch.algebra import compose, cross, dot, exponential, length
 from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
 
 _STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
-_NOTHING = 1e-9  # length, relative to the limb's, below which a vector has no direction
 
 
 class Elbow(NamedTuple):

@@ -130,7 +130,7 @@ class OneLimb:
         base = rotation_between(way, self._axis) @ (reference @ normal)
         self._upper = _axes(self._axis, base) @ _axes(bent, normal).transposed()
         self._lower, self._elbow = self._upper @ turned, (rest.transposed() @ turned).to_quaternion()
-        self._normal, self._before = base, (reference, reference @ relative)
+        self._normal, self._reference = base, reference
         # rotations A cos(swivel / 2) + B sin(swivel / 2), as TwoBones.root_turns
         into, over = chain.rests[0].transposed().to_quaternion(), Quaternion((0.0, *self._axis))
         own = self._upper.to_quaternion()
@@ -151,7 +151,7 @@ class OneLimb:
             yield joints[2].freedom
 
     def _turn_of_upper(self) -> Terms:
-        return _cosine_terms(self._axis, self._upper @ self._before[0].transposed())
+        return _cosine_terms(self._axis, self._upper @ self._reference.transposed())
 
     def _turn_of_end(self) -> Terms:
         own = self._pose.chain.rests[2] @ self._pose.rotations[2].to_matrix()

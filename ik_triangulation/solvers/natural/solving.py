@@ -17,19 +17,16 @@ from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import lengths, rotate_back
-from ..batch.descent import descend, hold
+from ..batch.descent import PRECISE, descend, hold, precisely
 from ..batch.one_pose import is_batched, tree_of
 from ..batch.system import System
-from .chains import spread_in_parts
+from .chains import spread
 from .form import PLAIN_LIMB, LimbForm
 from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
 from .swivel_cost import SwivelCost
 from .two_bones import MISS, TwoBones, suits
-
-_PRECISE = 0.005  # share of a tolerance to which every frame is solved
-_ROUNDING = 1e-6  # of the reach: the most that single precision allows
 
 
 class NaturalPath(NamedTuple):
@@ -55,34 +52,15 @@ def natural_path(
     smoothing: float = 0.0,
     cyclic: bool = False,
     first: int = 0,
-) -> NaturalPath:
+) -> Work[NaturalPath]:
     """Return states that meet the tasks and keep to the `reference` (n, 4, F or 1), rotations made by hand.
 
     `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
     frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
     of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
-    stays as that is. A frame that cannot be met comes as near as it can from where it is.
+    stays as that is. A frame that cannot be met comes as near as it can from where it is. Gives way
+    between parts of a long path.
     """
-    return finished(
-        natural_path_in_parts(
-            tree, frames, tasks, reference, form, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
-        )
-    )
-
-
-def natural_path_in_parts(
-    tree: Tree,
-    frames: States,
-    tasks: Sequence[Task],
-    reference: Numbers,
-    form: LimbForm = PLAIN_LIMB,
-    *,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-    cyclic: bool = False,
-    first: int = 0,
-) -> Work[NaturalPath]:
-    """Do what natural_path() does, and give way between parts of a long path."""
     given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
@@ -91,19 +69,19 @@ def natural_path_in_parts(
         time = time_weight(fps, smoothing)
         states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held)
     else:
-        states = yield from spread_in_parts(
+        states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
         )
         possible = _within(tree, frames, tasks)
     states.put(held, given.take(held))
-    precise = [task.within(np.maximum(_PRECISE * task.tolerance, _ROUNDING * tree.size)) for task in tasks]
+    precise = precisely(tree, tasks)
     met = System(tree, states, precise).met
     met[held] = True
     missed = np.flatnonzero(~met)
     if len(missed):
         some, goals = states.take(missed), [task.take(missed) for task in precise]
         descend(tree, some, goals)
-        hold(tree, some, [task.take(missed) for task in tasks], share=_PRECISE)
+        hold(tree, some, [task.take(missed) for task in tasks], share=PRECISE)
         states.put(missed, some)
         met[missed] = System(tree, some, [task.take(missed) for task in tasks]).met
     return NaturalPath(states, met, possible, held)
@@ -168,7 +146,8 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
         return False
     tree = tree_of(pose.chain)
     reference = np.array([rotation[:] for rotation in pose.rotations], float)[:, :, None]
-    found = tree.rotations(natural_path(tree, tree.states([pose]), tasks, reference, form).states)
+    path = finished(natural_path(tree, tree.states([pose]), tasks, reference, form))
+    found = tree.rotations(path.states)
     for i, joint in enumerate(pose.chain.joints):
         if not isinstance(joint.freedom, Locked):
             rotation = joint.freedom.nearest(Quaternion(found[i, :, 0]))

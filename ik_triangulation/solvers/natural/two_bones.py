@@ -34,6 +34,7 @@ from ...kinematics.batch.algebra import (
     rotate_back,
 )
 from ...kinematics.batch.coordinates import bounded
+from ..batch.swings import smallest_rotations
 from .elbow import Elbow, axes_of, directions, flexion_at_rest
 
 _BONES, _WITH_END = 2, 3  # joints
@@ -97,10 +98,10 @@ class TwoBones:
         relative, normal = elbow.bent(self.turned[1], directions(normal), distance)
         bent = up + rotate(relative, elbow.low)
         shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
-        self.reference_upper, self.reference_lower = reference, before
+        self.reference_upper = reference
         self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))
         # The normal of the reference, brought to the goal by the least turn.
-        base = rotate(least_turns(way, self.axis), rotate(reference, normal))
+        base = rotate(matrices(smallest_rotations(way, self.axis)), rotate(reference, normal))
         self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))
         self.lower = compose(self.upper, relative)
         self.relative = compose(elbow.rest.swapaxes(0, 1), relative)  # the elbow's own rotation
@@ -174,15 +175,6 @@ def suits(tree: Tree, tasks: Sequence[Task], with_end: bool) -> bool:
         return False
     links = [*(joint.offset.length for joint in tree.joints[1:]), tree.tips[0].place.length]
     return min(links[:_BONES]) > _ROUNDING * tree.size
-
-
-def least_turns(before: Numbers, after: Numbers) -> Numbers:
-    """Least rotations (3, 3, F) from unit vectors to others; of opposite ones any half turn."""
-    half = np.concatenate((1.0 + dot(before, after)[None], cross(before, after)))
-    opposite = half[0] < 1e-9
-    if opposite.any():
-        half[:, opposite] = _pure(directions(cross(before, np.roll(before, 1, 0) + 0.1)))[:, opposite]
-    return matrices(normalized(half))
 
 
 def trace_terms(axis: Numbers, m: Numbers) -> Numbers:

@@ -6,10 +6,17 @@ from random import Random
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Chain, Free, Joint, Pose
 from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.solvers import natural
 
 from ...chains import random_direction, random_rotation
+
+
+def natural_path(*given, **more):
+    """The same as solvers.natural.natural_path(), run to its end."""
+    return finished(natural.natural_path(*given, **more))
 
 
 def arm(seed, freedoms=None, links=3):

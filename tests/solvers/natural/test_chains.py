@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Plane
 from ik_triangulation.goals.batch import AlongTask, BatchTarget, PlaceTask
 from ik_triangulation.goals.batch.from_goals import point_task
 from ik_triangulation.kinematics import EulerLimits, Free, Locked
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices
-from ik_triangulation.solvers.natural.chains import spread
+from ik_triangulation.solvers.natural import chains
 
 from .motions import (
     BEND,
@@ -33,6 +34,11 @@ from .motions import (
 SEEDS = range(6)
 every_chain = pytest.mark.parametrize("name", CHAINS)
 either_goal = pytest.mark.parametrize("turned", [False, True], ids=["place", "place and turn"])
+
+
+def spread(*given, **more):
+    """The same as chains.spread(), run to its end."""
+    return finished(chains.spread(*given, **more))
 
 
 def solved(motion, turned, kind, **more):

@@ -8,11 +8,11 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.goals import Goal, Line, Orientation, Point, Pole
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.natural import LimbForm, natural_path
+from ik_triangulation.solvers.natural import LimbForm
 from ik_triangulation.solvers.natural.one_limb import pose_one, suits_one
 
 from ...trees import orient_task, place_task
-from .arms import arm, motion
+from .arms import arm, motion, natural_path
 
 LIMBS = {
     "free": [Free(), Free(), Free()],

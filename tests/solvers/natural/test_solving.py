@@ -12,10 +12,10 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Pose
 from ik_triangulation.kinematics.batch.algebra import exponential, lengths, matrices, product
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.natural import LimbForm, natural_path, natural_pose
+from ik_triangulation.solvers.natural import LimbForm, natural_pose
 
 from ...trees import orient_task, place_task
-from .arms import arm, motion
+from .arms import arm, motion, natural_path
 
 LIMBS = {
     "free": [Free(), Free(), Free()],

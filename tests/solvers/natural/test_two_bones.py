@@ -9,8 +9,9 @@ import pytest
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import compose, conjugated, lengths, matrices, product
+from ik_triangulation.solvers.batch.swings import smallest_rotations
 from ik_triangulation.solvers.batch.system import System
-from ik_triangulation.solvers.natural.two_bones import TwoBones, least_turns, suits
+from ik_triangulation.solvers.natural.two_bones import TwoBones, suits
 
 from ...trees import orient_task, place_task
 from .arms import arm, motion
@@ -85,7 +86,7 @@ def test_least_turns_lead_from_vector_to_vector_and_opposite_ones_too():
     random = np.random.default_rng(2)
     a, b = (each / lengths(each) for each in random.normal(size=(2, 3, 40)))
     b[:, :3] = -a[:, :3]
-    turned = compose(least_turns(a, b), a[:, None])[:, 0]
+    turned = compose(matrices(smallest_rotations(a, b)), a[:, None])[:, 0]
     assert np.abs(turned - b).max() < 1e-6
 
 
