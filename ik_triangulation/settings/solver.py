@@ -59,7 +59,7 @@ class MethodSettings:
         default=100,
         min=1,
         soft_max=1000,
-        page="solvers.html#finish",
+        page="solvers.html#refine-result",
         flag="--iterations",
         preset=True,
     )
@@ -68,7 +68,7 @@ class MethodSettings:
         "Finish",
         "Refine the solution where the solver alone stops short of the target",
         default=True,
-        page="solvers.html#finish",
+        page="solvers.html#refine-result",
         flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
         preset=True,
     )
@@ -78,6 +78,6 @@ class MethodSettings:
         "Another seed makes Finish try other poses",
         default=0,
         min=0,
-        page="solvers.html#finish",
+        page="solvers.html#refine-result",
         flag=Flag("--seed", "another seed makes the refinement try other poses"),
     )
