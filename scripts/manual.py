@@ -20,8 +20,9 @@ NEEDLESS = ".buildinfo", "objects.inv", "_static/**/*.map"  # for Sphinx, other 
 
 
 def make(folder: Path = PAGES) -> Path:
-    """Write all pages anew to a folder, which holds nothing else; returns the path of the first."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Write all pages to a folder; returns the path of the first. What is in PAGES before is deleted."""
+    if folder == PAGES:
+        shutil.rmtree(folder, ignore_errors=True)
     with TemporaryDirectory() as trees:
         command = [sys.executable, "-m", "sphinx", "-qWE", "--keep-going", "-b", "html", "-d", trees, DOCS, folder]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

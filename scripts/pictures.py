@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films: docs/demo.*, before_after.webp, tail.webp, postures.png, panel.png, solvers/*.png.
+"""The manual's pictures and films: docs/demo.webp, before_after.webp, tail.webp, postures.png, panel.png, solvers/*.png.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
@@ -61,7 +61,6 @@ def render(name, output):
             actors = make_scene()
             bake_all(actors)
             film.set_up(actors)
-            film.strips(output / "demo.png")
             film.move(output / "demo.webp")
     finally:
         ik_triangulation.unregister()  # Blender 4.5 crashes when it ends with a command line still registered
