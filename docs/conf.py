@@ -15,3 +15,4 @@ myst_heading_anchors = 3  # links to headings, by the names that they have on Gi
 html_theme = "furo"
 html_theme_options = {"top_of_page_buttons": []}
 html_copy_source = html_show_sourcelink = html_show_copyright = html_show_sphinx = html_use_index = False
+html_static_path, html_css_files = ["static"], ["manual.css"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films: docs/demo.webp, before_after.webp, tail.webp, postures.png, panel.png, solvers/*.png.
+"""The manual's pictures and films in docs: demo, before_after, tail, postures, panel, and those of the solvers.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
