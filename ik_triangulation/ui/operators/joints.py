@@ -10,7 +10,7 @@ from bpy.types import Context
 from ...jobs import joint_tools as joints
 from ...motion.learning import OFF_AXIS, SHARE
 from ...rig.selection import selected_bones
-from ..context import active_armature, active_bone, cannot_edit
+from ..context import cannot_edit, own_armature, picked_bone
 from .base import IKOperator
 
 
@@ -45,7 +45,7 @@ class POSE_OT_ik_triangulation_joint_own(JointOperator):
     )
 
     def change(self, context: Context) -> list[str]:
-        return [f"Own limits: {_names(joints.copy_to_own(active_armature(context), chosen_bones(context)))}"]
+        return [f"Own limits: {_names(joints.copy_to_own(own_armature(context), chosen_bones(context)))}"]
 
 
 class POSE_OT_ik_triangulation_joint_copy(JointOperator):
@@ -58,14 +58,14 @@ class POSE_OT_ik_triangulation_joint_copy(JointOperator):
 
     @classmethod
     def missing_bones(cls, context: Context) -> str | None:
-        bone = active_bone(context)
+        bone = picked_bone(context)
         if bone is None:
             return "Make the bone to copy from the active bone"
-        others = set(selected_bones(active_armature(context))) - {bone.name}
+        others = set(selected_bones(own_armature(context))) - {bone.name}
         return None if others else "Select the bones to copy to, then the bone to copy from"
 
     def change(self, context: Context) -> list[str]:
-        armature, source = active_armature(context), active_bone(context).name
+        armature, source = own_armature(context), picked_bone(context).name
         return [f"Joint of {source} to: {_names(joints.copy_to_others(armature, source, selected_bones(armature)))}"]
 
 
@@ -77,7 +77,7 @@ class POSE_OT_ik_triangulation_joint_mirror(JointOperator):
     )
 
     def change(self, context: Context) -> list[str]:
-        return [f"Mirrored to: {_names(joints.mirror(active_armature(context), chosen_bones(context)))}"]
+        return [f"Mirrored to: {_names(joints.mirror(own_armature(context), chosen_bones(context)))}"]
 
 
 class POSE_OT_ik_triangulation_joint_learn(JointOperator):
@@ -114,14 +114,14 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
 
     def change(self, context: Context) -> list[str]:
         bones = chosen_bones(context)
-        found = joints.learn(active_armature(context), bones, self.off_axis, self.share, self.margin)
+        found = joints.learn(own_armature(context), bones, self.off_axis, self.share, self.margin)
         return [f"{name}: {learned}" for name, learned in found.items()]
 
 
 def chosen_bones(context: Context) -> list[str]:
     """Return the names of the selected bones of the active armature, or of the active bone if none is selected."""
-    bone = active_bone(context)
-    return selected_bones(active_armature(context)) or ([bone.name] if bone else [])
+    bone = picked_bone(context)
+    return selected_bones(own_armature(context)) or ([bone.name] if bone else [])
 
 
 def _names(bones: list[str]) -> str:

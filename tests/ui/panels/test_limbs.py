@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ...layouts import drawn
-from ...rigs import armature
+from ...rigs import armature, empty
 from .states import MAIN, shown, standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -18,9 +18,10 @@ def no_active_object():
 
 
 def another_object():
-    _, target, _ = standard()
+    rig, _, _ = standard()
     bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.view_layer.objects.active = target
+    rig.select_set(False)
+    bpy.context.view_layer.objects.active = empty("Another")
 
 
 def empty_armature():
