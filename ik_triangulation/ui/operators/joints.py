@@ -38,22 +38,21 @@ class JointOperator(IKOperator):
 
 class POSE_OT_ik_triangulation_joint_own(JointOperator):
     bl_idname = "pose.ik_triangulation_joint_own"
-    bl_label = "Copy to Own Limits"
+    bl_label = "Copy to Custom Limits"
     bl_description = (
         "Copy the joint limits of the selected bones, from Blender's IK settings or a Limit Rotation constraint, "
-        "to the bones' own values, and use those from now on"
+        "to their custom limits, and use those from now on"
     )
 
     def change(self, context: Context) -> list[str]:
-        return [f"Own limits: {_names(joints.copy_to_own(own_armature(context), chosen_bones(context)))}"]
+        return [f"Custom limits: {_names(joints.copy_to_own(own_armature(context), chosen_bones(context)))}"]
 
 
 class POSE_OT_ik_triangulation_joint_copy(JointOperator):
     bl_idname = "pose.ik_triangulation_joint_copy"
     bl_label = "Copy to Selected"
     bl_description = (
-        "Copy joint limits and stiffness of the active bone to the other selected bones, as their own values, "
-        "whatever the source of the active bone's limits is"
+        "Copy the joint limits and stiffness of the active bone to the other selected bones, as custom limits"
     )
 
     @classmethod
@@ -85,20 +84,20 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
     bl_label = "Learn from Keys"
     bl_description = (
         "Find the hinge axis, or the range about each axis, that the rotation keys of each selected bone use, "
-        "and make it the bone's own limits"
+        "and store it as custom limits"
     )
 
     off_axis: FloatProperty(
-        name="Off Axis",
-        description="A bone is a hinge if its rotation deviates less than this from one axis in 95 % of the frames",
+        name="Hinge Within",
+        description="A bone is a hinge if its rotation stays this close to one axis in 95 % of the frames",
         subtype="ANGLE",
         default=OFF_AXIS,
         min=0.0,
         max=pi,
     )
     share: FloatProperty(
-        name="Share",
-        description="Share of the frames that each range covers; the most extreme angles at both ends are left out",
+        name="Frames Covered",
+        description="Share of the frames that each range covers; the most extreme angles are left out",
         subtype="PERCENTAGE",
         default=SHARE,
         min=1.0,
