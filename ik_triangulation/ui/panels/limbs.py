@@ -26,6 +26,7 @@ from .presets import VIEW3D_PT_ik_triangulation_presets
 from .result import draw_result
 
 _MOST_ROWS = 3  # of the list of limbs, until it is dragged longer
+_LABEL = 0.22  # width of the target's label
 _TALL = 1.5  # height of the buttons that matter most
 
 
@@ -124,8 +125,12 @@ def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: 
 def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
     """Draw the target of the limb that ends in this bone, with Select."""
     limb = bone.ik_triangulation
-    row = column.row(align=True)
-    row.prop(limb, "target")
+    line = column if is_narrow(context) else column.split(factor=_LABEL)
+    if not is_narrow(context):
+        line.label(text="Target")
+    row = line.row(align=True)
+    row.use_property_split = False
+    row.prop(limb, "target", text="")
     select = row.row(align=True)
     select.enabled = limb.target != context.active_object or limb.target.type == "ARMATURE"
     select.operator(
@@ -158,7 +163,9 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     )
     if several:
         row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
-    column.prop(limb, "reduce")
+    row = column.row()
+    row.use_property_split = False  # there are no labels to align it with
+    row.prop(limb, "reduce")
     result = latest(armature, bone.name)
     if result is not None:
         draw_result(column, result)
