@@ -57,6 +57,7 @@ class Recorder:
 
     def popover(self, panel="", text="", icon="NONE"):
         assert hasattr(bpy.types, panel)
+        self._add(text, icon)
 
     def separator(self, factor=1.0):
         pass

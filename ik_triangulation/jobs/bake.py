@@ -208,7 +208,7 @@ def delete_generated(
 
 
 def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
-    """Return the frames at which a limb is keyed. Raises AnimationError if Target's Keys is on and there are none."""
+    """Return the frames at which a limb is keyed. Raises AnimationError without any keys of the target to bake at."""
     if not limb.only_target_keys:
         return frames_from(frame_start, frame_end, step)
     clock = Clock(scene, limb.target)
@@ -216,7 +216,8 @@ def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step:
     frames = sorted(map(clock.frame, times))
     if not frames:
         raise AnimationError(
-            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. Turn off Target's Keys."
+            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "
+            "Turn off Only at Target's Keys."
         )
     return frames
 

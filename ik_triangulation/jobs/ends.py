@@ -29,10 +29,10 @@ _MOST_STEPS = 50  # in which a way is followed; fewer frames are followed one by
 def kept_last(limb: Limb, bones: Bones, now: Sample, goal: Goal, reader: FrameReader) -> SolvedFrame | None:
     """Return the last frame with its animated pose as the solution, if that reaches already and is to be kept.
 
-    It is kept if the limb is animated towards it: by keys after it, or by one there that was made by hand. No Jumps
-    then leads the path into it; without No Jumps it is left as solved.
+    It is kept if the limb is animated towards it: by keys after it, or by one there that was made by hand. Remove Jumps
+    then leads the path into it; without Remove Jumps it is left as solved.
     """
-    if not (limb.smooth and limb.finish and limb.start_from != "REST"):
+    if not (limb.smooth and limb.refines and limb.start_from != "REST"):
         return None
     if not _is_animated_to(limb, now.frame, reader.scene):
         return None

@@ -95,13 +95,13 @@ def smoothed(limb: Limb, bones: Bones, solved: Sequence[SolvedFrame]) -> Work[tu
         return list(solved), list
 
     found = {}
-    if limb.finish and any(each.goal.soft for each in solved):
+    if limb.refines and any(each.goal.soft for each in solved):
         found = yield from meet(solved, limb.seed)
     frames = list(solved)
     for k, pose in found.items():
         frames[k] = solved[k]._replace(solution=solved[k].solution._replace(pose=pose))
     ends = [k for k in (0, len(solved) - 1) if stays(bones, solved[k])]
-    if not found and not (limb.finish and (limb.smooth or limb.smoothing)):
+    if not found and not (limb.refines and (limb.smooth or limb.smoothing)):
         return list(solved), lambda: Path(frames, ends).jumps()
     yield
     path = Path(frames, ends)
@@ -176,7 +176,9 @@ def turned_like(before: Pose, start: Pose) -> Pose:
 def solver_settings(limb: Limb) -> SolverSettings:
     """Return the solver settings of a limb as a record."""
     form = limb_form(limb) if limb.solver == NATURAL else PLAIN_LIMB
-    return SolverSettings(solver=limb.solver, iterations=limb.iterations, finish=limb.finish, seed=limb.seed, form=form)
+    return SolverSettings(
+        solver=limb.solver, iterations=limb.iterations, finish=limb.refines, seed=limb.seed, form=form
+    )
 
 
 def _replaced(

@@ -201,7 +201,7 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
 
     `keep_last` returns the last frame, given its goal, if it is to stay as it is animated. Raises as follow() does.
     """
-    if not (limb.smooth and limb.finish and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST):
+    if not (limb.smooth and limb.refines and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST):
         return None
     problem = ShotProblem(limb, bones, samples)
     if not problem.fits:

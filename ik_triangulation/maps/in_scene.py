@@ -69,7 +69,7 @@ def map_in_scene(
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()
     frame.translation = root
     side = 2.0 * start.chain.reach
-    words = f"{in_words(*colours)}\n{made.coverage:.1f} % of the disc is reached{'' if finish else ' without Finish'}"
+    words = f"{in_words(*colours)}\n{made.coverage:.1f} % of the disc is reached{'' if finish else ', not refined'}"
     return Mapped(place_picture(armature, tip, image, frame, side, words, scene, view_layer), made)
 
 

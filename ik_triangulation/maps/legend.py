@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .colours import SCALES
 
 LABELS = {
-    "iterations": "Iterations",
+    "iterations": "Steps",
     "error": "Distance",
     "total_angle": "Total Angle",
     "travel": "Travel",

@@ -9,7 +9,7 @@ from ..settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, s
 from .legend import LABELS
 
 METRIC_ITEMS = [
-    ("iterations", "Iterations", "Solver iterations, from one to the maximum; missed targets are black"),
+    ("iterations", "Steps", "Steps of the solver, from one to the maximum; missed targets are black"),
     ("error", LABELS["error"], "Remaining distance between tip and target"),
     ("total_angle", LABELS["total_angle"], "Sum of all joint rotations"),
     ("travel", LABELS["travel"], "Path length of the tip"),
@@ -37,7 +37,7 @@ class MapSettings:
     )
     tolerance: float = setting(
         FloatProperty,
-        "Tolerance",
+        "Reached Within",
         "Largest distance from the target that counts as reached, as a share of the limb's reach",
         default=0.01,
         min=1e-5,
@@ -56,10 +56,10 @@ class PlaneMapSettings(MapSettings):
     )
     finish: bool = setting(
         BoolProperty,
-        "Finish",
-        "Refine the solution where the solver alone does not reach the target",
+        "Refine Result",
+        "Bring the tip closer where the solver alone does not reach the target",
         default=True,
-        flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
+        flag=Flag("--no-finish", "use the solver alone, do not refine its result"),
     )
     size: int = setting(
         IntProperty,
@@ -72,8 +72,8 @@ class PlaneMapSettings(MapSettings):
     )
     iterations: int = setting(
         IntProperty,
-        "Iterations",
-        "Maximum number of solver iterations",
+        "Maximum Steps",
+        "Largest number of steps that the solver takes",
         default=20,
         min=1,
         soft_max=100,

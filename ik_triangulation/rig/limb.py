@@ -161,7 +161,9 @@ def check_lowest(tip: PoseBone, selected: Sequence[str]) -> None:
     """Raise ChainError unless the selected bones are one line of descent that ends in `tip`."""
     lowest = bones_in_line(tip.id_data, selected)[-1]
     if lowest != tip.name:
-        raise ChainError(f"The selected bones end in '{lowest}'. Make that the active one, or turn off Selected Bones.")
+        raise ChainError(
+            f"The selected bones end in '{lowest}'. Make that the active one, or turn off Only Selected Bones."
+        )
 
 
 def enabled_tips(armature: Object) -> list[str]:

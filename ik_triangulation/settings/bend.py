@@ -16,18 +16,18 @@ class BendSettings:
     orientation: str = setting(
         EnumProperty,
         "Orientation",
-        "Orientation of the tip, as far as reaching and the joint limits allow it",
+        "Rotation of the tip, as far as the joint limits allow while the target is reached",
         items=[
             (
                 "AUTO",
-                "As Displayed",
-                "As the target if that is a bone or an empty displayed as arrows, "
-                "along it if displayed as a single arrow, otherwise free",
+                "Automatic",
+                "Match a target that is a bone or an empty displayed as arrows, "
+                "point along an empty displayed as a single arrow; otherwise free",
                 0,
             ),
-            ("NONE", "Any", "Free", 1),
-            ("DIRECTION", "Direction", "Pointing along the target's Z axis, or along its bone", 2),
-            ("FULL", "Full", "The same orientation as the target", 3),
+            ("NONE", "Free", "Any rotation of the tip", 1),
+            ("DIRECTION", "Point Along Z", "Point along the target's Z axis, or along its bone", 2),
+            ("FULL", "Match Target", "Rotate with the target", 3),
         ],
         default="AUTO",
         flag="--orientation",
@@ -36,7 +36,7 @@ class BendSettings:
     orient_weight: float = setting(
         FloatProperty,
         "Weight",
-        "Importance of the orientation relative to the other preferences",
+        "Importance of the orientation compared with the other preferences",
         default=1.0,
         min=0.0,
         soft_max=1.0,
@@ -45,12 +45,12 @@ class BendSettings:
     )
     pole_target: Object | None = setting(
         PointerProperty,
-        "Pole",
-        "Object that the limb bends towards",
+        "Pole Target",
+        "Object that the elbow or knee points at",
         default=None,
         type=Object,
         page="goals.html#pole",
-        flag=Flag("--pole-target", "object that the limb bends towards, '' for none"),
+        flag=Flag("--pole-target", "object that the elbow or knee points at, '' for none"),
     )
     pole_subtarget: str = setting(
         StringProperty,
@@ -63,7 +63,7 @@ class BendSettings:
     pole_angle: float = setting(
         FloatProperty,
         "Pole Angle",
-        "Angle between the bend and the direction to the pole",
+        "Angle by which the elbow or knee is turned away from the pole target",
         default=0.0,
         subtype="ANGLE",
         page="goals.html#pole",
@@ -73,7 +73,7 @@ class BendSettings:
     pole_weight: float = setting(
         FloatProperty,
         "Weight",
-        "Importance of the pole relative to the other preferences",
+        "Importance of the pole target compared with the other preferences",
         default=1.0,
         min=0.0,
         soft_max=1.0,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty
 from bpy.types import Object
 
-from .table import Exempt, Flag, group, setting
+from .table import Exempt, group, setting
 
 
 @group(page="pose.html#target-and-chain")
@@ -15,15 +15,15 @@ class ChainSettings:
 
     enabled: bool = setting(
         BoolProperty,
-        "Enabled",
-        "Include this limb in Bake All Limbs",
+        "In Bake All",
+        "Include this limb when all limbs are baked",
         default=True,
         flag=Exempt("--all bakes the enabled limbs, --tip names any"),
     )
     target: Object | None = setting(
         PointerProperty,
         "Target",
-        "Object for the tip of the limb to reach",
+        "Object that the tip of the limb reaches for",
         default=None,
         type=Object,
         flag="--target",
@@ -31,11 +31,11 @@ class ChainSettings:
     chain_count: int = setting(
         IntProperty,
         "Chain Length",
-        "Number of bones in the limb, counted up from this one; 0 for all up to the root",
+        "Number of bones in the limb, counted up from its tip; 0 for all up to the root",
         default=3,
         min=0,
         soft_max=32,
-        flag=Flag("--chain-length", "number of bones in the limb, counted up from the tip; 0 for all up to the root"),
+        flag="--chain-length",
     )
     body_part: str = setting(
         EnumProperty,
@@ -56,8 +56,8 @@ class ChainSettings:
     )
     use_selected: bool = setting(
         BoolProperty,
-        "Selected Bones",
-        "Rotate the selected bones; bones between them that are not selected keep their pose",
+        "Only Selected Bones",
+        "Rotate only the selected bones of the limb; the bones between them keep their pose",
         default=False,
         flag=Exempt("--bones names the bones"),
     )

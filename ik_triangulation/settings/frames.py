@@ -18,7 +18,7 @@ class FrameSettings:
     use_scene_range: bool = setting(
         BoolProperty,
         "Scene Range",
-        "Bake the frame range of the scene, or its preview range while that is on",
+        "Bake the frame range of the scene, or the preview range while that is on",
         default=True,
         flag=Exempt("--frame-start and --frame-end override the range"),
     )
@@ -31,7 +31,7 @@ class FrameSettings:
     step: int = setting(
         IntProperty,
         "Step",
-        "Number of frames from one baked frame to the next",
+        "Frames from one baked frame to the next; 1 bakes every frame",
         default=1,
         min=1,
         soft_max=8,

@@ -20,7 +20,7 @@ class GoalSettings:
     subtarget: str = setting(
         StringProperty,
         "Bone",
-        "Bone of the target whose head is the point to reach",
+        "Bone of the target; the tip goes to its head",
         default="",
         page="pose.html#target-and-chain",
         flag="--subtarget",
@@ -28,16 +28,16 @@ class GoalSettings:
     shape: str = setting(
         EnumProperty,
         "Shape",
-        "Shape of the target; the tip goes to the nearest point of it",
+        "Shape of the target; the tip goes to its nearest point",
         items=[
             (
                 "AUTO",
-                "As Displayed",
-                "The empty's display type: circle, sphere, cube, cone or image; otherwise a point",
+                "Automatic",
+                "Use the empty's display type: circle, sphere, cube, cone or image; otherwise a point",
                 0,
             ),
             *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),
-            ("FIELD", "Force Field", "The point, line or plane that its force field pulls to", 10),
+            ("FIELD", "Force Field", "The point, line or plane that the object's force field pulls towards", 10),
         ],
         default="AUTO",
         flag="--shape",
@@ -46,7 +46,7 @@ class GoalSettings:
     use_offset: bool = setting(
         BoolProperty,
         "Keep Offset",
-        "Keep the tip at the offset from the target that Set Offset stored",
+        "Keep the tip at the offset from the target that was stored with Set Offset",
         default=False,
         page="goals.html#keep-offset",
         flag=Exempt("an offset is stored in the file"),
@@ -78,7 +78,7 @@ class GoalSettings:
     influence: float = setting(
         FloatProperty,
         "Influence",
-        "Blend from the animated pose to the solution",
+        "Blend from the animated pose (0) to the solved pose (1)",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -19,10 +19,15 @@ class JointSettings:
     source: str = setting(
         EnumProperty,
         "Limits",
-        "Source of the joint limits of this bone",
+        "Source of this bone's joint limits",
         items=[
-            ("BLENDER", "Bone's IK Settings", "Locks, limits and stiffness of the bone's Inverse Kinematics panel", 0),
-            ("OWN", "Own", "The settings below, which allow more than those of Blender", 1),
+            (
+                "BLENDER",
+                "Blender's IK Limits",
+                "Locks, limits and stiffness from the bone's Inverse Kinematics panel",
+                0,
+            ),
+            ("OWN", "Custom", "The settings below, with more types of joints than Blender has", 1),
             ("CONSTRAINT", "Limit Rotation", "The bone's Limit Rotation constraint, which works in Local Space", 2),
         ],
         default="BLENDER",
@@ -43,13 +48,13 @@ class JointSettings:
     axis: Sequence[float] = setting(
         FloatVectorProperty,
         "Axis",
-        "Hinge axis in the bone's rest axes",
+        "Hinge axis, in the bone's axes at rest",
         default=(1.0, 0.0, 0.0),
         size=3,
         subtype="XYZ",
     )
     use_limits: bool = setting(
-        BoolProperty, "Limit", "Keep the hinge, or the twist of a cone, within a range", default=True
+        BoolProperty, "Limit", "Limit the hinge angle, or the twist of a cone joint, to a range", default=True
     )
     lower: float = setting(FloatProperty, "From", "Lower limit of the hinge", default=0.0, subtype="ANGLE")
     upper: float = setting(FloatProperty, "To", "Upper limit of the hinge", default=0.8 * pi, subtype="ANGLE")
@@ -74,7 +79,7 @@ class JointSettings:
     order: str = setting(
         EnumProperty,
         "Order",
-        "Order of the axes to which the limits refer",
+        "Rotation order that the limits refer to",
         items=[
             ("AUTO", "Default", "The bone's rotation mode; YXZ for a quaternion or axis and angle", 0),
             *((order, f"{order} Euler", "", number) for number, order in enumerate(EULER_ORDERS, 1)),
@@ -99,7 +104,7 @@ class JointSettings:
     stiffness: float = setting(
         FloatProperty,
         "Stiffness",
-        "Resistance of the bone to rotation where other bones can rotate instead",
+        "Resistance of the bone to rotation; other bones rotate instead",
         default=0.0,
         min=0.0,
         max=0.99,

@@ -15,15 +15,15 @@ class KeySettings:
     reduce: bool = setting(
         BoolProperty,
         "Reduce Keys",
-        "Remove keys that are not needed, and fit the handles of the others",
+        "Keep only the keys that the motion needs, and fit their handles",
         default=False,
         page="baking.html#reduce-keys",
         flag=Flag("--no-reduce", "keep every key"),
     )
     reduce_tolerance: float = setting(
         FloatProperty,
-        "Tip Within",
-        "Largest distance of the tip from the full bake; 0 for half a percent of the limb's reach",
+        "Keep Tip Within",
+        "Largest distance that the tip may move when keys are removed; 0 for 0.5 % of the limb's reach",
         default=0.0,
         min=0.0,
         soft_max=0.1,
@@ -33,14 +33,14 @@ class KeySettings:
         flag=Flag(
             "--reduce",
             "remove keys as long as the tip stays within this distance of the full bake, in Blender units "
-            "(default: half a percent of the limb's reach)",
+            "(default: 0.5 % of the limb's reach)",
             more={"nargs": "?", "const": 0.0, "metavar": "DISTANCE"},
         ),
     )
     only_target_keys: bool = setting(
         BoolProperty,
-        "Target's Keys",
-        "Key the limb only at frames at which the target has a key",
+        "Only at Target's Keys",
+        "Key the limb only at frames where the target has a key",
         default=False,
         flag="--only-target-keys",
     )
@@ -49,17 +49,17 @@ class KeySettings:
         "Write To",
         "Destination of the baked keys; the previous animation is always kept",
         items=[
-            ("ACTION", "Active Action", "Merged into the active action, inside the range only", 0),
-            ("NEW_ACTION", "New Action", "Merged into a copy of the active action, which replaces it", 1),
-            ("NLA_TRACK", "NLA Track", "A separate action on a new NLA track above the others", 2),
+            ("ACTION", "Active Action", "Write into the active action, only inside the frame range", 0),
+            ("NEW_ACTION", "New Action", "Write into a copy of the active action, and use the copy", 1),
+            ("NLA_TRACK", "NLA Track", "Write into an action of its own, on a new NLA track above the others", 2),
         ],
         default="ACTION",
         flag="--destination",
     )
     mark_misses: bool = setting(
         BoolProperty,
-        "Mark Misses",
-        "Put markers on the timeline at baked frames that miss the target",
+        "Mark Missed Frames",
+        "Put markers on the timeline at baked frames where the target is not reached",
         default=False,
         page="baking.html#the-report",
         flag="--mark-misses",
@@ -69,10 +69,10 @@ class KeySettings:
         "Interpolation",
         "Interpolation from each baked key to the next",
         items=[
-            ("AUTO", "Automatic", "Linear where every frame is baked, otherwise Bézier", 0),
+            ("AUTO", "Automatic", "Linear if every frame is baked, otherwise Bézier", 0),
             ("LINEAR", "Linear", "Straight to the next key", 1),
             ("BEZIER", "Bézier", "Smoothly to the next key", 2),
-            ("CONSTANT", "Constant", "Unchanged until the next key: with a step of 2, animation on twos", 3),
+            ("CONSTANT", "Constant", "Hold until the next key; with a step of 2, animation on twos", 3),
         ],
         default="AUTO",
         flag="--interpolation",

@@ -19,7 +19,7 @@ class PostureSettings:
     smoothing: float = setting(
         FloatProperty,
         "Smoothing",
-        "Strength of smoothing the joint rotations of a bake, within the tolerance",
+        "Smooth the joint rotations of a bake over time; the tip stays at its target",
         default=0.0,
         min=0.0,
         max=1.0,
@@ -30,8 +30,8 @@ class PostureSettings:
     )
     effort_weight: float = setting(
         FloatProperty,
-        "Low Effort",
-        "Importance of keeping the limb's center of gravity low",
+        "Gravity",
+        "Let the limb hang: the strength with which its own weight pulls elbow or knee down",
         default=0.0,
         min=0.0,
         soft_max=1.0,
@@ -42,23 +42,23 @@ class PostureSettings:
     )
     rest_weight: float = setting(
         FloatProperty,
-        "Comfort",
-        "Importance of keeping the joints near the pose chosen below",
+        "Keep Pose",
+        "Importance of staying near the pose chosen below",
         default=0.0,
         min=0.0,
         soft_max=1.0,
         page=_COMFORT,
-        flag=Flag("--rest-weight", "importance of keeping the joints near the pose that --rest-pose chooses"),
+        flag=Flag("--rest-weight", "importance of staying near the pose that --rest-pose names"),
         per_frame=True,
         preset=True,
     )
     rest_pose: str = setting(
         EnumProperty,
-        "Near",
-        "Pose for the joints to stay near",
+        "Pose to Keep",
+        "Pose that the joints stay near",
         items=[
             ("REST", "Rest Pose", "The armature's rest pose", 0),
-            ("START", "Present Pose", "The limb's pose when it is solved, or at the first frame of a bake", 1),
+            ("START", "Current Pose", "The limb's pose when it is solved, or at the first frame of a bake", 1),
         ],
         default="REST",
         page=_COMFORT,
@@ -68,19 +68,19 @@ class PostureSettings:
     obstacles: Collection | None = setting(
         PointerProperty,
         "Obstacles",
-        "Collection of objects for the limb to avoid: meshes by their bounding boxes, empties as displayed",
+        "Collection of objects that the limb avoids: meshes by their bounding boxes, empties by their display type",
         default=None,
         type=Collection,
         page=_OBSTACLES,
         flag=Flag(
             "--obstacles",
-            "collection of objects for the limb to avoid, '' for none",
+            "collection of objects that the limb avoids, '' for none",
             more={"metavar": "COLLECTION"},
         ),
     )
     obstacle_margin: float = setting(
         FloatProperty,
-        "Margin",
+        "Clearance",
         "Distance to keep from the obstacles",
         default=0.0,
         min=0.0,
@@ -93,7 +93,7 @@ class PostureSettings:
     obstacle_weight: float = setting(
         FloatProperty,
         "Weight",
-        "Importance of avoiding the obstacles relative to the other preferences",
+        "Importance of avoiding the obstacles compared with the other preferences",
         default=1.0,
         min=0.0,
         soft_max=1.0,
@@ -104,11 +104,16 @@ class PostureSettings:
     start_from: str = setting(
         EnumProperty,
         "Start From",
-        "Pose from which a published method solves each frame; Natural has no use for it",
+        "Pose from which each frame is solved; published methods only",
         items=[
-            ("PREVIOUS", "Frame Before", "The solution of the frame before; the first starts from its own pose", 0),
+            (
+                "PREVIOUS",
+                "Previous Frame",
+                "The solution of the previous frame; the first frame starts from its own pose",
+                0,
+            ),
             ("ANIMATED", "Animated Pose", "The limb's keyed pose at that frame", 1),
-            ("REST", "Rest Pose", "The armature's rest pose, so that a frame does not depend on others", 2),
+            ("REST", "Rest Pose", "The armature's rest pose; frames do not depend on each other", 2),
         ],
         default="PREVIOUS",
         page=_PUBLISHED,
@@ -117,8 +122,8 @@ class PostureSettings:
     )
     smooth: bool = setting(
         BoolProperty,
-        "No Jumps",
-        "Solve all frames of a bake together, as Natural always does, so that joints do not jump; needs Finish",
+        "Remove Jumps",
+        "Solve all frames of a bake together so that joints do not jump, as Natural always does; needs Refine Result",
         default=True,
         page=_PUBLISHED,
         flag=Flag("--no-smooth", "do not remove joint jumps"),

@@ -22,7 +22,7 @@ class ReachSettings:
     frame_start: int = setting(
         IntProperty,
         "Start",
-        "Frame of the pose to start from",
+        "Frame at which the movement starts",
         default=1,
         name="reach_start",
         flag=Flag("--frame-start", range=FRAMES),
@@ -30,7 +30,7 @@ class ReachSettings:
     frame_end: int = setting(
         IntProperty,
         "End",
-        "Frame at which the target is reached",
+        "Frame at which the tip arrives at the target",
         default=25,
         name="reach_end",
         flag=Flag("--frame-end", range=FRAMES),
@@ -48,7 +48,7 @@ class ReachSettings:
     return_frames: int = setting(
         IntProperty,
         "Return",
-        "Frames for the way back to the pose at the start; 0 for no return",
+        "Frames for the way back to the first pose; 0 for no return",
         default=0,
         name="reach_return",
         min=0,
@@ -60,8 +60,8 @@ class ReachSettings:
         "Path",
         "Path of the tip to the target",
         items=[
-            ("ARC", "Arc", "The joints rotate from pose to pose, and the tip follows the arc of a natural reach", 1),
-            ("LINE", "Straight", "The tip follows a straight line, solved by Gauss-Newton whatever the solver", 0),
+            ("ARC", "Arc", "The joints rotate from pose to pose, so the tip moves on a natural arc", 1),
+            ("LINE", "Straight", "The tip moves on a straight line; always solved with Gauss-Newton", 0),
         ],
         default="ARC",
         name="reach_path",
@@ -70,7 +70,7 @@ class ReachSettings:
     onset: float = setting(
         FloatProperty,
         "Root First",
-        "Head start of the joints near the root on an arc; at 1 the last begins when the first has arrived",
+        "Head start of the joints near the root, on an arc; at 1 the last joint starts when the first has arrived",
         default=0.0,
         name="reach_onset",
         min=0.0,
@@ -90,7 +90,7 @@ class ReachSettings:
     easing: str = setting(
         EnumProperty,
         "Easing",
-        "Part of the movement at which the speed profile is slow",
+        "Slow start, slow end or both",
         items=[
             ("EASE_IN", "Ease In", "Slow at the start", 0),
             ("EASE_OUT", "Ease Out", "Slow at the end", 1),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import pi, radians
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
@@ -10,7 +11,19 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..solvers import SOLVERS
 from .table import Flag, group, setting
 
-SOLVER_ITEMS = [(key, solver.label, solver.description, solver.number) for key, solver in SOLVERS.items()]
+_FOR_ANIMATORS = ("NATURAL", "CIRCULAR", "TWO_BONE")
+
+
+def _items(names: Iterable[str]) -> list[tuple[str, str, str, int]]:
+    return [(name, SOLVERS[name].label, SOLVERS[name].description, SOLVERS[name].number) for name in names]
+
+
+# In the menu the published methods are under a heading of their own.
+SOLVER_ITEMS = [
+    *_items(_FOR_ANIMATORS),
+    ("", "Published Methods", "", 0),
+    *_items(name for name in SOLVERS if name not in _FOR_ANIMATORS),
+]
 
 
 @group(page="solvers.html#choose-a-solver")
@@ -28,7 +41,7 @@ class MethodSettings:
     )
     tolerance: float = setting(
         FloatProperty,
-        "Tolerance",
+        "Reached Within",
         "Largest distance from the target that counts as reached",
         default=1e-3,
         min=1e-6,
@@ -41,8 +54,8 @@ class MethodSettings:
     )
     angle_tolerance: float = setting(
         FloatProperty,
-        "Angle Tolerance",
-        "Largest angle from the orientation asked for that counts as reached",
+        "Angle Within",
+        "Largest difference from the wanted orientation that counts as reached",
         default=radians(1.0),
         min=0.0,
         max=pi,
@@ -54,8 +67,8 @@ class MethodSettings:
     )
     iterations: int = setting(
         IntProperty,
-        "Iterations",
-        "Maximum number of solver iterations per frame",
+        "Maximum Steps",
+        "Largest number of steps that the solver takes per frame",
         default=100,
         min=1,
         soft_max=1000,
@@ -65,19 +78,24 @@ class MethodSettings:
     )
     finish: bool = setting(
         BoolProperty,
-        "Finish",
-        "Refine the solution where the solver alone stops short of the target",
+        "Refine Result",
+        "Bring the tip closer where the solver alone stops short of the target; Natural always does",
         default=True,
         page="solvers.html#refine-result",
-        flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
+        flag=Flag("--no-finish", "use a published method alone, do not refine its result"),
         preset=True,
     )
     seed: int = setting(
         IntProperty,
-        "Seed",
-        "Another seed makes Finish try other poses",
+        "Variation",
+        "Another number tries other poses where the first search does not reach the target",
         default=0,
         min=0,
         page="solvers.html#refine-result",
-        flag=Flag("--seed", "another seed makes the refinement try other poses"),
+        flag="--seed",
     )
+
+    @property
+    def refines(self) -> bool:
+        """True if results are refined: by choice with a published method, always with one that solves a whole goal."""
+        return self.finish or SOLVERS[self.solver].whole is not None

@@ -18,8 +18,8 @@ class StopSettings:
     target: Object | None = setting(
         PointerProperty, "Target", "Object to reach, or a bone of it", default=None, type=Object
     )
-    subtarget: str = setting(StringProperty, "Bone", "Bone of the target whose head is reached", default="")
-    frame: int = setting(IntProperty, "Frame", "Frame at which the target is reached", default=25)
+    subtarget: str = setting(StringProperty, "Bone", "Bone of the target; the tip goes to its head", default="")
+    frame: int = setting(IntProperty, "Frame", "Frame at which the tip arrives at the target", default=25)
     hold: int = setting(IntProperty, "Hold", "Frames to stay at the target", default=0, min=0, soft_max=100)
 
 

@@ -74,8 +74,8 @@ class Setting:
 
     @property
     def choices(self) -> list[str]:
-        """Identifiers of an enumeration's items."""
-        return [item[0] for item in self.options["items"]]
+        """Identifiers of an enumeration's items, without headings, whose identifiers are empty."""
+        return [item[0] for item in self.options["items"] if item[0]]
 
 
 def setting(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last solver comparison of the session (Solver Duel): its table, and the chosen solver's pose as a ghost."""
+"""The last solver comparison of the session (Compare Solvers): its table, and the chosen solver's pose as a ghost."""
 
 from collections.abc import Sequence
 
@@ -42,10 +42,10 @@ class IKT_PG_duel_row(PropertyGroup):
     reached: IntProperty(name="Reached", description="Number of frames reached")
     naturalness: FloatProperty(
         name="Naturalness",
-        description="Mean turn of the joints off the present pose, plus bends that bodies do not make; 0 is best",
+        description="Mean rotation of the joints away from the current pose, plus unnatural bends; 0 is best",
     )
     error: FloatProperty(name="Distance", description="Largest remaining distance between tip and target")
-    iterations: IntProperty(name="Iterations", description="Solver iterations, including those of Finish")
+    iterations: IntProperty(name="Steps", description="Steps of the solver, including those that refine its result")
     turns: IntProperty(name="Turns", description="Number of joint rotations")
     total_angle: FloatProperty(name="Total Angle", description="Sum of all joint rotations", subtype="ANGLE")
     travel: FloatProperty(name="Travel", description="Path length of the tip")

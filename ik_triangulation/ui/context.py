@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The active limb, whose tip is the active bone, and the reasons why it cannot be edited, posed or solved."""
+"""The active limb, and the reasons why it cannot be edited, posed or solved.
+
+It is the limb that the active bone is the tip or a part of; or, where that is a target, a pole or a stop, as an object
+or as a bone, the limb that reaches for it. A mesh that is skinned to a rig with limbs stands for that rig.
+"""
+
+from __future__ import annotations
 
 from bpy.types import Context, Object, PoseBone
 
@@ -7,30 +13,113 @@ from ..errors import ChainError, RigError
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.limb import Limb, check_lowest
 from ..rig.selection import selected_bones, selected_limb
+from .limb_search import has_limb, limbs_around, limbs_using
+
+_chosen: tuple[int, str] | None = None  # session uid of the armature and tip bone: of limbs at one target
 
 
 def active_armature(context: Context) -> Object | None:
-    """Return the active object if it is an armature."""
-    ob = context.active_object
-    return ob if ob is not None and ob.type == "ARMATURE" else None
+    """Return the armature of the active limb; without one the active object if it is an armature."""
+    bone = _limb_bone(context)
+    return bone.id_data if bone is not None else own_armature(context)
 
 
 def active_bone(context: Context) -> PoseBone | None:
-    """Return the active bone of the active armature, in Pose Mode and in Object Mode."""
-    armature = active_armature(context)
-    bone = armature.data.bones.active if armature and armature.pose else None
+    """Return the tip bone of the active limb; without one the active bone. In Pose Mode and in Object Mode."""
+    bone = _limb_bone(context)
+    return bone if bone is not None else picked_bone(context)
+
+
+def own_armature(context: Context) -> Object | None:
+    """Return the armature whose selected bones are meant.
+
+    That is the active object if it is an armature. Otherwise it is the one that the active mesh is skinned to, if it
+    has limbs; the only armature that is selected besides; or that of the limb that reaches for the active object.
+    """
+    ob = context.active_object
+    if ob is None:
+        return None
+    if ob.type == "ARMATURE":
+        return ob
+    at_target = _preferred(limbs_using(context, ob))
+    if at_target is not None:
+        return at_target.id_data
+    skin = ob.find_armature()
+    if skin is not None and skin.name in context.view_layer.objects and has_limb(skin):
+        return skin
+    armatures = [other for other in context.selected_objects if other.type == "ARMATURE"]
+    return armatures[0] if len(armatures) == 1 else None
+
+
+def picked_bone(context: Context) -> PoseBone | None:
+    """Return the active bone of own_armature(), whatever limb it belongs to."""
+    armature = own_armature(context)
+    return _active_in(armature) if armature else None
+
+
+def limbs_at_target(context: Context) -> list[PoseBone]:
+    """Return the tip bones of all limbs that reach for the active object or bone; none while a limb itself is active.
+
+    One of them is the active limb: see choose_limb().
+    """
+    ob = context.active_object
+    if ob is None:
+        return []
+    if ob.type != "ARMATURE":
+        return limbs_using(context, ob)
+    bone = _active_in(ob)
+    own = bone is not None and (bone.ik_triangulation.target or len(limbs_around(context, bone)) == 1)
+    return [] if own or not ob.pose else limbs_using(context, ob, bone.name if bone else "")
+
+
+def choose_limb(armature: Object, tip: str) -> None:
+    """Make the limb that ends in `tip` the active one of those that share a target, for the rest of the session."""
+    global _chosen
+    _chosen = armature.session_uid, tip
+    armature.data.bones.active = armature.data.bones[tip]
+
+
+def _limb_bone(context: Context) -> PoseBone | None:
+    """Return the tip bone of the active limb, None without one."""
+    at_target = _preferred(limbs_at_target(context))
+    if at_target is not None:
+        return at_target
+    bone = picked_bone(context)
+    if bone is None or bone.ik_triangulation.target:
+        return bone
+    around = limbs_around(context, bone)
+    return around[0] if len(around) == 1 else None
+
+
+def _preferred(tips: list[PoseBone]) -> PoseBone | None:
+    """Return one of the limbs: that of its armature's active bone, else the one chosen last, else the first."""
+    active = [tip for tip in tips if _active_in(tip.id_data) == tip]
+    chosen = [tip for tip in active or tips if (tip.id_data.session_uid, tip.name) == _chosen]
+    return next(iter(chosen or active or tips), None)
+
+
+def _active_in(armature: Object) -> PoseBone | None:
+    """Return the active bone of an armature."""
+    bone = armature.data.bones.active if armature.pose else None
     return armature.pose.bones.get(bone.name) if bone else None
 
 
 def cannot_edit(context: Context) -> str | None:
-    """Return why settings of the active armature's bones cannot be changed; None if they can."""
-    armature = active_armature(context)
+    """Return why settings of the active limb's bones cannot be changed; None if they can."""
+    armature, ob = active_armature(context), context.active_object
     if armature is None:
-        return "Select an armature"
+        skin = ob.find_armature() if ob is not None else None
+        if skin is not None:
+            return f"Select an armature: '{skin.name}' moves '{ob.name}'"
+        return "Select an armature, or the target of a limb"
     if context.mode not in {"POSE", "OBJECT"}:
-        return "Leave Edit Mode first"
+        mode = context.bl_rna.properties["mode"].enum_items[context.mode].name
+        return f"Leave {'Edit' if context.mode.startswith('EDIT') else mode} Mode first"
     if armature.library is not None:
         return f"'{armature.name}' is linked. Create a library override first"
+    override = armature.override_library
+    if override is not None and override.is_system_override:
+        return f"'{armature.name}' is an override that is not editable. Use Object > Library Override > Make on it"
     return None
 
 

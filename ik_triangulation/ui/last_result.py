@@ -21,6 +21,12 @@ class LastResult:
         self.report, self._scale = report, scale
 
     @property
+    def line(self) -> str:
+        """The result in a few words; of a single frame that is not reached with the distance."""
+        missed = self.report.due_count == 1 and not self.reached
+        return f"{self.lines[0]}: {self.lines[1][0].lower()}{self.lines[1][1:]}" if missed else self.lines[0]
+
+    @property
     def switches(self) -> list[str]:
         """Names of the properties to set so that the bones which do not follow the limb do."""
         remedies = [note.remedy for note in self.report.not_following]

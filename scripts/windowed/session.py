@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender with its window, run once for each script, with the extension installed from its zip and no network."""
 
+import ast
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ from time import perf_counter
 from .debian import command_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SIZE = (1600, 1200)  # pixels of the display, and of the window that fills it
+SIZE = (1600, 1200)  # pixels of the display, and of the window that fills it; a script can have a SIZE of its own
 SECONDS = 240  # a script that takes longer hangs
 NO_DEVICES = ("Warning: eglQuery", "libEGL", "ALSA", "AL lib")  # how lines begin about what no chroot has
 INSIDE = "/tmp/checkout/scripts/windowed/inside/play.py"
@@ -51,7 +52,7 @@ class Sessions:
         own = self._home / module  # settings and files of this run
         for name in ("user", "run", "out"):
             (own / name).mkdir(parents=True)
-        width, height = map(str, SIZE)
+        width, height = map(str, _size(module))
         settings = {
             "PATH": "/usr/bin:/bin",
             "LC_ALL": "C.UTF-8",
@@ -82,3 +83,12 @@ class Sessions:
                 limit.cancel()
         shutil.copytree(own / "out", self._output, dirs_exist_ok=True)
         return blender.returncode, lines
+
+
+def _size(module: str) -> tuple[int, int]:
+    """Return the size of the display that a script asks for: it can be imported only inside of Blender."""
+    tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "SIZE":
+            return ast.literal_eval(node.value)
+    return SIZE

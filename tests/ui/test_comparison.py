@@ -56,7 +56,7 @@ def test_what_is_gone_since_makes_no_trouble():
 
 def test_a_duel_is_that_of_one_limb_and_can_be_cleared():
     rig, target = standard()
-    with pytest.raises(RuntimeError, match="Run Solver Duel on this limb first"):
+    with pytest.raises(RuntimeError, match="Use Compare Solvers on this limb first"):
         bpy.ops.pose.ik_triangulation_duel_apply()
     duel = fight()
     assert len(drawn(PANEL)) > 16

@@ -4,7 +4,19 @@
 import bpy
 import pytest
 
+from ik_triangulation.jobs import live
+from ik_triangulation.ui.context import (
+    active_armature,
+    active_bone,
+    cannot_edit,
+    choose_limb,
+    limbs_at_target,
+    own_armature,
+    picked_bone,
+)
+
 from ..rigs import (
+    armature,
     chain_rig,
     configure,
     curves_of,
@@ -73,9 +85,8 @@ def no_object():
 
 
 def another_object():
-    _, target = standard()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.view_layer.objects.active = target
+    standard()
+    activate(empty("Another"))
 
 
 def edit_mode():
@@ -132,3 +143,179 @@ def test_it_works_in_object_mode():
     assert bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=3) == {"FINISHED"}
     assert bpy.context.mode == "OBJECT"
     assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 1.1e-3
+
+
+# Whatever is active
+
+
+def activate(ob, *others):
+    """In Object Mode, with these objects selected."""
+    if bpy.context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for each in bpy.context.view_layer.objects:
+        each.select_set(each in {ob, *others})
+    bpy.context.view_layer.objects.active = ob
+
+
+def two_limbs_at_one_target():
+    """The limbs of two arms of a rig, and of another rig, reach for one object."""
+    rig, target = standard()
+    configure(rig, "Bone 1", target=target, chain_count=2)
+    other = chain_rig(3, name="Other")
+    configure(other, "Bone 2", target=target, chain_count=2)
+    return rig, other, target
+
+
+@pytest.mark.parametrize("operator", ["solve", "bake", "reach", "live", "offset_set", "show_reach"])
+def test_with_the_target_active_the_limb_that_reaches_for_it_is_meant(operator):
+    rig, target = standard()
+    bpy.context.scene.frame_set(7)
+    activate(target)
+    assert (active_armature(bpy.context), active_bone(bpy.context)) == (rig, rig.pose.bones["Bone 3"])
+    assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")() == {"FINISHED"}
+    assert bpy.context.active_object == target or operator == "show_reach"
+    if operator in {"solve", "bake", "live"}:
+        assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 1.1e-3
+    live.stop_all()
+
+
+def test_while_the_rig_stays_in_pose_mode_its_target_can_be_active():
+    rig, target = standard()
+    bpy.context.view_layer.objects.active = target
+    assert (bpy.context.mode, rig.mode) == ("OBJECT", "POSE")
+    assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
+    assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 1.1e-3
+
+
+def test_all_limbs_that_share_the_target_are_found_and_one_is_chosen():
+    rig, other, target = two_limbs_at_one_target()
+    activate(target)
+    tips = limbs_at_target(bpy.context)
+    assert {(tip.id_data, tip.name) for tip in tips} == {(rig, "Bone 1"), (rig, "Bone 3"), (other, "Bone 2")}
+    for owner, tip in ((other, "Bone 2"), (rig, "Bone 1"), (rig, "Bone 3")):
+        choose_limb(owner, tip)
+        assert (active_armature(bpy.context), active_bone(bpy.context).name) == (owner, tip)
+    activate(empty("Elsewhere"))
+    activate(target)
+    assert active_bone(bpy.context).name == "Bone 3", "the choice is not remembered"
+
+
+def test_the_limb_that_was_active_in_its_rig_is_the_one_at_the_target():
+    rig, other, target = two_limbs_at_one_target()
+    other.data.bones.active = None
+    rig.data.bones.active = rig.data.bones["Bone 1"]
+    activate(target)
+    assert active_bone(bpy.context) == rig.pose.bones["Bone 1"]
+
+
+@pytest.mark.parametrize("use", ["pole", "stop"])
+def test_a_pole_and_a_stop_stand_for_their_limb(use):
+    rig, _ = standard()
+    other, limb = empty("Other"), rig.pose.bones["Bone 3"].ik_triangulation
+    if use == "pole":
+        limb.pole_target = other
+    else:
+        limb.reach_stops.add().target = other
+    activate(other)
+    assert active_bone(bpy.context) == rig.pose.bones["Bone 3"]
+
+
+def test_a_bone_of_a_limb_stands_for_it_and_the_tools_for_joints_still_mean_the_bone():
+    rig, _ = standard()
+    rig.data.bones.active = rig.data.bones["Bone 2"]
+    assert active_bone(bpy.context).name == "Bone 3"
+    assert picked_bone(bpy.context).name == "Bone 2"
+    rig.data.bones.active = rig.data.bones["Bone 0"]  # above the chain of three
+    assert active_bone(bpy.context).name == "Bone 0"
+
+
+def test_a_bone_in_two_limbs_stands_for_neither():
+    rig, target = standard()
+    configure(rig, "Bone 2", target=target, chain_count=2)
+    rig.data.bones.active = rig.data.bones["Bone 1"]
+    assert active_bone(bpy.context).name == "Bone 1"
+
+
+def test_a_control_bone_that_is_the_target_stands_for_the_limb():
+    rig = armature(
+        "Rig",
+        [
+            {"name": "Upper", "head": (0, 0, 0), "tail": (0, 0.2, 1)},
+            {"name": "Lower", "head": (0, 0.2, 1), "tail": (0, 0, 2), "parent": "Upper"},
+            {"name": "Control", "head": (0.5, 0.5, 1.2), "tail": (0.5, 0.5, 1.5)},
+        ],
+    )
+    configure(rig, "Lower", target=rig, subtarget="Control", chain_count=2)
+    rig.data.bones.active = rig.data.bones["Control"]
+    assert active_bone(bpy.context).name == "Lower"
+    assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
+    assert (evaluated_tip(rig, "Lower") - rig.pose.bones["Control"].head).length < 1.1e-3
+
+
+def test_a_bone_of_another_armature_is_a_target_until_that_has_limbs_of_its_own():
+    door = chain_rig(2, name="Door")
+    rig, target = standard()
+    configure(rig, "Bone 3", target=door, subtarget="Bone 1")
+    activate(door)
+    assert (active_armature(bpy.context), own_armature(bpy.context)) == (rig, door)
+    door.data.bones.active = door.data.bones["Bone 0"]
+    assert active_armature(bpy.context) == door
+    configure(door, "Bone 1", target=target, chain_count=1)
+    door.data.bones.active = door.data.bones["Bone 1"]
+    assert active_armature(bpy.context) == door
+
+
+@pytest.mark.parametrize("limbs", [True, False])
+def test_a_mesh_that_is_skinned_to_a_rig_with_limbs_stands_for_the_rig(limbs):
+    rig, _ = standard()
+    body = place(bpy.data.objects.new("Body", bpy.data.meshes.new("Body")))
+    body.modifiers.new("Rig", "ARMATURE").object = rig
+    if not limbs:
+        rig.pose.bones["Bone 3"].ik_triangulation.target = None
+    activate(body)
+    press = bpy.ops.pose.ik_triangulation_solve
+    if limbs:
+        assert press() == {"FINISHED"}
+        return
+    with pytest.raises(RuntimeError, match="Select an armature: 'Rig' moves 'Body'"):
+        press()
+
+
+def test_the_armature_may_be_selected_before_or_after_the_target():
+    rig = chain_rig(3)
+    cup = empty("Cup")
+    activate(cup, rig)
+    select(rig, "Bone 1", "Bone 2", active="Bone 2")
+    assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
+    assert rig.pose.bones["Bone 2"].ik_triangulation.target == cup
+
+
+def test_a_mesh_in_edit_mode_is_left_first():
+    rig, _ = standard()
+    cube = place(bpy.data.objects.new("Cube", bpy.data.meshes.new("Cube")))
+    configure(rig, "Bone 3", target=cube)
+    activate(cube)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert cannot_edit(bpy.context) == "Leave Edit Mode first"
+    bpy.ops.object.mode_set(mode="SCULPT")
+    assert cannot_edit(bpy.context) == "Leave Sculpt Mode first"
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_linked_rig_says_what_to_do(tmp_path):
+    _, target = standard()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    path = str(tmp_path / "rig.blend")
+    bpy.data.libraries.write(path, {bpy.data.objects["Rig"], target})
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Rig", "Target"]
+    rig, target = (place(bpy.data.objects[name]) for name in ("Rig", "Target"))
+    activate(target)
+    assert cannot_edit(bpy.context) == "'Rig' is linked. Create a library override first"
+    own = rig.override_create(remap_local_usages=True)
+    activate(own)
+    own.override_library.is_system_override = True
+    assert cannot_edit(bpy.context).startswith("'Rig' is an override that is not editable")
+    own.override_library.is_system_override = False
+    assert cannot_edit(bpy.context) is None

@@ -66,3 +66,13 @@ def made_by_hand(armature: Object, bones: Collection[str], first: float, last: f
             for time, value in keys["co"][ours].tolist():
                 found.setdefault(name, {}).setdefault(time, {})[index] = value
     return {name: dict(sorted(keys.items())) for name, keys in found.items()}
+
+
+def is_baked(armature: Object, bones: Collection[str]) -> bool:
+    """Tell whether a bake has left rotation keyframes on one of the bones, in the active action."""
+    bag, generated = channelbag_of(armature), enum_number("type", GENERATED)
+    for bone in (armature.pose.bones[name] for name in bones) if bag is not None else ():
+        curves = find_curves(bag, bone.path_from_id(channel(bone)[0]))
+        if any((get_keys(curve, ["type"])["type"] == generated).any() for curve in curves.values()):
+            return True
+    return False

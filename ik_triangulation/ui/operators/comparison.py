@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solver Duel: compare the solvers on the active limb, and use the one that is chosen."""
+"""Compare the solvers on the active limb, and use the one that is chosen."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from .outcome import report_outcome
 
 class POSE_OT_ik_triangulation_duel(JobOperator):
     bl_idname = "pose.ik_triangulation_duel"
-    bl_label = "Solver Duel"
+    bl_label = "Compare Solvers"
     bl_description = (
         "Solve the limb with every solver, list their results, and show the pose of the best one as a ghost"
     )
@@ -64,7 +64,7 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
     def poll_problem(cls, context: Context) -> str | None:
         rows, bone = context.window_manager.ik_triangulation_duel, active_bone(context)
         compared = bone is not None and rows.rows and (rows.armature, rows.tip) == (bone.id_data.name, bone.name)
-        return cannot_solve(context) or (None if compared else "Run Solver Duel on this limb first")
+        return cannot_solve(context) or (None if compared else "Use Compare Solvers on this limb first")
 
     def act(self, context: Context) -> set[str]:
         rows, stored = context.window_manager.ik_triangulation_duel, active_bone(context).ik_triangulation
@@ -81,7 +81,7 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
 
 class POSE_OT_ik_triangulation_duel_forget(IKOperator):
     bl_idname = "pose.ik_triangulation_duel_forget"
-    bl_label = "Clear Duel"
+    bl_label = "Clear List"
     bl_description = "Clear the list of solvers and hide the ghost"
     bl_options = {"REGISTER"}
 

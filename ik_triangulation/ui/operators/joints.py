@@ -10,7 +10,7 @@ from bpy.types import Context
 from ...jobs import joint_tools as joints
 from ...motion.learning import OFF_AXIS, SHARE
 from ...rig.selection import selected_bones
-from ..context import active_armature, active_bone, cannot_edit
+from ..context import cannot_edit, own_armature, picked_bone
 from .base import IKOperator
 
 
@@ -38,34 +38,33 @@ class JointOperator(IKOperator):
 
 class POSE_OT_ik_triangulation_joint_own(JointOperator):
     bl_idname = "pose.ik_triangulation_joint_own"
-    bl_label = "Copy to Own Limits"
+    bl_label = "Copy to Custom Limits"
     bl_description = (
         "Copy the joint limits of the selected bones, from Blender's IK settings or a Limit Rotation constraint, "
-        "to the bones' own values, and use those from now on"
+        "to their custom limits, and use those from now on"
     )
 
     def change(self, context: Context) -> list[str]:
-        return [f"Own limits: {_names(joints.copy_to_own(active_armature(context), chosen_bones(context)))}"]
+        return [f"Custom limits: {_names(joints.copy_to_own(own_armature(context), chosen_bones(context)))}"]
 
 
 class POSE_OT_ik_triangulation_joint_copy(JointOperator):
     bl_idname = "pose.ik_triangulation_joint_copy"
     bl_label = "Copy to Selected"
     bl_description = (
-        "Copy joint limits and stiffness of the active bone to the other selected bones, as their own values, "
-        "whatever the source of the active bone's limits is"
+        "Copy the joint limits and stiffness of the active bone to the other selected bones, as custom limits"
     )
 
     @classmethod
     def missing_bones(cls, context: Context) -> str | None:
-        bone = active_bone(context)
+        bone = picked_bone(context)
         if bone is None:
             return "Make the bone to copy from the active bone"
-        others = set(selected_bones(active_armature(context))) - {bone.name}
+        others = set(selected_bones(own_armature(context))) - {bone.name}
         return None if others else "Select the bones to copy to, then the bone to copy from"
 
     def change(self, context: Context) -> list[str]:
-        armature, source = active_armature(context), active_bone(context).name
+        armature, source = own_armature(context), picked_bone(context).name
         return [f"Joint of {source} to: {_names(joints.copy_to_others(armature, source, selected_bones(armature)))}"]
 
 
@@ -77,7 +76,7 @@ class POSE_OT_ik_triangulation_joint_mirror(JointOperator):
     )
 
     def change(self, context: Context) -> list[str]:
-        return [f"Mirrored to: {_names(joints.mirror(active_armature(context), chosen_bones(context)))}"]
+        return [f"Mirrored to: {_names(joints.mirror(own_armature(context), chosen_bones(context)))}"]
 
 
 class POSE_OT_ik_triangulation_joint_learn(JointOperator):
@@ -85,20 +84,20 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
     bl_label = "Learn from Keys"
     bl_description = (
         "Find the hinge axis, or the range about each axis, that the rotation keys of each selected bone use, "
-        "and make it the bone's own limits"
+        "and store it as custom limits"
     )
 
     off_axis: FloatProperty(
-        name="Off Axis",
-        description="A bone is a hinge if its rotation deviates less than this from one axis in 95 % of the frames",
+        name="Hinge Within",
+        description="A bone is a hinge if its rotation stays this close to one axis in 95 % of the frames",
         subtype="ANGLE",
         default=OFF_AXIS,
         min=0.0,
         max=pi,
     )
     share: FloatProperty(
-        name="Share",
-        description="Share of the frames that each range covers; the most extreme angles at both ends are left out",
+        name="Frames Covered",
+        description="Share of the frames that each range covers; the most extreme angles are left out",
         subtype="PERCENTAGE",
         default=SHARE,
         min=1.0,
@@ -114,14 +113,14 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
 
     def change(self, context: Context) -> list[str]:
         bones = chosen_bones(context)
-        found = joints.learn(active_armature(context), bones, self.off_axis, self.share, self.margin)
+        found = joints.learn(own_armature(context), bones, self.off_axis, self.share, self.margin)
         return [f"{name}: {learned}" for name, learned in found.items()]
 
 
 def chosen_bones(context: Context) -> list[str]:
     """Return the names of the selected bones of the active armature, or of the active bone if none is selected."""
-    bone = active_bone(context)
-    return selected_bones(active_armature(context)) or ([bone.name] if bone else [])
+    bone = picked_bone(context)
+    return selected_bones(own_armature(context)) or ([bone.name] if bone else [])
 
 
 def _names(bones: list[str]) -> str:

@@ -6,7 +6,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...jobs import live
 from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
-from ..context import active_armature, active_bone, cannot_edit
+from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
 from .base import IKOperator
 from .joints import chosen_bones
@@ -26,7 +26,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         return cannot_edit(context) or (None if chosen_bones(context) else "Select the bones of the limb")
 
     def act(self, context: Context) -> set[str]:
-        armature = active_armature(context)
+        armature = own_armature(context)
         chosen = chosen_bones(context)
         tips = add_limbs(armature, chosen, other_object(context))
         armature.data.bones.active = armature.data.bones[tips[-1]]
@@ -85,7 +85,7 @@ def part_label(limb: PropertyGroup) -> str:
 
 def other_object(context: Context) -> Object | None:
     """Return the only object selected besides the armature and what it moves; None if there are none or several."""
-    armature = active_armature(context)
+    armature = own_armature(context)
     others = [ob for ob in context.selected_objects if ob != armature and not _moves_with(ob, armature)]
     return others[0] if len(others) == 1 else None
 

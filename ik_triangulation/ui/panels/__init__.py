@@ -3,21 +3,21 @@
 
 from bpy.utils import register_submodule_factory
 
-# The main panel, `limbs`, contains the others, which appear in it in this order.
+# The main panel, `limbs`, contains those after it, which appear in it in this order; Advanced the last three.
 _MODULES = (
     "lists",
     "presets",
-    "limbs",
     "result",
+    "limbs",
     "goal",
     "posture",
     "joints",
-    "solver",
-    "bake",
+    "keys",
     "reach",
-    "analyse",
-    "comparison",
+    "advanced",
     "overlay",
+    "comparison",
+    "maps",
 )
 
 register, unregister = register_submodule_factory(__name__, _MODULES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solver Duel: the results of all solvers for the active limb."""
+"""Compare Solvers: the results of all solvers for the active limb."""
 
 from math import degrees
 
@@ -15,7 +15,8 @@ from ..operators.comparison import (
     POSE_OT_ik_triangulation_duel_apply,
     POSE_OT_ik_triangulation_duel_forget,
 )
-from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
+from .advanced import AdvancedPanel
+from .layout import choice, is_narrow, is_wide, paragraph
 
 _MEASURED = ("reached", "naturalness", "error", "turns", "total_angle", "travel", "seconds")
 
@@ -56,9 +57,8 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         return [self.bitflag_filter_item] * len(getattr(data, name)), []
 
 
-class VIEW3D_PT_ik_triangulation_duel(LimbPanel, Panel):
-    bl_label = "Solver Duel"
-    bl_parent_id = "VIEW3D_PT_ik_triangulation_analyse"
+class VIEW3D_PT_ik_triangulation_duel(AdvancedPanel, Panel):
+    bl_label = "Compare Solvers"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:

@@ -6,6 +6,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
 from ...rig.freedom import limit_rotation
+from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
     POSE_OT_ik_triangulation_joint_learn,
@@ -22,7 +23,11 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
 
     def draw(self, context: Context) -> None:
         column = self.column(context)
-        bone = chosen_joint(context)
+        limb, bone = active_bone(context).ik_triangulation, chosen_joint(context)
+        length = column.column()
+        length.active = not limb.use_selected
+        length.prop(limb, "chain_count")
+        column.prop(limb, "use_selected")
         lists = context.window_manager.ik_triangulation_lists
         name = VIEW3D_UL_ik_triangulation_joints.__name__
         column.template_list(name, "", bone.id_data.pose, "bones", lists, "joint", rows=3, maxrows=8)
@@ -36,7 +41,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         else:
             _draw_own_limits(column, joint)
         column.separator()
-        column.label(text="Selected Bones:")
+        column.label(text="Limits of Selected Bones:")
         tools = column.column(align=True)
         tools.operator(POSE_OT_ik_triangulation_joint_own.bl_idname, icon="IMPORT")
         tools.operator(POSE_OT_ik_triangulation_joint_copy.bl_idname, icon="COPYDOWN")

@@ -33,13 +33,14 @@ class SidebarPanel:
 
 
 class LimbPanel(SidebarPanel):
-    """Base of the panels inside the main panel; they need an active bone."""
+    """Base of the panels inside the main panel; they need a limb, with a target or with stops of a reach."""
 
     bl_parent_id = "VIEW3D_PT_ik_triangulation"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return active_bone(context) is not None
+        bone = active_bone(context)
+        return bone is not None and bool(bone.ik_triangulation.target or bone.ik_triangulation.reach_stops)
 
 
 def is_narrow(context: Context) -> bool:
@@ -71,12 +72,12 @@ def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> N
         column.prop(data, name)
 
 
-def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE") -> None:
-    """Draw a text, wrapped at the width of the sidebar."""
+def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE", room: float | None = None) -> None:
+    """Draw a text, wrapped at the width of the sidebar or at so much `room` [pixels at 1x interface scale]."""
     lines = column.column(align=True)
     lines.scale_y = 0.8
     scale = _scale(context)
-    room = _width(context) - _TABS - (_ICON if icon != "NONE" else 0.0)
+    room = (room or _width(context) - _TABS) - (_ICON if icon != "NONE" else 0.0)
     blf.size(_FONT, context.preferences.ui_styles[0].widget.points * scale)
     for number, line in enumerate(wrapped(text, lambda part: blf.dimensions(_FONT, part)[0] <= room * scale)):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)

@@ -1,23 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Main panel: the limbs of the armature, and the settings of the active one."""
+"""Main panel: the active limb with its target, and what is done with it: pose, live, bake."""
 
 import bpy
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
+from ...errors import IKError
 from ...jobs import live
+from ...rig.keyframes import is_baked
 from .. import manual
-from ..context import active_armature, active_bone
+from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
+from ..last_result import latest
+from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
     POSE_OT_ik_triangulation_target_add,
-    part_label,
+    limb_label,
 )
 from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
 from ..operators.solve import POSE_OT_ik_triangulation_solve
+from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
 from .layout import SidebarPanel, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 from .presets import VIEW3D_PT_ik_triangulation_presets
+from .result import draw_result
+
+_MOST_ROWS = 3  # of the list of limbs, until it is dragged longer
+_LABEL = 0.22  # width of the target's label
+_TALL = 1.5  # height of the buttons that matter most
 
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
@@ -32,30 +42,26 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         armature, bone = active_armature(context), active_bone(context)
-        _draw_live(column, armature)
+        _draw_live_elsewhere(column, armature)
         if armature is None:
-            if not live.under_way():
-                column.label(text="Select an armature", icon="INFO")
+            paragraph(column, cannot_edit(context) or "", context, "INFO")
             return
-        _draw_list(column, armature, context)
-        if bone is None:
-            column.label(text="Make a bone active", icon="INFO")
+        tips = [bone for bone in armature.pose.bones if bone.ik_triangulation.target]
+        at_target = limbs_at_target(context)
+        if at_target:
+            _draw_choice(column, at_target, bone)
+        elif tips:
+            _draw_list(column, armature, len(tips), context)
+        if bone is None or not bone.ik_triangulation.target:
+            _draw_start(column, bone, bool(tips), context)
             return
-        _draw_limb(column, bone)
-        self.column(context).separator()
-        row = self.layout.column(align=True) if is_narrow(context) else self.layout.row(align=True)
-        row.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
-        on = live.is_live(armature, bone.name)
-        switch = row.row()
-        switch.enabled = on or bone.ik_triangulation.target is not None
-        switch.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
-        problem = live.problem(armature, bone.name)
-        if problem:
-            paragraph(self.layout.column(), problem, context, "ERROR")
+        _draw_target(column, bone, context)
+        together = sum(tip.ik_triangulation.enabled for tip in tips)
+        _draw_actions(self.column(context), bone, together > 1, context)
 
 
-def _draw_live(column: UILayout, armature: Object | None) -> None:
-    """Draw the live limbs of other armatures: while a target is dragged, it is the active object."""
+def _draw_live_elsewhere(column: UILayout, armature: Object | None) -> None:
+    """Draw the live limbs of other armatures."""
     under_way = live.under_way(beside=armature)
     for name in under_way:
         column.label(text=f"Live: {name}", icon="PLAY")
@@ -70,12 +76,13 @@ def _draw_tools(layout: UILayout, context: Context) -> None:
     layout.operator("wm.url_open", text="", icon="HELP").url = manual.address()
 
 
-def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
+def _draw_list(column: UILayout, armature: Object, count: int, context: Context) -> None:
     """Draw the list of limbs, with Add and Remove beside it."""
     row = column.row()
     lists = context.window_manager.ik_triangulation_lists
     name = VIEW3D_UL_ik_triangulation_limbs.__name__
-    row.template_list(name, "", armature.pose, "bones", lists, "limb", rows=3, maxrows=8)
+    rows = min(count, _MOST_ROWS)
+    row.template_list(name, "", armature.pose, "bones", lists, "limb", rows=rows, maxrows=max(rows, 1))
     tools = row.column(align=True)
     tools.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, text="", icon="ADD")
     tools.operator(POSE_OT_ik_triangulation_limb_remove.bl_idname, text="", icon="REMOVE")
@@ -84,20 +91,92 @@ def _draw_list(column: UILayout, armature: Object, context: Context) -> None:
         _draw_tools(tools, context)
 
 
-def _draw_limb(column: UILayout, bone: PoseBone) -> None:
-    """Draw target and chain length of the limb that ends in this bone."""
+def _draw_choice(column: UILayout, tips: list[PoseBone], chosen: PoseBone | None) -> None:
+    """Draw the limbs that share the active target as buttons, of which one is pressed."""
+    several = len({tip.id_data for tip in tips}) > 1
+    buttons = column.column(align=True)
+    for tip in tips:
+        row = buttons.row(align=True)
+        label = limb_label(tip.ik_triangulation, tip.name)
+        choose = row.operator(
+            POSE_OT_ik_triangulation_limb_choose.bl_idname,
+            text=f"{tip.id_data.name}: {label}" if several else label,
+            icon="BONE_DATA",
+            depress=tip == chosen,
+        )
+        choose.armature, choose.tip = tip.id_data.name, tip.name
+
+
+def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: Context) -> None:
+    """Draw what to do where no limb is active."""
+    if bone is None or (context.mode != "POSE" and not others):
+        paragraph(column, "Click a hand or foot in Pose Mode", context, "INFO")
+    else:
+        paragraph(column, f"'{bone.name}' is in no limb yet", context, "INFO")
+    big = column.row()
+    big.scale_y = _TALL
+    big.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+    if bone is not None and others:
+        row = column.row(align=True)
+        row.prop(bone.ik_triangulation, "target")
+        row.operator(POSE_OT_ik_triangulation_target_add.bl_idname, text="", icon="ADD")
+
+
+def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
+    """Draw the target of the limb that ends in this bone, with Select."""
     limb = bone.ik_triangulation
-    column.label(text=f"{part_label(limb)} to {bone.name}", icon="BONE_DATA")
-    target = column.row(align=True)
-    target.prop(limb, "target")
-    if limb.target is None:
-        target.operator(POSE_OT_ik_triangulation_target_add.bl_idname, text="", icon="ADD")
-    elif limb.target.type == "ARMATURE":
+    line = column if is_narrow(context) else column.split(factor=_LABEL)
+    if not is_narrow(context):
+        line.label(text="Target")
+    row = line.row(align=True)
+    row.use_property_split = False
+    row.prop(limb, "target", text="")
+    select = row.row(align=True)
+    select.enabled = limb.target != context.active_object or limb.target.type == "ARMATURE"
+    select.operator(
+        POSE_OT_ik_triangulation_target_select.bl_idname,
+        text="" if is_narrow(context) else "Select",
+        icon="RESTRICT_SELECT_OFF" if is_narrow(context) else "NONE",
+    )
+    if limb.target.type == "ARMATURE":
         column.prop_search(limb, "subtarget", limb.target.data, "bones")
-    length = column.column()
-    length.active = not limb.use_selected
-    length.prop(limb, "chain_count")
-    column.prop(limb, "use_selected")
+
+
+def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Context) -> None:
+    """Draw Pose, Live and Bake, and what came of them."""
+    armature, limb = bone.id_data, bone.ik_triangulation
+    row = column.row(align=True)
+    row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
+    on = live.is_live(armature, bone.name)
+    row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    problem = live.problem(armature, bone.name)
+    if problem:
+        paragraph(column, problem, context, "ERROR")
+    row = column.row(align=True)
+    row.scale_y = _TALL
+    again = _is_baked(context)
+    bake = row.row(align=True)
+    bake.operator(
+        POSE_OT_ik_triangulation_bake.bl_idname,
+        text="Bake Again" if again else "Bake",
+        icon="FILE_REFRESH" if again else "KEY_HLT",
+    )
+    if several:
+        row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
+    row = column.row()
+    row.use_property_split = False  # there are no labels to align it with
+    row.prop(limb, "reduce")
+    result = latest(armature, bone.name)
+    if result is not None:
+        draw_result(column, result)
+
+
+def _is_baked(context: Context) -> bool:
+    """Tell whether the active limb has baked keys."""
+    try:
+        return is_baked(active_armature(context), active_chain(context))
+    except IKError:
+        return False
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation,))

@@ -11,8 +11,7 @@ from bpy.types import Context, Object, PoseBone, PropertyGroup, UI_UL_list, UILa
 from ...errors import IKError
 from ...jobs import live
 from ...jobs.joint_tools import joint_now
-from ...solvers import SOLVERS
-from ..context import active_armature, active_bone, active_chain
+from ..context import active_armature, active_bone, active_chain, picked_bone
 from ..last_result import latest
 from ..operators.limbs import limb_label
 from ..operators.live import POSE_OT_ik_triangulation_live
@@ -54,12 +53,13 @@ class IKT_PG_lists(PropertyGroup):
 
 
 def chosen_joint(context: Context) -> PoseBone | None:
-    """Return the bone chosen in the list of joints, by default the tip; None if no bone is active."""
-    bone = active_bone(context)
-    if bone is None:
+    """Return the bone chosen in the list of joints, else the active one, else the tip; None if no bone is active."""
+    tip = active_bone(context)
+    if tip is None:
         return None
-    name = context.window_manager.ik_triangulation_lists.joint_name
-    return bone.id_data.pose.bones[name] if name in chain_of(context) else bone
+    chain, active = chain_of(context), picked_bone(context)
+    wanted = context.window_manager.ik_triangulation_lists.joint_name, active.name if active else ""
+    return tip.id_data.pose.bones[next((name for name in wanted if name in chain), tip.name)]
 
 
 def chain_of(context: Context) -> list[str]:
@@ -71,7 +71,7 @@ def chain_of(context: Context) -> list[str]:
 
 
 class VIEW3D_UL_ik_triangulation_limbs(UIList):
-    """List of limbs: enabled for Bake All, tip, target, solver, last result, Live."""
+    """List of limbs: enabled for Bake All, limb, target, last result, Live."""
 
     def draw_item(
         self,
@@ -90,12 +90,10 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row = layout.row(align=True)
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
-        row.label(text=limb_label(limb, bone.name) if is_wide(context) else bone.name)
         narrow = is_narrow(context)
-        if not narrow:
-            row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
+        row.label(text=bone.name if narrow else limb_label(limb, bone.name))
         if is_wide(context):
-            row.label(text=SOLVERS[limb.solver].label)
+            row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
         result = latest(armature, bone.name)
         if result is not None or not narrow:
             row.label(text="", icon="BLANK1" if result is None else result.icon)

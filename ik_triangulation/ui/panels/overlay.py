@@ -4,10 +4,10 @@
 import bpy
 from bpy.types import Context, Panel
 
-from .layout import LimbPanel
+from .advanced import AdvancedPanel
 
 
-class VIEW3D_PT_ik_triangulation_overlay(LimbPanel, Panel):
+class VIEW3D_PT_ik_triangulation_overlay(AdvancedPanel, Panel):
     bl_label = "Overlay"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -20,6 +20,7 @@ from .screen import Steps, pixels, region
 NOTCHES = 10  # of the wheel at once: about 500 pixels, less than the sidebar is high
 DRAWN = 0.05  # seconds until the sidebar is
 LOOKS = 40  # at most, until nothing moves any more
+_fields: set[str] = set()  # drawn by panels that are looked at
 
 
 class _Layout:
@@ -38,6 +39,8 @@ class _Layout:
     def _call(self, key: str):
         def call(*args, **options):
             layout = self.layout
+            if key in {"prop", "prop_search"}:
+                _fields.add(f"{type(args[0]).__name__}.{args[1]}")
             if self.name in args[:2]:  # operator(NAME), prop(DATA, NAME)
                 layout = layout.row()
                 layout.alert = self.red
@@ -78,10 +81,10 @@ def fold(*ids: str, closed: bool = True, module: str = "ik_triangulation") -> No
         bpy.utils.register_class(cls)
 
 
-def find(name: str) -> Generator[float, None, tuple[int, int, int, int]]:
+def find(name: str, scrolling: bool = True) -> Generator[float, None, tuple[int, int, int, int]]:
     """Return the position of an operator's or a property's button in the window: left, bottom, right, top.
 
-    Scrolls the sidebar down until all of it is there. Raises LookupError where none is drawn.
+    Scrolls the sidebar down until all of it is there, unless told not to. Raises LookupError where none is drawn.
     """
     sidebar = region("UI")
     top = sidebar.y + sidebar.height - 1
@@ -90,7 +93,7 @@ def find(name: str) -> Generator[float, None, tuple[int, int, int, int]]:
         rows, columns = np.nonzero((yield from _changes(name)))
         if len(rows) and rows.min() > 0 and rows.max() < sidebar.height - 1:
             return sidebar.x + columns.min(), top - rows.max(), sidebar.x + columns.max(), top - rows.min()
-        if not (yield from _scroll("WHEELDOWNMOUSE")):
+        if not scrolling or not (yield from _scroll("WHEELDOWNMOUSE")):
             raise LookupError(f"No panel in the sidebar draws {name}, from here to its end")
 
 
@@ -98,6 +101,14 @@ def press(name: str) -> Steps:
     """Click the button of an operator or a property."""
     left, bottom, right, top = yield from find(name)
     yield from hands.click((left + right) / 2, (bottom + top) / 2)
+
+
+def fields() -> Generator[float, None, set[str]]:
+    """Return the properties that the panels which are open have fields for."""
+    with _drawing("", red=False):
+        _fields.clear()
+        yield from _still()
+        return set(_fields)
 
 
 def to_top() -> Steps:

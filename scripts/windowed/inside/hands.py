@@ -13,12 +13,12 @@ def move(x: float, y: float) -> None:
     _event("MOUSEMOVE", "NOTHING", x, y)
 
 
-def click(x: float, y: float) -> Steps:
-    """Click with the left button."""
+def click(x: float, y: float, **modifiers: bool) -> Steps:
+    """Click with the left button; the modifiers are ctrl, shift, alt."""
     move(x, y)
     yield REACTION / 2  # buttons react to the mouse that is on them already
-    _event("LEFTMOUSE", "PRESS", x, y)
-    _event("LEFTMOUSE", "RELEASE", x, y)
+    _event("LEFTMOUSE", "PRESS", x, y, **modifiers)
+    _event("LEFTMOUSE", "RELEASE", x, y, **modifiers)
     yield REACTION
 
 

@@ -23,6 +23,14 @@ def test_only_the_active_limb_is_drawn():
     assert drawn() == with_active
 
 
+def test_the_limb_is_drawn_while_its_target_is_active():
+    _, target = standard()
+    before = drawn()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = target
+    assert drawn() == before
+
+
 def test_a_limb_without_a_target_shows_its_joints():
     standard()
     bpy.context.active_object.pose.bones["Bone 3"].ik_triangulation.target = None
@@ -48,7 +56,8 @@ def no_active_object(rig, target):
 
 def another_object(rig, target):
     bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.view_layer.objects.active = target
+    rig.select_set(False)
+    bpy.context.view_layer.objects.active = empty("Another")
 
 
 def no_active_bone(rig, target):

@@ -113,7 +113,7 @@ def target_deleted(rig, target):
 
 
 def another_bone(rig, target):
-    rig.data.bones.active = rig.data.bones["Bone 2"]
+    rig.data.bones.active = rig.data.bones["Bone 0"]  # above the limb
 
 
 def scaled(rig, target):

@@ -8,6 +8,7 @@ import bpy
 
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.panels.layout import SidebarPanel
+from ik_triangulation.ui.panels.result import VIEW3D_PT_ik_triangulation_result
 
 from ...layouts import drawn
 from ...rigs import chain_rig, configure, empty
@@ -18,7 +19,7 @@ MODULES = [import_module(f"ik_triangulation.ui.panels.{module.name}") for module
 FOUND = [cls for module in MODULES for name, cls in vars(module).items() if name.startswith("VIEW3D_PT_")]
 
 
-PANELS = [cls for cls in dict.fromkeys(FOUND) if issubclass(cls, SidebarPanel)]
+PANELS = [cls for cls in dict.fromkeys(FOUND) if issubclass(cls, (SidebarPanel, VIEW3D_PT_ik_triangulation_result))]
 
 
 def panel(name):

@@ -7,9 +7,7 @@ from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
 
 from ...jobs.hinges import limit_rotation, own
 from ...layouts import drawn
-from ...rigs import (
-    chain_rig,
-)
+from ...rigs import chain_rig, configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -17,9 +15,15 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 TOOLS = ["joint_own", "joint_copy", "joint_mirror", "joint_learn"]
 
 
+def limb_of_one_bone():
+    rig = chain_rig(1)
+    configure(rig, "Bone 0", target=empty(), chain_count=1)
+    return rig
+
+
 def said_below_the_list():
     said = drawn(VIEW3D_PT_ik_triangulation_joint, 200)
-    return [word for word in said[said.index("source") + 1 :] if word != "Selected Bones:"]
+    return [word for word in said[said.index("source") + 1 :] if word != "Limits of Selected Bones:"]
 
 
 @pytest.mark.parametrize(
@@ -33,13 +37,13 @@ def said_below_the_list():
     ],
 )
 def test_the_panel_shows_the_values_of_the_kind(kind, shown):
-    rig = chain_rig(1)
+    rig = limb_of_one_bone()
     own(rig.pose.bones["Bone 0"], kind=kind)
     assert said_below_the_list() == ["kind", *shown, *TOOLS]
 
 
 def test_the_panel_shows_what_the_constraint_says_or_why_it_cannot_be_used():
-    rig = chain_rig(1)
+    rig = limb_of_one_bone()
     limit = limit_rotation(rig.pose.bones["Bone 0"], use_limit_x=True)
     shown = ["euler_order", "use_limit_x", "min_x", "max_x", "use_limit_y", "use_limit_z"]
     assert said_below_the_list() == ["Limit Rotation", *shown, *TOOLS]

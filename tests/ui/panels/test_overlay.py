@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.ui.overlay.settings import IKT_PG_overlay
 from ik_triangulation.ui.panels.overlay import VIEW3D_PT_ik_triangulation_overlay as PANEL
 
-from ...rigs import chain_rig
+from ...rigs import chain_rig, configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -47,9 +47,9 @@ def test_what_is_switched_off_is_greyed_out():
     assert all(drawn().values())
 
 
-def test_it_is_there_with_an_active_bone_and_closed_at_first():
+def test_it_is_there_with_a_limb_and_closed_at_first():
     assert not PANEL.poll(bpy.context)
-    chain_rig()
+    configure(chain_rig(), "Bone 2", target=empty())
     assert PANEL.poll(bpy.context)
-    assert PANEL.bl_parent_id == "VIEW3D_PT_ik_triangulation"
+    assert PANEL.bl_parent_id == "VIEW3D_PT_ik_triangulation_advanced"
     assert "DEFAULT_CLOSED" in PANEL.bl_options

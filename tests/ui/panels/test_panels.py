@@ -147,23 +147,26 @@ def test_every_panel_draws(build, system):
 def test_what_does_not_count_is_greyed_out_or_not_there():
     _, _, limb = standard()
     main, goal, posture = MAIN, panel("_goal"), panel("_posture")
-    solver, baking = panel("_solver"), panel("_bake")
-    assert drawn(main)[-6:] == ["Limb to Bone 3", "target", "chain_count", "use_selected", "solve", "live"]
+    advanced, keys, joints = panel("_advanced"), panel("_keys"), panel("_joint")
+    assert drawn(main)[-7:] == ["Target", "target", "target_select", "solve", "live", "bake", "reduce"]
+    assert drawn(joints)[:2] == ["chain_count", "use_selected"]
     assert drawn(goal) == [
         "influence", "shape", "use_offset", "offset_set", "orientation", "orient_weight", "pole_target",
     ]  # fmt: skip
     assert drawn(posture) == ["smoothing", "effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
-    assert drawn(solver)[-2:] == ["finish", "seed"]
-    assert drawn(baking)[:3] == ["use_scene_range", "(frame_start)", "(frame_end)"]
-    assert "(reduce_tolerance)" in drawn(panel("_keys"))
+    assert drawn(advanced)[-2:] == ["iterations", "seed"]
+    assert drawn(keys)[:3] == ["use_scene_range", "(frame_start)", "(frame_end)"]
+    assert "(reduce_tolerance)" in drawn(keys)
     limb.use_selected, limb.orientation, limb.rest_weight = True, "NONE", 0.5
     limb.finish = limb.use_scene_range = False
+    assert drawn(advanced)[-2:] == ["iterations", "seed"], "Natural always refines its result"
+    limb.solver = "CCD"
     limb.pole_target, limb.obstacles = empty("Pole"), bpy.data.collections.new("Crates")
-    assert "(chain_count)" in drawn(main)
+    assert "(chain_count)" in drawn(joints)
     assert drawn(goal)[-4:] == ["(orient_weight)", "pole_target", "pole_angle", "pole_weight"]
-    assert drawn(posture)[3:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
-    assert drawn(solver)[-2:] == ["iterations", "finish"]
-    assert drawn(baking)[1:3] == ["frame_start", "frame_end"]
+    assert drawn(posture)[5:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
+    assert drawn(advanced)[-2:] == ["iterations", "finish"]
+    assert drawn(keys)[1:3] == ["frame_start", "frame_end"]
 
 
 def test_no_panel_raises_or_writes_in_any_of_500_states():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Analyze: the space that a limb reaches, maps of the cost of reaching, and the legends of their colours."""
+"""Maps: the space that a limb reaches, maps of the cost of reaching, and the legends of their colours."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout
@@ -11,13 +11,14 @@ from ..operators.map import (
     POSE_OT_ik_triangulation_map_volume,
     POSE_OT_ik_triangulation_show_reach,
 )
-from .layout import LimbPanel, paragraph
+from .advanced import AdvancedPanel
+from .layout import paragraph
 
 _METRIC, _SHARE = slice(None, -1), slice(-1, None)  # lines of the legend of a volume
 
 
-class VIEW3D_PT_ik_triangulation_analyse(LimbPanel, Panel):
-    bl_label = "Analyze"
+class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
+    bl_label = "Maps"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -48,4 +49,4 @@ def _draw_legend(
         paragraph(column, line, context, "COLOR")
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_analyse,))
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_maps,))

@@ -4,10 +4,11 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.panels.analyse import VIEW3D_PT_ik_triangulation_analyse as PANEL
+from ik_triangulation.ui.panels.maps import VIEW3D_PT_ik_triangulation_maps as PANEL
 
 from ...layouts import drawn
 from ...mapped import rig_in_space
+from ...rigs import configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -17,7 +18,7 @@ def below(name, said):
 
 
 def test_show_reach_is_at_the_top_and_says_how_much_is_reached():
-    rig_in_space()
+    configure(rig_in_space(), "Bone 2", target=empty(), chain_count=3)
     assert drawn(PANEL)[0] == "show_reach"
     bpy.ops.pose.ik_triangulation_show_reach()
     said = drawn(PANEL)
@@ -26,7 +27,7 @@ def test_show_reach_is_at_the_top_and_says_how_much_is_reached():
 
 
 def test_the_colours_of_a_volume_are_explained_below_its_button():
-    rig_in_space()
+    configure(rig_in_space(), "Bone 2", target=empty(), chain_count=3)
     bpy.ops.pose.ik_triangulation_map_volume(resolution=5, metric="travel")
     said = drawn(PANEL)
     assert below("map_volume", said)[0].startswith("Travel: 0% (blue) to")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys: the frames of a bake, and the keys that it writes."""
+
+import bpy
+from bpy.types import Context, Panel, PropertyGroup, UILayout
+
+from ...jobs.write import REDUCED
+from ..context import active_bone
+from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
+from .layout import LimbPanel, choice, is_narrow, paragraph
+
+
+class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
+    bl_label = "Keys"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        limb = active_bone(context).ik_triangulation
+        _draw_range(column, limb, context)
+        column.separator()
+        for name in ("destination", "interpolation"):
+            choice(column, limb, name, context)
+        column.prop(limb, "mark_misses")
+        within = column.column()
+        within.active = limb.reduce
+        within.prop(limb, "reduce_tolerance")
+        if limb.reduce and not limb.reduce_tolerance:
+            paragraph(within, f"{REDUCED:.1%} of the limb's reach", context, "INFO")
+        column.separator()
+        column.prop(limb, "enabled")
+        icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label needs all the width
+        column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
+
+
+def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None:
+    """Draw the frames that are baked."""
+    column.prop(limb, "use_scene_range")
+    ends = column.column(align=True)
+    if limb.use_scene_range:
+        scene = context.scene
+        preview = "preview_" if scene.use_preview_range else ""
+        ends.enabled = False
+        ends.prop(scene, f"frame_{preview}start", text="Start")
+        ends.prop(scene, f"frame_{preview}end", text="End")
+    else:
+        ends.prop(limb, "frame_start")
+        ends.prop(limb, "frame_end")
+    column.prop(limb, "only_target_keys")
+    step = column.column()
+    step.active = not limb.only_target_keys
+    step.prop(limb, "step")
+
+
+register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_keys,))

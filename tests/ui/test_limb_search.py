@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs are found by what they reach for, at once after each change and without a search at each question."""
+
+from time import process_time
+
+import bpy
+import pytest
+
+from ik_triangulation.ui.context import active_bone, limbs_at_target
+from ik_triangulation.ui.limb_search import limbs_around, limbs_using
+
+from ..rigs import chain_rig, configure, empty
+from .operators.rebuilt import standard
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def only(ob):
+    """Make this object the active one and the only one selected, in Object Mode."""
+    if bpy.context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for each in bpy.context.view_layer.objects:
+        each.select_set(each == ob)
+    bpy.context.view_layer.objects.active = ob
+
+
+def test_targets_come_before_stops_and_poles():
+    rig, target = standard()
+    for name, count in (("Bone 1", 2), ("Bone 2", 3)):
+        configure(rig, name, target=empty(f"Of {name}"), chain_count=count)
+    rig.pose.bones["Bone 1"].ik_triangulation.pole_target = target
+    rig.pose.bones["Bone 2"].ik_triangulation.reach_stops.add().target = target
+    assert [tip.name for tip in limbs_using(bpy.context, target)] == ["Bone 3", "Bone 2", "Bone 1"]
+
+
+def test_a_chain_that_is_too_long_is_around_nothing():
+    rig, _ = standard()
+    rig.pose.bones["Bone 3"].ik_triangulation.chain_count = 9
+    assert limbs_around(bpy.context, rig.pose.bones["Bone 2"]) == []
+
+
+def test_a_limb_whose_target_is_set_or_deleted_is_found_or_not_at_once():
+    rig, _ = standard()
+    other = empty("Other")
+    only(other)
+    assert active_bone(bpy.context) is None
+    rig.pose.bones["Bone 3"].ik_triangulation.target = other
+    assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
+    bpy.data.objects.remove(rig)
+    assert limbs_at_target(bpy.context) == []
+
+
+def test_many_questions_take_little_time_in_a_large_scene():
+    standard()
+    for _ in range(20):
+        chain_rig(50, name="Crowd")
+    only(empty("Elsewhere"))
+
+    def asked(times):
+        started = process_time()
+        for _ in range(times):
+            active_bone(bpy.context)
+        return process_time() - started
+
+    asked(1)
+    many = asked(100)
+    bpy.context.scene.frame_set(5)
+    assert many < 20 * asked(1) + 0.05, "the scene is searched each time"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A new user's first minute on a small screen: a hand follows a ball, in at most ten actions and the factory layout.
+
+All of it is done with mouse and keys. Few fields are open, and Bake is on the screen without scrolling.
+"""
+
+import addon_utils
+import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+from scripts.windowed.inside import buttons, hands, screen, wait
+from scripts.windowed.inside.scene import clear
+from tests.rigs import all_keys, empty
+
+SIZE = (1366, 768)
+MOST_ACTIONS, MOST_FIELDS = 10, 6
+FRAMES = 60
+BAKE = "pose.ik_triangulation_bake"
+_done: list[str] = []
+
+
+def script():
+    _fresh()
+    yield 1.0
+    yield from _act("N opens the sidebar", hands.press("N"))
+    yield from _act("a click on the tab", _open_tab())
+    screen.picture("first-minute-nothing")
+    yield from _act("a click on the ball", _click(bpy.data.objects["Ball"].matrix_world.translation))
+    screen.picture("first-minute-ball")
+    yield from _act("Shift and a click on the rig", _click(_bone("shin.L"), shift=True))
+    assert bpy.context.view_layer.objects.active == _rig(), bpy.context.view_layer.objects.active
+    yield from _act("Ctrl Tab to Pose Mode", hands.press("TAB", ctrl=True))
+    yield from _act("a click on a bone of the hand", _click(_bone("hand.L")))
+    screen.picture("first-minute-hand")
+    yield from _act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
+    limb = _rig().pose.bones["hand.L"].ik_triangulation
+    assert limb.target == bpy.data.objects["Ball"], limb.target
+    screen.picture("first-minute-limb")
+    yield from _on_screen("1x")
+    yield from _act("Bake", buttons.press(BAKE))
+    yield from wait.end()
+    screen.picture("first-minute-baked")
+    assert all_keys(_rig()), "nothing is baked"
+    assert _largest_distance() < 2e-3, _largest_distance()
+    assert len(_done) <= MOST_ACTIONS, _done
+    print(f"{len(_done)} actions: {', '.join(_done)}", flush=True)
+    yield from _count_fields()
+    yield from _pictures()
+
+
+def _pictures() -> screen.Steps:
+    """Look at the panel with the target activeand with Advanced open."""
+    yield from buttons.press("pose.ik_triangulation_target_select")
+    assert bpy.context.view_layer.objects.active == bpy.data.objects["Ball"]
+    yield 0.5
+    screen.picture("first-minute-target")
+    yield from _on_screen("target")
+    buttons.fold("VIEW3D_PT_ik_triangulation_advanced", closed=False)
+    yield 0.5
+    yield from buttons.to_top()
+    screen.picture("first-minute-advanced")
+
+
+def _fresh() -> None:
+    """A rig as Rigify adds it, and a ball that moves beside it; the layout is Blender's own."""
+    clear()
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_human_metarig_add()
+    _rig().show_in_front = True
+    ball = empty("Ball", (0.45, -0.25, 1.2))
+    ball.empty_display_type, ball.empty_display_size = "SPHERE", 0.08
+    for frame, place in ((1, (0.45, -0.3, 1.2)), (FRAMES // 2, (0.3, -0.4, 1.4)), (FRAMES, (0.5, -0.2, 1.0))):
+        ball.location = place
+        ball.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = FRAMES
+    bpy.context.scene.frame_set(1)
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(False)
+    bpy.ops.view3d.view_axis(type="FRONT")
+    bpy.ops.view3d.view_all()
+    bpy.ops.ed.undo_push(message="Set up")
+
+
+def _rig() -> bpy.types.Object:
+    return next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+
+
+def _bone(name: str):
+    """A place on a bone in the world, near its head, where other bones are not beside it."""
+    bone = _rig().pose.bones[name]
+    return _rig().matrix_world @ (bone.head + 0.3 * (bone.tail - bone.head))
+
+
+def _act(what: str, steps: screen.Steps) -> screen.Steps:
+    _done.append(what)
+    yield from steps
+    yield 0.3
+
+
+def _open_tab() -> screen.Steps:
+    yield from screen.sidebar()
+
+
+def _click(place, **modifiers: bool) -> screen.Steps:
+    """Click on what is drawn at a place of the world."""
+    view = screen.region()
+    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
+    yield from hands.click(view.x + x, view.y + y, **modifiers)
+
+
+def _largest_distance() -> float:
+    """The largest distance of the hand from the surface of the ball over all frames."""
+    scene, largest = bpy.context.scene, 0.0
+    for frame in range(1, FRAMES + 1):
+        scene.frame_set(frame)
+        place = bpy.data.objects["Ball"].matrix_world.translation
+        away = (_rig().matrix_world @ _rig().pose.bones["hand.L"].tail - place).length
+        largest = max(largest, abs(away - bpy.data.objects["Ball"].empty_display_size))
+    scene.frame_set(1)
+    return largest
+
+
+def _on_screen(name: str) -> screen.Steps:
+    """Check that Bake is drawn without scrolling, whole, with Blender's own panels above."""
+    yield from buttons.to_top()
+    left, bottom, right, top = yield from buttons.find(BAKE, scrolling=False)
+    print(f"{name}: Bake is {right - left} x {top - bottom} pixels, {bottom - screen.region('UI').y} above the end")
+
+
+def _count_fields() -> screen.Steps:
+    """Count the properties that can be edited in the panels that are open at first."""
+    found = yield from buttons.fields()
+    print(f"{len(found)} fields: {', '.join(sorted(found))}", flush=True)
+    assert 0 < len(found) <= MOST_FIELDS, found
