@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pages of the manual for Blender's *Online Manual* menu entry. The pages ship with the extension."""
-
-from pathlib import Path
+"""The manual: a button that opens it, and the page for each *Online Manual* entry of Blender's menus."""
 
 import bpy
+from bpy.types import Context, Operator
 
 from ..maps.properties import MAP_TABLE
 from ..settings import TABLE
+from .manual_files import prepare
 
-PAGES = Path(__file__).resolve().parents[1] / "pages"
+WEB = ""  # address of the manual on the web, ending in "/", once it has one; until then its files are opened
 
 # Blender uses the first pattern that matches; it looks up these names in lower case.
 _TYPE, _OPERATOR = "bpy.types.", "bpy.ops.pose.ik_triangulation_"
@@ -38,22 +38,52 @@ MAPPING = (
     (_OPERATOR + "generated*", "baking.html#keys"),
     (_OPERATOR + "limb*", "sidebar.html#limbs"),
     (_OPERATOR + "target*", "sidebar.html#limbs"),
+    ("bpy.ops.wm.ik_triangulation_manual", ""),
 )
 
 
-def address(page: str = "first_bake.html") -> str:
-    """Return the URL of a page."""
-    return f"{PAGES.as_uri()}/{page}"
+def urls() -> dict[str, str]:
+    """Return the URL of each link of MAPPING, and that of the start page for "". Writes the files that they need.
+
+    The result is empty if the manual is not there. Raises OSError if the files cannot be written.
+    """
+    links = {link for _, link in MAPPING}
+    return {link: WEB + link for link in ("", *links)} if WEB else prepare(tuple(sorted(links)))
 
 
-def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the URL prefix and the (pattern, page) pairs, as bpy.utils.register_manual_map() expects them."""
-    return address(""), MAPPING
+def address() -> str:
+    """Return the URL of the manual's start page; empty if the manual is not there. Raises OSError as urls() does."""
+    return urls().get("", "")
+
+
+def manual_map() -> tuple[str, list[tuple[str, str]]]:
+    """Return a URL prefix and (pattern, rest of the URL) pairs, as bpy.utils.register_manual_map() expects them."""
+    found = urls()
+    return "", [(pattern, found[link]) for pattern, link in MAPPING if link in found]
+
+
+class WM_OT_ik_triangulation_manual(Operator):
+    bl_idname = "wm.ik_triangulation_manual"
+    bl_label = "IK Triangulation Manual"
+    bl_description = "Open the manual in the web browser"
+
+    def execute(self, context: Context) -> set[str]:
+        try:
+            url = address()
+        except OSError as error:
+            self.report({"ERROR"}, f"IK Triangulation: The manual cannot be prepared: {error}")
+            return {"CANCELLED"}
+        if not url:
+            self.report({"ERROR"}, "IK Triangulation: This installation has no manual. Install the extension's zip.")
+            return {"CANCELLED"}
+        return bpy.ops.wm.url_open(url=url)
 
 
 def register() -> None:
+    bpy.utils.register_class(WM_OT_ik_triangulation_manual)
     bpy.utils.register_manual_map(manual_map)
 
 
 def unregister() -> None:
     bpy.utils.unregister_manual_map(manual_map)
+    bpy.utils.unregister_class(WM_OT_ik_triangulation_manual)
