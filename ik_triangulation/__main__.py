@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""python -m ik_triangulation: the command line on the bpy module."""
+"""ik-triangulation, or python -m ik_triangulation: the command line on the bpy module."""
 
 import os
 import signal
@@ -33,7 +33,10 @@ def run() -> NoReturn:
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it
     except ModuleNotFoundError:
-        sys.exit("IK Triangulation needs Blender as a module: pip install bpy, for a Python version that has it.")
+        sys.exit(
+            "IK Triangulation needs Blender as a module, which is made for some versions of Python: 3.13 (Blender 5.2) "
+            "and 3.11 (4.5). With one of them: pip install 'ik-triangulation[bpy]'"
+        )
     from . import register, unregister
     from .cli import main
 

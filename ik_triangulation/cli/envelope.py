@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
 
 
 def version() -> str:
-    """Return the version of the extension, from its manifest."""
+    """Return the version of the extension from its manifest, of a pip package from its metadata."""
+    if not _MANIFEST.is_file():
+        return metadata.version("ik-triangulation")
     return str(tomllib.loads(_MANIFEST.read_text(encoding="utf-8"))["version"])
 
 

@@ -34,8 +34,8 @@ _DOOR = """<!doctype html>
 def prepare(links: tuple[str, ...]) -> dict[str, str]:
     """Write the files that these links need, and return the URL of each. Links are as page.html#heading.
 
-    A link to a page that is not there gets the URL of the start page, which has the link "" as well. The result is empty
-    if this installation came without the manual. Raises OSError if the files cannot be written.
+    A link to a page that is not there gets the URL of the start page, which the link "" has as well. The result is
+    empty if this installation came without the manual. Raises OSError if the files cannot be written.
     """
     home = _home()
     pages = _built() if PAGES.is_dir() else _written(home / "text")

@@ -76,9 +76,8 @@ def test_blender_finds_a_page_for_every_operator_and_setting(home):
     assert len(names) > 80
     for name in names:
         url = find(name, verbose=False)
-        assert url and home in followed(url)[0].parents, (
-            f"{name} has no page of the manual. Add it to MAPPING in ui/manual.py."
-        )
+        ours = url is not None and home in followed(url)[0].parents
+        assert ours, f"{name} has no page of the manual. Add it to MAPPING in ui/manual.py."
 
 
 @pytest.mark.parametrize("home", ["the text of docs"], indirect=True)
