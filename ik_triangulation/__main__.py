@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from typing import NoReturn, TextIO
 
+from . import __version__
+
 
 def own_output(quiet: bool) -> TextIO:
     """Take standard output away from everything else in this process, and return it as a file.
@@ -29,6 +31,9 @@ def own_output(quiet: bool) -> TextIO:
 
 def run() -> NoReturn:
     """Run the command line and leave Python with its exit code."""
+    if sys.argv[1:] == ["--version"]:  # as the command line says it, but without Blender
+        print(f"IK Triangulation {__version__}")
+        sys.exit()
     out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it

@@ -121,8 +121,10 @@ if not TYPE_CHECKING:  # type checkers report a name that is not in the list
         try:
             globals()[name] = getattr(import_module(module, __package__), original)
         except ModuleNotFoundError as error:
-            remedy = "Run this in Blender, or install Blender as a module: pip install bpy, for a Python that has it."
-            raise ImportError(f"'{name}' needs {error.name}. {remedy}", name=error.name) from error
+            alone = "mathutils (pip install mathutils) or " if error.name == "mathutils" else ""
+            remedy = f"{alone}Blender as a module: pip install bpy, for a Python that has it."
+            text = f"'{name}' needs {error.name}. Run this in Blender, or install {remedy}"
+            raise ImportError(text, name=error.name) from error
         return globals()[name]
 
     def _import_bpy(name: str, room: str) -> None:
