@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import bpy
 
-from .manual_text import html_page
+from .manual_text import html_page, title_of
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 PAGES = _PACKAGE / "pages"  # built pages, in a release
@@ -83,15 +83,24 @@ def _built() -> dict[str, Path]:
 
 def _written(folder: Path) -> dict[str, Path]:
     """Write the text of the manual as pages into a folder; return them by name."""
-    sources = sorted(DOCS.rglob("*.md")) if (DOCS.parent / "blender_manifest.toml").is_file() else []
+    sources = [DOCS / name for name in _names()] if (DOCS.parent / "blender_manifest.toml").is_file() else []
+    texts = {source: source.read_text(encoding="utf-8") for source in sources}
     pages = {source: folder / source.relative_to(DOCS).with_suffix(".html") for source in sources}
+    menu = [(title_of(text), pages[source].as_uri()) for source, text in texts.items()]
     for source, page in pages.items():
         page.parent.mkdir(parents=True, exist_ok=True)
-        relative = {Path(os.path.relpath(other, source.parent)).as_posix(): pages[other].as_uri() for other in sources}
-        text = source.read_text(encoding="utf-8")
-        base = f"{source.parent.as_uri()}/"
-        page.write_text(html_page(text, page.as_uri(), base, relative), encoding="utf-8")
+        linked = {Path(os.path.relpath(other, source.parent)).as_posix(): pages[other].as_uri() for other in sources}
+        html = html_page(texts[source], page.as_uri(), f"{source.parent.as_uri()}/", linked, menu)
+        page.write_text(html, encoding="utf-8")
     return _by_name(folder, pages.values())
+
+
+def _names() -> list[str]:
+    """Return the names of the manual's sources in their order: that of the start page, whose lists name the others."""
+    names = {path.name for path in DOCS.glob("*.md")} - {"contributing.md"}
+    start = next((name for page in START if (name := page.replace(".html", ".md")) in names), "")
+    listed = [f"{line}.md" for line in (DOCS / start).read_text(encoding="utf-8").splitlines()] if start else []
+    return sorted(names, key=[start, *listed, *sorted(names)].index)
 
 
 def _by_name(folder: Path, pages: Iterable[Path]) -> dict[str, Path]:

@@ -8,8 +8,7 @@ Markdown as the manual needs to be read: headings with their anchors, paragraphs
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 _BLOCKS = re.compile(
@@ -18,7 +17,8 @@ _BLOCKS = re.compile(
 _HEADING = re.compile(r"(#+)[ ]+(.*?)[ ]*#*[ ]*(?:\{[^}]*#([\w-]+)[^}]*\})?[ ]*$")
 _ITEM = re.compile(r"^[ ]*(?:[-*+]|\d+\.)[ ]+", re.MULTILINE)
 _INLINE = re.compile(
-    r"`(?P<code>[^`]+)`"
+    r"(?P<html><br>)"
+    r"|`(?P<code>[^`]+)`"
     r"|!\[(?P<alt>[^\]]*)\]\((?P<image>[^)\s]+)[^)]*\)"
     r"|\[(?P<text>[^\]]+)\]\((?P<link>[^)\s]+)[^)]*\)"
     r"|\*\*(?P<strong>.+?)\*\*"
@@ -27,7 +27,7 @@ _INLINE = re.compile(
 )
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><base href="{base}">
-<title>{title}</title>
+<title>{title} - IK Triangulation</title>
 <style>
 :root {{ color-scheme: light dark }}
 body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.55 system-ui, sans-serif }}
@@ -43,13 +43,14 @@ img, video {{ max-width: 100% }}
 """
 
 
-def html_page(text: str, address: str, base: str, pages: dict[str, str]) -> str:
+def html_page(text: str, address: str, base: str, pages: dict[str, str], menu: Iterable[tuple[str, str]]) -> str:
     """Return a page of Markdown as HTML.
 
     `address` is the URL that the page itself gets, `base` that of the folder of its source, from which its pictures
-    come. `pages` has the URLs of all pages by the names of their sources, such as goals.md, in the order of the menu.
+    come. `pages` has the URLs of all pages by the names that links have for them, such as goals.md, and `menu` has
+    titles with URLs.
     """
-    links = " ".join(f'<a href="{url}">{escape(name.removesuffix(".md"))}</a>' for name, url in pages.items())
+    links = " ".join(f'<a href="{url}">{escape(title)}</a>' for title, url in menu)
     body = "\n".join(_blocks(text, {"": address} | pages))
     return _PAGE.format(title=escape(title_of(text)), base=base, links=links, body=body)
 
@@ -61,9 +62,8 @@ def title_of(text: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor that a heading has by default, as Python-Markdown and the tools upon it make it."""
-    ascii_only = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii_only).strip().lower())
+    """Return the anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def _blocks(text: str, pages: dict[str, str]) -> Iterator[str]:
@@ -71,6 +71,8 @@ def _blocks(text: str, pages: dict[str, str]) -> Iterator[str]:
     for found in _BLOCKS.finditer(text):
         block = found[0]
         heading = _HEADING.match(block)
+        if block.startswith("```{"):  # for the tool that builds the pages
+            continue
         if found["fence"]:
             yield f"<pre>{escape(found['code'])}</pre>"
         elif block.startswith("    "):
@@ -96,7 +98,7 @@ def _unused(anchor: str, taken: set[str]) -> str:
     number, found = 0, anchor
     while found in taken:
         number += 1
-        found = f"{anchor}_{number}"
+        found = f"{anchor}-{number}"
     taken.add(found)
     return found
 
@@ -115,7 +117,9 @@ def _inline(text: str, pages: dict[str, str]) -> str:
     for found in _INLINE.finditer(text):
         out += escape(text[end : found.start()])
         end = found.end()
-        if found["code"]:
+        if found["html"]:
+            out += found["html"]
+        elif found["code"]:
             out += f"<code>{escape(found['code'])}</code>"
         elif found["image"]:
             out += f'<img src="{escape(found["image"])}" alt="{escape(found["alt"])}">'

@@ -84,7 +84,7 @@ def test_blender_finds_a_page_for_every_operator_and_setting(home):
 def test_every_link_and_picture_of_the_text_is_there(home):
     manual.urls()
     pages = sorted(home.rglob("*.html"))
-    assert {page.stem for page in pages} == {source.stem for source in manual_files.DOCS.rglob("*.md")}
+    assert {page.stem for page in pages} == {source.stem for source in manual_files.DOCS.glob("*.md")} - {"contributing"}
     for page in pages:
         text = page.read_text("utf-8")
         for link in map(unescape, re.findall(r'<a href="([^"]+)"', text)):
