@@ -1,64 +1,46 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual that ships with the extension: docs/ as pages for a browser, in ik_triangulation/pages.
+"""Build the manual from docs/ with Sphinx. The same pages are the web manual and ship with the extension.
 
-python scripts/manual.py        prints the path of the first page; scripts/build.py makes them as well
+python scripts/manual.py [FOLDER]     (ik_triangulation/pages, when left out) prints the path of the first page
+
+A link or a picture that leads nowhere is an error. The pages need no server: search works in them as files, too.
 """
 
-import re
 import shutil
-from html import escape
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from environment import enter
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, PAGES = ROOT / "docs", ROOT / "ik_triangulation" / "pages"
-ORDER = ("first_bake", "sidebar", "goals", "posture", "joints", "baking", "solvers", "command_line", "python")
-_LINK = re.compile(r'<a href="(\w+)\.md(#[\w-]*)?">(.*?)</a>', re.DOTALL)
-_IMAGE = re.compile(r'<img [^>]*src="([^"]+)"')
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title} - IK Triangulation</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.55 system-ui, sans-serif }}
-nav a {{ margin-right: 1em }}
-pre {{ overflow-x: auto; padding: .8em; background: #8881; border-radius: 4px }}
-table {{ border-collapse: collapse }}
-td, th {{ border: 1px solid #8886; padding: .3em .6em; text-align: left; vertical-align: top }}
-img {{ max-width: 100% }}
-</style>
-<nav>{links}</nav>
-{body}
-</html>
-"""
+NEEDLESS = ".buildinfo", "objects.inv", "_static/**/*.map"  # for Sphinx, other manuals, and who debugs the theme
 
 
-def make() -> Path:
-    """Write all pages anew; returns the path of the first."""
-    from markdown import markdown
-
-    shutil.rmtree(PAGES, ignore_errors=True)
-    PAGES.mkdir()
-    texts = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ORDER}
-    titles = {name: text.partition("\n")[0].removeprefix("# ") for name, text in texts.items()}
-    links = " ".join(f'<a href="{name}.html">{escape(title)}</a>' for name, title in titles.items())
-    for name, text in texts.items():
-        body = _LINK.sub(_page_link, markdown(text, extensions=["tables", "fenced_code", "toc"]))
-        for image in _IMAGE.findall(body):
-            (PAGES / image).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(DOCS / image, PAGES / image)
-        page = _PAGE.format(title=escape(titles[name]), links=links, body=body)
-        (PAGES / f"{name}.html").write_text(page, encoding="utf-8")
-    return PAGES / f"{ORDER[0]}.html"
+def make(folder: Path = PAGES) -> Path:
+    """Write all pages to a folder; returns the path of the first. What is in PAGES before is deleted."""
+    if folder == PAGES:
+        shutil.rmtree(folder, ignore_errors=True)
+    with TemporaryDirectory() as trees:
+        command = [sys.executable, "-m", "sphinx", "-qWE", "--keep-going", "-b", "html", "-d", trees, DOCS, folder]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise RuntimeError(f"The manual has faults:\n{done.stdout}")
+    for pattern in NEEDLESS:
+        for file in folder.glob(pattern):
+            file.unlink()
+    return folder / "index.html"
 
 
-def _page_link(found: "re.Match") -> str:
-    """A link from one page to another; only its text if that page does not ship."""
-    name, anchor, text = found.groups()
-    return f'<a href="{name}.html{anchor or ""}">{text}</a>' if name in ORDER else text
+def main() -> None:
+    enter("manual")
+    try:
+        print(make(*map(Path, sys.argv[1:2])))
+    except (OSError, RuntimeError) as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    enter("manual")
-    print(make())
+    main()

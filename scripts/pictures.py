@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documentation's pictures: docs/demo.*, docs/postures.png, docs/panel.png and docs/solvers/*.png.
+"""The manual's pictures and films in docs: demo, before_after, tail, postures, panel, and those of the solvers.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
-All of them if none is named. The demo's and the postures are rendered, which takes minutes; the others are files in
+All of them if none is named. The first four are rendered, which takes minutes; the others are files in
 scripts/windowed/pictures and show the real Blender window. What these need is what scripts/window.py needs, and the
 exit codes are the same.
 """
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED, WINDOWED = ("demo", "postures"), ("panel", "solvers")
+RENDERED, WINDOWED = ("demo", "before_after", "tail", "postures"), ("panel", "solvers")
 KNOWN = RENDERED + WINDOWED
 
 
@@ -44,20 +44,23 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import film, peers
+    from stage import cat, film, peers
 
     import ik_triangulation
 
     ik_triangulation.register()
     try:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        if name == "postures":
+        if name == "before_after":
+            peers.move(output / "before_after.webp")
+        elif name == "tail":
+            cat.move(output / "tail.webp")
+        elif name == "postures":
             peers.picture(output / "postures.png")
         else:
             actors = make_scene()
             bake_all(actors)
             film.set_up(actors)
-            film.strips(output / "demo.png")
             film.move(output / "demo.webp")
     finally:
         ik_triangulation.unregister()  # Blender 4.5 crashes when it ends with a command line still registered

@@ -21,7 +21,7 @@ SCALE_ITEMS = [
     ("VIOLET_YELLOW", "Violet to Yellow", "Lighter colors for larger values"),
     ("PLUM_CREAM", "Plum to Cream", "Lighter colors for larger values"),
 ]
-_PAGE = "solvers.html#metric-maps"
+_PAGE = "compare.html#metric-maps"
 _FILE_SIZES = (1, 4096)  # sizes of maps written to files, which may be larger than in a viewport
 
 

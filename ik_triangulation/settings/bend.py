@@ -9,7 +9,7 @@ from bpy.types import Object
 from .table import Flag, group, setting
 
 
-@group(page="goals.html#how-the-tip-is-turned-where-the-limb-bends")
+@group(page="goals.html#orientation")
 class BendSettings:
     """Orientation and pole: preferences that use the freedom which reaching and the joint limits leave."""
 
@@ -49,10 +49,16 @@ class BendSettings:
         "Object that the limb bends towards",
         default=None,
         type=Object,
+        page="goals.html#pole",
         flag=Flag("--pole-target", "object that the limb bends towards, '' for none"),
     )
     pole_subtarget: str = setting(
-        StringProperty, "Bone", "Bone of the pole target whose head is used", default="", flag="--pole-subtarget"
+        StringProperty,
+        "Bone",
+        "Bone of the pole target whose head is used",
+        default="",
+        page="goals.html#pole",
+        flag="--pole-subtarget",
     )
     pole_angle: float = setting(
         FloatProperty,
@@ -60,6 +66,7 @@ class BendSettings:
         "Angle between the bend and the direction to the pole",
         default=0.0,
         subtype="ANGLE",
+        page="goals.html#pole",
         flag="--pole-angle",
         per_frame=True,
     )
@@ -70,6 +77,7 @@ class BendSettings:
         default=1.0,
         min=0.0,
         soft_max=1.0,
+        page="goals.html#pole",
         flag="--pole-weight",
         per_frame=True,
     )

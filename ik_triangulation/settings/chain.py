@@ -9,7 +9,7 @@ from bpy.types import Object
 from .table import Exempt, Flag, group, setting
 
 
-@group(page="sidebar.html#limbs")
+@group(page="pose.html#target-and-chain")
 class ChainSettings:
     """The bones of a limb and its target."""
 

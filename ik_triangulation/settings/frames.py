@@ -11,7 +11,7 @@ LAST = 1_048_574  # Blender's last frame; its first is as far below zero
 FRAMES, DURATIONS = (-LAST, LAST), (0, 2 * LAST)  # for what is typed: properties take any whole number
 
 
-@group(page="baking.html#baking")
+@group(page="baking.html#bake")
 class FrameSettings:
     """The frames to bake."""
 

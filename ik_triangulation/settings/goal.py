@@ -13,7 +13,7 @@ from .table import Exempt, group, setting
 _SET_OFFSET = Exempt("the operator Set Offset stores it")
 
 
-@group(page="goals.html#what-is-reached")
+@group(page="goals.html#shapes")
 class GoalSettings:
     """The point, line, surface or volume that the tip goes to."""
 
@@ -22,7 +22,7 @@ class GoalSettings:
         "Bone",
         "Bone of the target whose head is the point to reach",
         default="",
-        page="sidebar.html#limbs",
+        page="pose.html#target-and-chain",
         flag="--subtarget",
     )
     shape: str = setting(
@@ -48,6 +48,7 @@ class GoalSettings:
         "Keep Offset",
         "Keep the tip at the offset from the target that Set Offset stored",
         default=False,
+        page="goals.html#keep-offset",
         flag=Exempt("an offset is stored in the file"),
         per_frame=True,
     )
@@ -57,6 +58,7 @@ class GoalSettings:
         "Position of the tip in the target's space",
         default=(0.0, 0.0, 0.0),
         subtype="TRANSLATION",
+        page="goals.html#keep-offset",
         flag=_SET_OFFSET,
         panel=_SET_OFFSET,
         per_frame=True,
@@ -68,6 +70,7 @@ class GoalSettings:
         default=(1.0, 0.0, 0.0, 0.0),
         size=4,
         subtype="QUATERNION",
+        page="goals.html#keep-offset",
         flag=_SET_OFFSET,
         panel=_SET_OFFSET,
         per_frame=True,
@@ -80,6 +83,7 @@ class GoalSettings:
         min=0.0,
         max=1.0,
         subtype="FACTOR",
+        page="goals.html#influence",
         flag="--influence",
         per_frame=True,
     )

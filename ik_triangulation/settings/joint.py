@@ -12,7 +12,7 @@ from ..kinematics.euler import EULER_ORDERS
 from .table import Exempt, group, setting
 
 
-@group(page="joints.html#joints-and-limits", flags=Exempt("joints are set up in the file, or by --preset"))
+@group(page="joints.html#the-list-of-joints", flags=Exempt("joints are set up in the file, or by --preset"))
 class JointSettings:
     """Limits and stiffness of one bone."""
 

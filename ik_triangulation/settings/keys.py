@@ -17,6 +17,7 @@ class KeySettings:
         "Reduce Keys",
         "Remove keys that are not needed, and fit the handles of the others",
         default=False,
+        page="baking.html#reduce-keys",
         flag=Flag("--no-reduce", "keep every key"),
     )
     reduce_tolerance: float = setting(
@@ -28,6 +29,7 @@ class KeySettings:
         soft_max=0.1,
         subtype="DISTANCE",
         precision=4,
+        page="baking.html#reduce-keys",
         flag=Flag(
             "--reduce",
             "remove keys as long as the tip stays within this distance of the full bake, in Blender units "
@@ -59,7 +61,7 @@ class KeySettings:
         "Mark Misses",
         "Put markers on the timeline at baked frames that miss the target",
         default=False,
-        page="baking.html#what-the-report-says",
+        page="baking.html#the-report",
         flag="--mark-misses",
     )
     interpolation: str = setting(

@@ -9,10 +9,10 @@ from bpy.types import Collection
 from .table import Flag, group, setting
 
 _COMFORT, _OBSTACLES = "posture.html#comfort", "posture.html#obstacles"
-_PUBLISHED = "posture.html#published-methods"
+_PUBLISHED = "solvers.html#options-of-the-published-methods"
 
 
-@group(page="posture.html#posture")
+@group(page="posture.html#the-pose-you-made-by-hand")
 class PostureSettings:
     """The use of the freedom that goals and limits leave, at each frame and over all frames."""
 

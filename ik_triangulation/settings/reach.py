@@ -12,7 +12,7 @@ from .frames import DURATIONS, FRAMES
 from .stop import IKT_PG_stop
 from .table import Exempt, Flag, group, setting
 
-_PAGE = "baking.html#reach"
+_PAGE = "reach.html#settings"
 
 
 @group(page=_PAGE)
@@ -102,7 +102,7 @@ class ReachSettings:
     )
 
 
-@group(page=_PAGE, flags=Exempt("--stops lists them"))
+@group(page="reach.html#stops", flags=Exempt("--stops lists them"))
 class StopListSettings:
     """The list of stops that is saved with a limb."""
 

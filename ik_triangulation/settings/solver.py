@@ -13,7 +13,7 @@ from .table import Flag, group, setting
 SOLVER_ITEMS = [(key, solver.label, solver.description, solver.number) for key, solver in SOLVERS.items()]
 
 
-@group(page="solvers.html#solvers")
+@group(page="solvers.html#choose-a-solver")
 class MethodSettings:
     """The method that rotates the bones, and when it ends."""
 
@@ -35,6 +35,7 @@ class MethodSettings:
         soft_max=0.1,
         subtype="DISTANCE",
         precision=4,
+        page="goals.html#reached",
         flag="--tolerance",
         per_frame=True,
     )
@@ -47,6 +48,7 @@ class MethodSettings:
         max=pi,
         soft_max=radians(30.0),
         subtype="ANGLE",
+        page="goals.html#reached",
         flag="--angle-tolerance",
         per_frame=True,
     )
@@ -57,6 +59,7 @@ class MethodSettings:
         default=100,
         min=1,
         soft_max=1000,
+        page="solvers.html#refine-result",
         flag="--iterations",
         preset=True,
     )
@@ -65,6 +68,7 @@ class MethodSettings:
         "Finish",
         "Refine the solution where the solver alone stops short of the target",
         default=True,
+        page="solvers.html#refine-result",
         flag=Flag("--no-finish", "use the solver alone, do not refine its solution"),
         preset=True,
     )
@@ -74,5 +78,6 @@ class MethodSettings:
         "Another seed makes Finish try other poses",
         default=0,
         min=0,
+        page="solvers.html#refine-result",
         flag=Flag("--seed", "another seed makes the refinement try other poses"),
     )

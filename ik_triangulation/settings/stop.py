@@ -11,7 +11,7 @@ from .table import Exempt, group, saved, setting
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
-@group(page="baking.html#reach", flags=Exempt("--stops says it for each stop"))
+@group(page="reach.html#stops", flags=Exempt("--stops says it for each stop"))
 class StopSettings:
     """A target and the frames at it."""
 

@@ -111,7 +111,7 @@ The two minima are at a, b = {spots} degrees.
 {picture("gradient-ways.png", "Configuration space of a two-link arm")}
 
 *The error over both angles, dark where the tip is near, with both minima (left); the way of each method from the black
-square (right). The general minimisers jump, as they look around between two steps.*
+square (right). The general minimizers jump, as they look around between two steps.*
 
 Steps until the tip is within 0.1, from the start of the picture and from {found.tasks} random starts to random targets:
 
@@ -122,7 +122,7 @@ Steps until the tip is within 0.1, from the start of the picture and from {found
 - The document subtracts gradients in units from angles in degrees, which suits links of length 10. The solvers divide
   by the most that the gradient can change, which suits every chain: no step of Method 1 leads uphill.
 - Measured and calculated gradients are the same, and so are their steps.
-- A step of the general minimisers is a round of trials: as many as there are angles, and more.
+- A step of the general minimizers is a round of trials: as many as there are angles, and more.
 """
 
 

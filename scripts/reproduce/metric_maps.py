@@ -167,7 +167,7 @@ engine does it, in as many iterations as the scalar solver (tested).
 
 {picture("maps-compare.png", "Metric maps of CCD and of circular alignment")}
 
-*Figure 12, both in the same colours. For circular alignment the iterations are those of the paper's Newton method.*
+*Figure 12, both in the same colors. For circular alignment the iterations are those of the paper's Newton method.*
 
 - Were a sweep done after the last test of the error, as in the CCD of the 2009 paper, 9 of the 10 would count: that is
   the 67 % (cut off).

@@ -66,9 +66,9 @@ def make_body():
         "Hair": (HAIR, [], 0.009, (0.06, 0.032, 0.02)),
     }
     for name, (whole, sided, grain, colour) in parts.items():
-        hulls = [hull + _mirrored(hull) for hull in whole]
-        hulls += [side for hull in sided for side in (hull, _mirrored(hull))]
-        _weigh(_skin(name, hulls, grain, colour), rig)
+        hulls = [hull + mirrored(hull) for hull in whole]
+        hulls += [side for hull in sided for side in (hull, mirrored(hull))]
+        weigh(skin(name, hulls, grain, colour), rig)
     bpy.context.view_layer.objects.active = rig
     return rig
 
@@ -119,7 +119,7 @@ def _hand(bones):
     return hulls
 
 
-def _skin(name, hulls, grain, colour):
+def skin(name, hulls, grain, colour):
     """One smooth mesh round these hulls, of facets as large as `grain`."""
     mesh = bpy.data.meshes.new(name)
     shape = bmesh.new()
@@ -144,7 +144,7 @@ def _skin(name, hulls, grain, colour):
     return ob
 
 
-def _mirrored(hull):
+def mirrored(hull):
     return [((-x, y, z), radius) for (x, y, z), radius in hull]
 
 
@@ -160,7 +160,7 @@ def _wrap(balls, mesh):
     hull.free()
 
 
-def _weigh(ob, rig):
+def weigh(ob, rig):
     """Have the bones deform a mesh, by Blender's automatic weights."""
     bpy.ops.object.select_all(action="DESELECT")
     ob.select_set(True)

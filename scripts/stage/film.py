@@ -26,15 +26,15 @@ RARE = 0.45  # power of a colour's share that it counts with
 STEP = 3  # frames from one image of the film to the next
 
 
-def shoot(act, frames):
-    """Render frames of an act alone; return them as Pillow's images."""
+def shoot(act, frames, size=SIZE):
+    """Render frames of an act alone, with its camera; return them as Pillow's images."""
     from PIL import Image
 
     scene = bpy.context.scene
     scene.camera = bpy.data.objects[f"{act} Camera"]
     for collection in scene.collection.children:
         collection.hide_render = collection.name != act
-    scene.render.resolution_x, scene.render.resolution_y = SIZE
+    scene.render.resolution_x, scene.render.resolution_y = size
     taken = []
     with TemporaryDirectory() as folder:
         scene.render.filepath = str(Path(folder, "frame.png"))
@@ -82,16 +82,26 @@ def strips(file):
 
 
 def move(file):
-    """Write all acts beside each other as an animated picture."""
-    from PIL import Image
-
+    """Write all acts beside each other as a film."""
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, STEP)
-    width, height = SIZE
+    write(beside(*(shoot(act, frames) for act in SHOWN)), file)
+
+
+def beside(*films):
+    """Return the images of a film that shows others beside each other."""
+    from PIL import Image
+
     images = []
-    for row in zip(*(shoot(act, frames) for act in SHOWN), strict=True):
+    for row in zip(*films, strict=True):
+        width, height = row[0].size
         images.append(Image.new("RGB", (width * len(row), height)))
         for along, image in enumerate(row):
             images[-1].paste(image, (along * width, 0))
-    delay = round(1000 * STEP / scene.render.fps)
-    images[0].save(file, save_all=True, append_images=images[1:], duration=delay, loop=0, quality=55, method=6)
+    return images
+
+
+def write(images, file):
+    """Write images, `STEP` frames apart, as an animated picture."""
+    delay = round(1000 * STEP / bpy.context.scene.render.fps)
+    images[0].save(file, save_all=True, append_images=images[1:], duration=delay, loop=0, quality=75, method=6)

@@ -50,6 +50,16 @@ def cup(home, place):
     return made
 
 
+def ball(home, radius):
+    """An empty with a red ball on it, so that it stays a point."""
+    empty = bpy.data.objects.new("Ball", None)
+    shape = bmesh.new()
+    bmesh.ops.create_icosphere(shape, subdivisions=3, radius=radius)
+    add(home, "Ball Shown", shape, CHINA).parent = empty
+    home.objects.link(empty)
+    return empty
+
+
 def cloth(home, empty, height):
     """A folded cloth on a table as high as told, which goes with an empty on a hand above it."""
     shape = bmesh.new()

@@ -170,7 +170,7 @@ def test_the_limits_of_a_kind_are_drawn_by_the_overlay(kind):
 
 @pytest.mark.parametrize("item", ITEMS)
 def test_a_kind_is_named_in_the_manual(item):
-    section = MANUAL.read_text("utf-8").partition("**Own**")[2].partition("\n\n")[0]
+    section = MANUAL.read_text("utf-8").partition("**Custom**")[2].partition("\n\n")[0]
     assert re.search(rf"\*{ITEMS[item]}\*", section), (
-        f"The manual does not name the joint {ITEMS[item]}. Say in docs/joints.md, at Own, what it may do."
+        f"The manual does not name the joint {ITEMS[item]}. Say in docs/joints.md, at Custom, what it may do."
     )

@@ -47,9 +47,9 @@ def test_a_shape_is_drawn_by_the_overlay(shape):
 
 @every_shape
 def test_a_shape_is_named_in_the_manual(shape):
-    (section,) = re.findall(r"^## What is reached\n(.*?)^## ", GOALS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(r"^## Shapes\n(.*?)^## ", GOALS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     named = "origin" if shape == "POINT" else ITEMS[shape].lower()
     assert re.search(rf"\b{named}s?\b", section, re.IGNORECASE), (
-        f"The manual does not name the shape {ITEMS[shape]}. Say under 'What is reached' in docs/goals.md what of the "
+        f"The manual does not name the shape {ITEMS[shape]}. Say under 'Shapes' in docs/goals.md what of the "
         "target it is, and which empties have it."
     )

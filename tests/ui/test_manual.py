@@ -84,7 +84,9 @@ def test_blender_finds_a_page_for_every_operator_and_setting(home):
 def test_every_link_and_picture_of_the_text_is_there(home):
     manual.urls()
     pages = sorted(home.rglob("*.html"))
-    assert {page.stem for page in pages} == {source.stem for source in manual_files.DOCS.glob("*.md")} - {"contributing"}
+    assert {page.stem for page in pages} == {source.stem for source in manual_files.DOCS.glob("*.md")} - {
+        "contributing"
+    }
     for page in pages:
         text = page.read_text("utf-8")
         for link in map(unescape, re.findall(r'<a href="([^"]+)"', text)):
@@ -116,4 +118,4 @@ def test_a_manual_on_the_web_needs_no_files(addon, monkeypatch):
     monkeypatch.setattr(manual, "prepare", None)
     assert manual.address() == "https://example.org/manual/"
     find = bpy.types.WM_OT_doc_view_manual._lookup_rna_url
-    assert find("bpy.ops.pose.ik_triangulation_live", verbose=False) == "https://example.org/manual/sidebar.html#live"
+    assert find("bpy.ops.pose.ik_triangulation_live", verbose=False) == "https://example.org/manual/pose.html#live"

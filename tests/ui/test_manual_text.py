@@ -13,7 +13,9 @@ PAGES = {"goals.md": "file:///m/goals.html", "joints.md": "file:///m/joints.html
 
 
 def html(text):
-    return html_page(text, "file:///m/goals.html", "file:///docs/", PAGES, [("Goals", PAGES["goals.md"])]).partition("</nav>\n")[2]
+    return html_page(text, "file:///m/goals.html", "file:///docs/", PAGES, [("Goals", PAGES["goals.md"])]).partition(
+        "</nav>\n"
+    )[2]
 
 
 @pytest.mark.parametrize(

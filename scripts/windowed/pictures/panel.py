@@ -22,7 +22,6 @@ ACT, TIP, FRAME = "Reach", "hand.L", 22
 
 def script() -> Steps:
     buttons.fold(module=ABOVE)
-    buttons.fold("VIEW3D_PT_ik_triangulation_result", closed=False)
     clear()
     rig = make_scene(ACT)[ACT].rig
     rig.data.display_type, rig.show_in_front = "STICK", True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pose that each solver gives to the same chain, from the same pose, for the same target, without Finish."""
+"""The pose that each solver gives to the same chain, from the same pose, for the same target, without refinement."""
 
 from collections.abc import Sequence
 from itertools import pairwise
