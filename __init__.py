@@ -5,6 +5,12 @@ The names of `ik_triangulation.api` are here as well: `from bl_ext.user_default.
 imported when it is asked for: pytest imports this file too and must not load a second copy of the rooms.
 """
 
+import sys
+
+if "register" in globals():  # reloaded, because another version was installed while this one was disabled
+    for _name in [name for name in sys.modules if name.startswith(f"{__name__}.")]:
+        del sys.modules[_name]
+
 
 def register():
     from .ik_triangulation import register

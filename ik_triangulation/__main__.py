@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""python -m ik_triangulation: the command line on the bpy module."""
+"""ik-triangulation, or python -m ik_triangulation: the command line on the bpy module."""
 
 import os
 import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn, TextIO
+
+from . import __version__
 
 
 def own_output(quiet: bool) -> TextIO:
@@ -29,11 +31,17 @@ def own_output(quiet: bool) -> TextIO:
 
 def run() -> NoReturn:
     """Run the command line and leave Python with its exit code."""
+    if sys.argv[1:] == ["--version"]:  # as the command line says it, but without Blender
+        print(f"IK Triangulation {__version__}")
+        sys.exit()
     out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it
     except ModuleNotFoundError:
-        sys.exit("IK Triangulation needs Blender as a module: pip install bpy, for a Python version that has it.")
+        sys.exit(
+            "IK Triangulation needs Blender as a module, which is made for some versions of Python: 3.13 (Blender 5.2) "
+            "and 3.11 (4.5). With one of them: pip install 'ik-triangulation[bpy]'"
+        )
     from . import register, unregister
     from .cli import main
 

@@ -6,63 +6,100 @@ The imports below are the one list of them. Type checkers and editors read them 
 as text, and a module is imported when one of its names is asked for. Joints, goals and solvers need mathutils and numpy
 alone, everything else needs bpy. Nothing has to be registered, except for settings that are saved on bones: Limb.of(),
 add_limbs(), live limbs, presets and the tools for joints.
+
+bpy brings a mathutils of its own. Its types are not those of the package `mathutils`, so bpy is imported first where it
+is installed, and never after the other one.
 """
 
-# ruff: noqa: F401  the imports are the list
+# ruff: noqa: F401, PLC0414  the imports are the list; "X as X" tells type checkers that X is meant for users
 
 import ast
+import sys
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .errors import AnimationError, ChainError, FreedomError, IKError, RigError, SettingError, TargetError
-    from .goals import (
-        Avoid,
-        Ball,
-        Block,
-        Box,
-        Cylinder,
-        Direction,
-        Effort,
-        Field,
-        Goal,
-        Line,
-        Near,
-        Orientation,
-        Plane,
-        Point,
-        Pole,
-        Ray,
-        Ring,
-        Segment,
-        SoftGoal,
-        Sphere,
-        Target,
-        Transformed,
-    )
-    from .jobs.bake import bake, bake_limbs, delete_generated, rebake, solve_pose
-    from .jobs.compare import compare
-    from .jobs.frame_result import FrameResult
+    from .errors import AnimationError as AnimationError
+    from .errors import ChainError as ChainError
+    from .errors import FreedomError as FreedomError
+    from .errors import IKError as IKError
+    from .errors import RigError as RigError
+    from .errors import SettingError as SettingError
+    from .errors import TargetError as TargetError
+    from .goals import Avoid as Avoid
+    from .goals import Ball as Ball
+    from .goals import Block as Block
+    from .goals import Box as Box
+    from .goals import Cylinder as Cylinder
+    from .goals import Direction as Direction
+    from .goals import Effort as Effort
+    from .goals import Field as Field
+    from .goals import Goal as Goal
+    from .goals import Line as Line
+    from .goals import Near as Near
+    from .goals import Orientation as Orientation
+    from .goals import Plane as Plane
+    from .goals import Point as Point
+    from .goals import Pole as Pole
+    from .goals import Ray as Ray
+    from .goals import Ring as Ring
+    from .goals import Segment as Segment
+    from .goals import SoftGoal as SoftGoal
+    from .goals import Sphere as Sphere
+    from .goals import Target as Target
+    from .goals import Transformed as Transformed
+    from .jobs.bake import bake as bake
+    from .jobs.bake import bake_limbs as bake_limbs
+    from .jobs.bake import delete_generated as delete_generated
+    from .jobs.bake import rebake as rebake
+    from .jobs.bake import solve_pose as solve_pose
+    from .jobs.compare import compare as compare
+    from .jobs.frame_result import FrameResult as FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
     from .jobs.joint_tools import mirror as mirror_joints
-    from .jobs.limb_tools import add_limbs, new_target, remove_limb
+    from .jobs.limb_tools import add_limbs as add_limbs
+    from .jobs.limb_tools import new_target as new_target
+    from .jobs.limb_tools import remove_limb as remove_limb
     from .jobs.live import start as start_live
     from .jobs.live import stop as stop_live
-    from .jobs.reach import Stop, reach, reach_through
-    from .jobs.report import Report
-    from .jobs.switching import let_follow
-    from .kinematics import Chain, Cone, Cost, EulerLimits, Free, Freedom, Hinge, Joint, Locked, Pose
-    from .maps.chain_map import map_chain
-    from .maps.metric_map import MetricMap
-    from .presets import Preset, PresetJoint, apply_preset, find_preset, preset_of, read_preset, write_preset
+    from .jobs.reach import Stop as Stop
+    from .jobs.reach import reach as reach
+    from .jobs.reach import reach_through as reach_through
+    from .jobs.report import Report as Report
+    from .jobs.switching import let_follow as let_follow
+    from .kinematics import Chain as Chain
+    from .kinematics import Cone as Cone
+    from .kinematics import Cost as Cost
+    from .kinematics import EulerLimits as EulerLimits
+    from .kinematics import Free as Free
+    from .kinematics import Freedom as Freedom
+    from .kinematics import Hinge as Hinge
+    from .kinematics import Joint as Joint
+    from .kinematics import Locked as Locked
+    from .kinematics import Pose as Pose
+    from .maps.chain_map import map_chain as map_chain
+    from .maps.metric_map import MetricMap as MetricMap
+    from .presets import Preset as Preset
+    from .presets import PresetJoint as PresetJoint
+    from .presets import apply_preset as apply_preset
+    from .presets import find_preset as find_preset
     from .presets import names as preset_names
-    from .rig.limb import Limb, enabled_limbs
-    from .solvers import SOLVERS, Solution, SolverSettings, solve, solve_goal
-    from .solvers.compare import SolverResult
+    from .presets import preset_of as preset_of
+    from .presets import read_preset as read_preset
+    from .presets import write_preset as write_preset
+    from .rig.limb import Limb as Limb
+    from .rig.limb import enabled_limbs as enabled_limbs
+    from .solvers import SOLVERS as SOLVERS
+    from .solvers import Solution as Solution
+    from .solvers import SolverSettings as SolverSettings
+    from .solvers import solve as solve
+    from .solvers import solve_goal as solve_goal
+    from .solvers.compare import SolverResult as SolverResult
 
 _HOMES = {
     alias.asname or alias.name: (f".{node.module}", alias.name)
@@ -71,6 +108,7 @@ _HOMES = {
     for alias in node.names
 }
 __all__ = list(_HOMES)
+_PURE = {"errors", "kinematics", "goals", "solvers"}  # rooms that need no bpy
 
 if not TYPE_CHECKING:  # type checkers report a name that is not in the list
 
@@ -79,14 +117,29 @@ if not TYPE_CHECKING:  # type checkers report a name that is not in the list
         if name not in _HOMES:
             raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
         module, original = _HOMES[name]
-        with suppress(ModuleNotFoundError):
-            import_module("bpy")  # where it is installed, mathutils is found only after it
+        _import_bpy(name, module.split(".")[1])
         try:
             globals()[name] = getattr(import_module(module, __package__), original)
         except ModuleNotFoundError as error:
-            remedy = "Run this in Blender, or install Blender as a module: pip install bpy, for a Python that has it."
-            raise ImportError(f"'{name}' needs {error.name}. {remedy}", name=error.name) from error
+            alone = "mathutils (pip install mathutils) or " if error.name == "mathutils" else ""
+            remedy = f"{alone}Blender as a module: pip install bpy, for a Python that has it."
+            text = f"'{name}' needs {error.name}. Run this in Blender, or install {remedy}"
+            raise ImportError(text, name=error.name) from error
         return globals()[name]
+
+    def _import_bpy(name: str, room: str) -> None:
+        """Import bpy where it is installed, before anything imports mathutils.
+
+        Raises ImportError if it is too late, and the room needs bpy.
+        """
+        other = sys.modules.get("mathutils") if "bpy" not in sys.modules else None
+        if other is None:
+            with suppress(ModuleNotFoundError):
+                import_module("bpy")
+        elif room not in _PURE and find_spec("bpy"):
+            raise ImportError(
+                f"'{name}' needs bpy, and mathutils was imported before it, from another package. Import bpy first."
+            )
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -5,11 +5,13 @@ python scripts/build.py [OUTPUT_DIR]     (dist, when left out) prints the path o
 """
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from environment import enter
@@ -32,6 +34,23 @@ def build(out: Path) -> Path:
     _run([*tool, "build", "--source-dir", str(ROOT), "--output-filepath", str(archive), *tags])
     _run([*tool, "validate", *tags, str(archive)])
     _check(archive)
+    return archive
+
+
+def source_archive(out: Path, folder: str = "any-name-main") -> Path:
+    """A zip of the source in the folder `out`, as sites make it for *Download ZIP*: of this working tree, in one folder
+    of any name. Raises CalledProcessError or OSError where there is no clone or no git."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    env = dict(os.environ)
+    objects = git("rev-parse", "--path-format=absolute", "--git-path", "objects").strip()
+    archive = out.resolve() / f"{folder}.zip"
+    with TemporaryDirectory() as own:  # index and objects, so that the repository stays as it is
+        env.update(GIT_INDEX_FILE=f"{own}/index", GIT_OBJECT_DIRECTORY=own, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
+        git("add", "--all")
+        git("archive", "--format=zip", f"--prefix={folder}/", f"--output={archive}", git("write-tree").strip())
     return archive
 
 

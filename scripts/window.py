@@ -25,7 +25,7 @@ def add_chroot(parser):
 
 def play(modules, chroot, output):
     """Run these modules in a window each; the names of those that failed. Leaves with 77 where there is no window."""
-    from build import build
+    from build import build, source_archive
     from windowed.debian import UnavailableError, require
     from windowed.session import Sessions
 
@@ -36,7 +36,7 @@ def play(modules, chroot, output):
         print(f"{'!' * 79}\nSKIPPED: no window of Blender on this machine\n{error}\n{'!' * 79}", flush=True)
         sys.exit(SKIPPED)
     output.mkdir(parents=True, exist_ok=True)
-    with Sessions(chroot, build(ROOT / "dist"), output) as sessions:
+    with Sessions(chroot, build(ROOT / "dist"), source_archive(ROOT / "dist"), output) as sessions:
         return [module for module in modules if not sessions.play(module)]
 
 

@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 ALONE = "import bpy, sys; sys.modules['bpy'] = None; "  # mathutils as Blender brings it, but no bpy
 NOTHING = "import sys; sys.modules['bpy'] = sys.modules['mathutils'] = None; "
 
+# As if another mathutils were imported before bpy.
+OTHER = "import bpy, mathutils, sys; del sys.modules['bpy']; "
+
 NEED_SAVED_SETTINGS = [
     "Limb.of(tip)",
     "enabled_limbs(rig)",
@@ -78,6 +81,23 @@ def test_what_is_missing_is_told_with_the_remedy(before, name, missing):
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(f"ImportError: '{name}' needs {missing}"), done.stderr
     assert last.endswith("pip install bpy, for a Python that has it.")
+
+
+def test_the_package_itself_has_the_same_names():
+    everything = {}
+    exec("from ik_triangulation import *", everything)
+    assert set(api.__all__) <= set(everything)
+    assert everything["bake"] is api.bake
+    assert set(api.__all__) <= set(dir(sys.modules["ik_triangulation"]))
+    with pytest.raises(ImportError, match="cannot import name 'beak'"):
+        exec("from ik_triangulation import beak")
+    assert python(f"{ALONE}from ik_triangulation import solve").returncode == 0
+
+
+def test_with_another_mathutils_the_mathematics_run_and_the_rest_says_what_to_do():
+    assert python(f"{OTHER}from ik_triangulation import solve; assert 'bpy' not in sys.modules").returncode == 0
+    said = python(f"{OTHER}from ik_triangulation import solve, bake").stderr
+    assert said.strip().endswith("mathutils was imported before it, from another package. Import bpy first."), said
 
 
 def test_what_needs_saved_settings_says_so_where_nothing_is_registered():

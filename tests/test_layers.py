@@ -65,6 +65,8 @@ def imports(path: Path):
             start = folder[: len(folder) - node.level + 1]
             assert start, f"{path}:{node.lineno} reaches out of the package"
             for alias in node.names:
+                if alias.name == "__version__":  # the package's own, which every room may tell
+                    continue
                 name = (*start[1:], *filter(None, (node.module or "").split(".")), alias.name)[0]
                 inside.append((name if name in PARTS else "__init__", node.lineno))
         elif isinstance(node, ast.ImportFrom):

@@ -18,11 +18,11 @@ from typing import Any, TextIO
 
 import bpy
 
+from .. import __version__
 from ..errors import IKError
 from . import analysing, blend, solving
 from .arguments import DONE, FAILED, MISSED, add_quiet
 from .console import Console
-from .envelope import version
 from .run import Run
 
 COMMAND = "ik_triangulation"
@@ -63,7 +63,7 @@ def parser() -> ArgumentParser:
         epilog="Exit codes: 0 done, 1 failed and no file changed, 2 wrong usage, 3 done but a target was missed.",
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"IK Triangulation {version()}")
+    top.add_argument("--version", action="version", version=f"IK Triangulation {__version__}")
     add_quiet(top)
     top.set_defaults(accept_misses=False)
     commands = top.add_subparsers(dest="command", required=True)

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..rig.safe_files import Write
 
 SCHEMA = 2
-_MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 
 
 @dataclass
@@ -38,7 +37,7 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
     """Return the report of a run as JSON."""
     values = {
         "schema": SCHEMA,
-        "version": version(),
+        "version": __version__,
         "command": command,
         "file": None if file is None else str(file),
         "limbs": result.limbs,
@@ -47,11 +46,6 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
         "error": error,
     }
     return json.dumps(_plain(values), indent=2, allow_nan=False)
-
-
-def version() -> str:
-    """Return the version of the extension, from its manifest."""
-    return str(tomllib.loads(_MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
 def _plain(value: Any) -> Any:

@@ -49,7 +49,8 @@ def find_preset(name: str) -> Path:
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             if path.stem in {name, stem} or shown_as(path.name) == name:
                 return path
-    raise SettingError(f"Preset '{name}' is not there. Choose one of {', '.join(names())}.")
+    known = ", ".join(repr(shown_as(f"{stem}{SUFFIX}")) for stem in names())
+    raise SettingError(f"Preset '{name}' is not there. Choose one of {known}.")
 
 
 def shown_as(name: str) -> str:

@@ -22,14 +22,15 @@ CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")
 class Sessions:
     """Blenders in one Debian, one after the other; as a context, it takes away what they need at its end."""
 
-    def __init__(self, debian: Path, archive: Path, output: Path) -> None:
-        """`output` is the folder that what the scripts write comes into."""
+    def __init__(self, debian: Path, archive: Path, source: Path, output: Path) -> None:
+        """`source` is a zip of the source; `output` is the folder that what the scripts write comes into."""
         self._debian, self._output = debian, output
         self._tmp = TemporaryDirectory(prefix="ik_triangulation-window-")
         self._home = Path(self._tmp.name)
         for name in ("scripts", "tests"):  # not the package: it has to come from the zip
             shutil.copytree(ROOT / name, self._home / "checkout" / name, ignore=CACHES)
         shutil.copy(archive, self._home / "extension.zip")
+        shutil.copy(source, self._home / "source.zip")
 
     def __enter__(self) -> "Sessions":
         return self

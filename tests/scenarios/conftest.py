@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures of the scenarios."""
 
+import subprocess
+
 import addon_utils
 import bpy
 import pytest
 
 from scripts.build import build
+from scripts.build import source_archive as make_source_archive
 
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory):
     """The extension's zip."""
     return build(tmp_path_factory.mktemp("build with a space"))
+
+
+@pytest.fixture(scope="session")
+def source_archive(tmp_path_factory):
+    """A zip of the source as GitHub makes it for *Download ZIP*: of this working tree, in a folder of any name."""
+    try:
+        return make_source_archive(tmp_path_factory.mktemp("source (1)"))
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this is no clone, or there is no git")
 
 
 @pytest.fixture(scope="module", autouse=True)

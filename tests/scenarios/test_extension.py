@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 from .own_blender import run_alone
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +28,16 @@ def test_the_changelog_starts_with_this_version():
     assert headings[0] == version
 
 
-def test_installed_from_the_zip_it_works_and_leaves_nothing(archive, tmp_path):
+@pytest.mark.parametrize("kind", ["archive", "source_archive"])
+def test_installed_from_a_zip_it_works_and_leaves_nothing(kind, request, tmp_path):
     """In a Blender of its own, with empty settings, and in a folder from which the checkout cannot be imported."""
-    assert "used and removed" in run_alone("use_installed.py", tmp_path, archive)
+    assert "used and removed" in run_alone("use_installed.py", tmp_path, request.getfixturevalue(kind))
+
+
+def test_the_zip_is_small_and_has_the_manual_once(archive):
+    assert archive.stat().st_size < 4e6
+    with ZipFile(archive) as file:
+        names = file.namelist()
+    assert not [name for name in names if name.endswith(".md")]
+    pictures = [name.rpartition("/")[2] for name in names if name.endswith((".png", ".webp", ".gif", ".svg"))]
+    assert len(pictures) == len(set(pictures))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What test_extension.py runs in a Blender of its own: install the zip named after `--`, solve with it, remove it."""
+"""What test_extension.py runs in a Blender of its own: install the zip named after `--`, work with it, remove it."""
 
 import bpy  # isort: skip  # first: addon_utils and mathutils cannot be found before it
 import os
 import sys
 import traceback
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import addon_utils
 from mathutils import Vector
@@ -51,6 +52,32 @@ def solve():
     evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
     tip = evaluated.matrix_world @ evaluated.pose.bones["Bone 2"].tail
     assert (tip - TARGET).length < 5e-3, tip
+    bpy.context.scene.frame_end = 12
+    assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
+    assert rig.animation_data.action.frame_range[:] == (1.0, 12.0)
+
+
+def manual():
+    """The button and a menu's Online Manual tell the browser to open files that are there.
+
+    The browser is a script that keeps what it is told to open. Anchors are not for the system, which would drop them.
+    """
+    if sys.platform == "win32":
+        return []  # no browser can be named there
+    browser, told = Path("browser").resolve(), Path("told")
+    browser.write_text(f'#!/bin/sh\necho "$1" >>"{told.resolve()}"\n', "utf-8")
+    browser.chmod(0o755)
+    os.environ["BROWSER"] = str(browser)
+    bpy.ops.wm.ik_triangulation_manual()
+    bpy.ops.wm.doc_view_manual(doc_id="pose.ik_triangulation_solve")
+    bpy.ops.wm.doc_view_manual(doc_id="IKT_PG_limb.solver")
+    urls = told.read_text("utf-8").split()
+    assert len(urls) == 3, urls
+    pages = [Path(unquote(urlparse(url).path)) for url in urls]
+    assert not [url for url in urls if not url.startswith("file:///") or "#" in url], urls
+    assert all(page.is_file() for page in pages), pages
+    assert all("IK Triangulation" in page.read_text("utf-8") for page in pages)
+    return pages
 
 
 def names():
@@ -73,6 +100,7 @@ def main():
     assert not addon_utils._extensions_warnings_get(), "Blender finds fault with how the extension imports"
     solve()
     names()
+    pages = manual()
     repositories = bpy.context.preferences.extensions.repos
     (folder,) = (Path(repository.directory) for repository in repositories if repository.module == "user_default")
     assert (folder / "ik_triangulation").is_dir()
@@ -80,6 +108,7 @@ def main():
     assert not traces(), traces()
     bpy.ops.extensions.package_uninstall(repo_directory=str(folder), pkg_id="ik_triangulation")
     assert not (folder / "ik_triangulation").exists()
+    assert not [page for page in pages if page.exists()], "pages of the manual stay behind"
     print("used and removed", flush=True)
 
 

@@ -73,7 +73,7 @@ def _draw_tools(layout: UILayout, context: Context) -> None:
     """Draw presets and manual: in the panel's header, or beside the list if they would cover the title."""
     if active_bone(context) is not None:
         layout.popover(VIEW3D_PT_ik_triangulation_presets.__name__, text="", icon="PRESET")
-    layout.operator("wm.url_open", text="", icon="HELP").url = manual.address()
+    layout.operator(manual.WM_OT_ik_triangulation_manual.bl_idname, text="", icon="HELP")
 
 
 def _draw_list(column: UILayout, armature: Object, count: int, context: Context) -> None:
