@@ -15,7 +15,7 @@ every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 @cache
 def prose(file):
     """The text without its blocks of code."""
-    return re.sub(r"^```.*?^```", "", file.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```[^`]*^```|^    .*", "", file.read_text("utf-8"), flags=re.MULTILINE)
 
 
 @cache
