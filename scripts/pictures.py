@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films in docs: demo, before_after, tail, postures, panel, and those of the solvers.
+"""The manual's pictures and films in docs: demo, before_after, tail, reach, postures, panel, and the solvers'.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
-All of them if none is named. The first four are rendered, which takes minutes; the others are files in
+All of them if none is named. The first five are rendered, which takes minutes; the others are files in
 scripts/windowed/pictures and show the real Blender window. What these need is what scripts/window.py needs, and the
 exit codes are the same.
 """
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED, WINDOWED = ("demo", "before_after", "tail", "postures"), ("panel", "solvers")
+RENDERED, WINDOWED = ("demo", "before_after", "tail", "reach", "postures"), ("panel", "solvers")
 KNOWN = RENDERED + WINDOWED
 
 
@@ -44,7 +44,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import cat, film, peers
+    from stage import buttons, cat, film, peers
 
     import ik_triangulation
 
@@ -55,6 +55,8 @@ def render(name, output):
             peers.move(output / "before_after.webp")
         elif name == "tail":
             cat.move(output / "tail.webp")
+        elif name == "reach":
+            buttons.move(output / "reach.webp")
         elif name == "postures":
             peers.picture(output / "postures.png")
         else:
