@@ -151,7 +151,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         paragraph(column, problem, context, "ERROR")
     row = column.row(align=True)
     row.scale_y = _TALL
-    again = _is_baked(context)
+    again = _is_baked_already(context)
     bake = row.row(align=True)
     bake.operator(
         POSE_OT_ik_triangulation_bake.bl_idname,
@@ -170,7 +170,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         _draw_tools(column.row(align=True), context)
 
 
-def _is_baked(context: Context) -> bool:
+def _is_baked_already(context: Context) -> bool:
     """Tell whether the active limb has baked keys."""
     try:
         return is_baked(active_armature(context), active_chain(context))
