@@ -19,7 +19,7 @@ from ..cooperative import Job, cooperative
 from ..errors import AnimationError
 from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import Bones, find_bone
-from ..rig.bake_record import recorded_bake
+from ..rig.bake_record import recorded_bake, recorded_span
 from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.clock import Clock
 from ..rig.dependencies import Dependencies, in_waves
@@ -27,7 +27,7 @@ from ..rig.destination import Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import sample
-from ..rig.keyframes import check_keys, key_frames, remove_generated
+from ..rig.keyframes import check_keys, is_baked, key_frames, remove_generated
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
@@ -179,6 +179,16 @@ def rebake(
     limb, span, notes = recorded_bake(armature, tip, scene or bpy.context.scene)
     (report,) = yield from bake_spans.steps([limb], [span], scene, view_layer, seconds=seconds, keep=True)
     return replace(report, warnings=[*notes, *report.warnings])
+
+
+def repeats_bake(limb: Limb, span: Span) -> bool:
+    """Tell whether a bake would only repeat an earlier one: keys made by hand since are corrections then, to be kept.
+
+    That is so where the limb's bones have baked keys, and the last bake into the active action had all of these frames.
+    """
+    before = recorded_span(limb.armature, limb.tip)
+    inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
+    return limb.destination == "ACTION" and inside and is_baked(limb.armature, limb.in_order)
 
 
 def delete_generated(

@@ -32,6 +32,17 @@ def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag,
     _last.update(text=text, texts=texts)
 
 
+def recorded_span(armature: Object, tip: str) -> tuple[float, float] | None:
+    """Return first and last frame of the last bake of the limb into the active action and slot; None without one."""
+    animation = armature.animation_data
+    action = animation.action if animation else None
+    slot = animation.action_slot.identifier if action and animation.action_slot else None
+    record = _bakes(action).get(slot, {}).get(tip) if action else None
+    span = record.get("span") if isinstance(record, dict) else None
+    whole = isinstance(span, list) and len(span) == 3 and all(isinstance(each, int | float) for each in span)
+    return (span[0], span[1]) if whole else None
+
+
 def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
     """Return the limb that was last baked into the active action and slot, its span, and notes on renamed data-blocks.
 

@@ -75,7 +75,7 @@ def test_the_cost_of_a_frame_counts_from_the_frame_before():
 @pytest.mark.parametrize(
     "settings",
     [
-        {"finish": False},
+        {"solver": "CCD", "finish": False},
         {"smooth": False},
         {"start_from": "REST"},
         {"rest_weight": 0.1},

@@ -87,7 +87,7 @@ def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
 
 def test_a_map_without_finish_says_so():
     mapped = mapping.map_in_scene(rig_in_space(), BONES, **FAST, size=8, finish=False)
-    assert legend_of(mapped.shown).endswith("of the disc is reached without Finish")
+    assert legend_of(mapped.shown).endswith("of the disc is reached, not refined")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def test_the_ends_of_the_colours_are_told_in_the_units_of_the_metric():
     assert labels("total_angle", 0.0, 12.0) == ("0°", "688°")
     assert labels("travel", 0.0, 123.456) == ("0%", "12346%")
     assert in_words("turns", "VIOLET_YELLOW", 0.0, 7.0) == "Turns: 0 (violet) to 7 (yellow)"
-    assert in_words("iterations", "HUE", 1.0, 1.0) == "Iterations: 1 (blue)"
+    assert in_words("iterations", "HUE", 1.0, 1.0) == "Steps: 1 (blue)"
 
 
 @pytest.mark.parametrize("size", [8, 30, 100, 300])

@@ -119,7 +119,7 @@ BAD = {
     "two that repeat": ({"joints": [ELBOW | {"repeats": True}] * 2}, "more than one joint repeats"),
     "an unknown solver": (
         {"joints": [ELBOW], "settings": {"solver": "MAGIC"}},
-        "'solver' is not one of NATURAL, TRIANGULATION",
+        "'solver' is not one of NATURAL, CIRCULAR",
     ),
     "an unknown setting": (
         {"joints": [ELBOW], "settings": {"target": "Cup"}},

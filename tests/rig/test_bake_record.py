@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake, rebake
-from ik_triangulation.rig.bake_record import recorded_bake
+from ik_triangulation.rig.bake_record import recorded_bake, recorded_span
 from ik_triangulation.rig.limb import Limb
 
 from ..jobs.baked import OTHERS, baked
@@ -76,3 +76,13 @@ def test_records_of_many_limbs_are_one_text_whatever_was_stored_between():
     bake(Limb.from_tip(rig, "Bone 1", target, 1), 1, 3)
     (records,) = json.loads(action["ik_triangulation"]).values()
     assert [*records] == ["Bone 1"]
+
+
+def test_the_span_of_the_last_bake_is_told():
+    rig, _ = baked()
+    assert recorded_span(rig, "Bone 2") == (3, 20)
+    assert recorded_span(rig, "Bone 1") is None
+    rig.animation_data.action["ik_triangulation"] = "damaged"
+    assert recorded_span(rig, "Bone 2") is None
+    rig.animation_data_clear()
+    assert recorded_span(rig, "Bone 2") is None

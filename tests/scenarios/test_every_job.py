@@ -48,7 +48,11 @@ def test_an_operator_or_panel_is_registered(name, addon):
     )
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+# The button of Bake does it as well, where there is a bake.
+WITHOUT_A_BUTTON = {"POSE_OT_ik_triangulation_rebake"}
+
+
+@pytest.mark.parametrize("name", sorted(set(OPERATORS) - WITHOUT_A_BUTTON))
 def test_an_operator_has_a_button(name):
     assert re.search(rf"\b{name}\b|{re.escape(OPERATORS[name].bl_idname)}\b", PANELS), (
         f"No panel has a button for {name}. Add column.operator({name}.bl_idname) to the one in ui/panels/ that it "

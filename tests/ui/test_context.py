@@ -319,3 +319,21 @@ def test_a_linked_rig_says_what_to_do(tmp_path):
     assert cannot_edit(bpy.context).startswith("'Rig' is an override that is not editable")
     own.override_library.is_system_override = False
     assert cannot_edit(bpy.context) is None
+
+
+def test_with_the_target_active_a_solve_is_one_step_of_undo():
+    rig, target = standard()
+    bpy.context.scene.frame_set(7)
+    activate(target)
+    bpy.ops.ed.undo_push(message="Before")
+    before = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
+    bpy.ops.pose.ik_triangulation_solve()
+    bpy.ops.ed.undo_push(message="Solve")
+    solved = [tuple(bone.rotation_quaternion) for bone in bpy.data.objects["Rig"].pose.bones]
+    assert solved != before
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["Rig"]
+    assert [tuple(bone.rotation_quaternion) for bone in rig.pose.bones] == before
+    assert active_bone(bpy.context) == rig.pose.bones["Bone 3"]
+    bpy.ops.ed.redo()
+    assert [tuple(bone.rotation_quaternion) for bone in bpy.data.objects["Rig"].pose.bones] == solved

@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Operator, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import Span, bake_spans, rebake
+from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
 from ...jobs.report import Report
 from ...rig.limb import enabled_limbs, saved_range
 from ...rig.selection import selected_bones
@@ -34,16 +34,20 @@ def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
 class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
-    bl_description = "Key the rotations of the limb so that its tip follows the target over the frame range"
+    bl_description = (
+        "Key the rotations of the limb so that its tip follows the target over the frame range. Where it is baked "
+        "already, the baked keys are replaced, and keys that you have set since are kept"
+    )
 
     doing = "Baking"
 
     poll_problem = staticmethod(cannot_solve)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
-        span = _span(self, context, active_bone(context))
+        limb, span = active_limb(context), _span(self, context, active_bone(context))
         self.frame_start, self.frame_end, self.step = span  # shown in Adjust Last Operation
-        return bake_spans.steps([active_limb(context)], [span], context.scene, context.view_layer, seconds=seconds)
+        keep = repeats_bake(limb, span)
+        return bake_spans.steps([limb], [span], context.scene, context.view_layer, seconds=seconds, keep=keep)
 
     def report_result(self, context: Context, result: list[Report]) -> set[str]:
         return report_outcome(self, context, result)
@@ -51,7 +55,7 @@ class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
 
 class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
     bl_idname = "pose.ik_triangulation_bake_all"
-    bl_label = "Bake All Limbs"
+    bl_label = "Bake All"
     bl_description = "Bake all enabled limbs of the armature that have a target, in the order of their dependencies"
 
     doing = "Baking"

@@ -70,7 +70,7 @@ def _draw_live_elsewhere(column: UILayout, armature: Object | None) -> None:
 
 
 def _draw_tools(layout: UILayout, context: Context) -> None:
-    """Draw presets and manual: in the panel's header, or beside the list if they would cover the title."""
+    """Draw presets and manual: in the panel's header, or at its end if they would cover the title."""
     if active_bone(context) is not None:
         layout.popover(VIEW3D_PT_ik_triangulation_presets.__name__, text="", icon="PRESET")
     layout.operator(manual.WM_OT_ik_triangulation_manual.bl_idname, text="", icon="HELP")
@@ -86,9 +86,6 @@ def _draw_list(column: UILayout, armature: Object, count: int, context: Context)
     tools = row.column(align=True)
     tools.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, text="", icon="ADD")
     tools.operator(POSE_OT_ik_triangulation_limb_remove.bl_idname, text="", icon="REMOVE")
-    if is_narrow(context):
-        tools.separator()
-        _draw_tools(tools, context)
 
 
 def _draw_choice(column: UILayout, tips: list[PoseBone], chosen: PoseBone | None) -> None:
@@ -154,7 +151,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         paragraph(column, problem, context, "ERROR")
     row = column.row(align=True)
     row.scale_y = _TALL
-    again = _is_baked(context)
+    again = _is_baked_already(context)
     bake = row.row(align=True)
     bake.operator(
         POSE_OT_ik_triangulation_bake.bl_idname,
@@ -169,9 +166,11 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     result = latest(armature, bone.name)
     if result is not None:
         draw_result(column, result)
+    if is_narrow(context):
+        _draw_tools(column.row(align=True), context)
 
 
-def _is_baked(context: Context) -> bool:
+def _is_baked_already(context: Context) -> bool:
     """Tell whether the active limb has baked keys."""
     try:
         return is_baked(active_armature(context), active_chain(context))

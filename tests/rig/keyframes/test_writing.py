@@ -132,7 +132,7 @@ def test_keys_are_only_where_the_targets_bone_has_some():
 
 def test_a_target_without_keys_in_the_range_is_told():
     rig, target = moving(frames=(1, 40))
-    message = "Target 'Target' has no keys from frame 2 to 25. Turn off Target's Keys."
+    message = "Target 'Target' has no keys from frame 2 to 25. Turn off Only at Target's Keys."
     with nothing_lost(), pytest.raises(AnimationError, match=message):
         bake(limb(rig, target, only_target_keys=True), 2, 25)
 
