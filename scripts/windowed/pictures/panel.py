@@ -15,7 +15,7 @@ from scripts.windowed.pictures.look import look_at
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the demo imports its neighbours
 from demo import make_scene
 
-WIDTH, HEIGHT = 872, 880  # pixels, from the upper right corner of the sidebar
+WIDTH, HEIGHT = 872, 700  # pixels, from the upper right corner of the sidebar
 ABOVE = "space_view3d_sidebar"  # whose panels come first in the tab
 ACT, TIP, FRAME = "Reach", "hand.L", 22
 
@@ -38,7 +38,6 @@ def script() -> Steps:
     yield from buttons.press("pose.ik_triangulation_bake_all")
     yield from wait.end()
     bpy.context.scene.frame_set(FRAME)
-    yield from buttons.to_top()
     hands.move(*hands.rest())
     yield 0.5
     view, sidebar = screen.region(), screen.region("UI")
