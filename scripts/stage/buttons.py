@@ -16,9 +16,16 @@ SIZE = 360, 320
 
 def move(file):
     """Write the film."""
+    props.studio()
+    make()
+    props.camera("Buttons Camera", *VIEW)
+    film.write(film.shoot("Buttons", range(1, FRAMES + 1, film.STEP), SIZE), file)
+
+
+def make():
+    """Make a body, the buttons and the keys of the reach; return its report."""
     from ik_triangulation.api import Limb, Stop, bake, reach_through
 
-    props.studio()
     collection = bpy.data.collections.new("Buttons")
     bpy.context.scene.collection.children.link(collection)
     first = body.make_body()
@@ -32,10 +39,7 @@ def move(file):
     balls = [_button(collection, place, frame) for place, frame in zip(BUTTONS, ARRIVE, strict=True)]
     arm = Limb.from_tip(actor.rig, "hand.L", balls[0], chain_count=3)
     stops = [Stop(ball, frame, STAY) for ball, frame in zip(balls, ARRIVE, strict=True)]
-    report = reach_through(arm, stops, 1, return_frames=RETURN)
-    print(f"Buttons: reached {report.reached} of {report.due_count}")
-    props.camera("Buttons Camera", *VIEW)
-    film.write(film.shoot("Buttons", range(1, FRAMES + 1, film.STEP), SIZE), file)
+    return reach_through(arm, stops, 1, return_frames=RETURN)
 
 
 def _button(home, place, frame):

@@ -38,14 +38,19 @@ SIZE = 480, 320
 def move(file):
     """Write the film."""
     props.studio()
+    make()
+    props.camera("Cat Camera", *VIEW)
+    film.write(film.shoot("Cat", range(1, FRAMES + 1, film.STEP), SIZE), file)
+
+
+def make():
+    """Make the cat, a ball, and the keys with which its tail follows that; return the report of the bake."""
     rig = _cat()
     collection = bpy.data.collections.new("Cat")
     bpy.context.scene.collection.children.link(collection)
     ball = props.ball(collection, 0.022)
     _circle(ball)
-    _bake(rig, ball)
-    props.camera("Cat Camera", *VIEW)
-    film.write(film.shoot("Cat", range(1, FRAMES + 1, film.STEP), SIZE), file)
+    return _bake(rig, ball)
 
 
 def _cat():
@@ -104,5 +109,4 @@ def _bake(rig, ball):
     press_plus(rig, f"tail.{BONES:03}", ball)
     tip = rig.pose.bones[f"tail.{BONES:03}"]
     tip.ik_triangulation.solver = "CIRCULAR"
-    report = bake(Limb.of(tip), 1, FRAMES)
-    print(f"Tail: reached {report.reached} of {len(report.frames)} frames")
+    return bake(Limb.of(tip), 1, FRAMES)
