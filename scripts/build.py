@@ -42,7 +42,8 @@ def source_archive(out: Path, folder: str = "any-name-main") -> Path:
     of any name. Raises CalledProcessError or OSError where there is no clone or no git."""
 
     def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+        command = ["git", "-c", "safe.directory=*", *words]  # the clone may belong to somebody else, as on a CI machine
+        return subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
 
     env = dict(os.environ)
     objects = git("rev-parse", "--path-format=absolute", "--git-path", "objects").strip()

@@ -89,6 +89,16 @@ def names():
     assert not hasattr(extension, "beak")
 
 
+def another_version():
+    """Another version that is put in place while the extension is disabled is the one that is enabled then."""
+    before = sys.modules[f"{NAME}.ik_triangulation.api"]
+    addon_utils.disable(NAME, default_set=True)
+    os.utime(sys.modules[NAME].__file__, (0, 0))
+    addon_utils.enable(NAME, default_set=True)
+    assert sys.modules[NAME].bake is not before.bake
+    assert bpy.ops.pose.ik_triangulation_solve() == {"FINISHED"}
+
+
 def main():
     archive = Path(sys.argv[sys.argv.index("--") + 1])
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -101,6 +111,7 @@ def main():
     solve()
     names()
     pages = manual()
+    another_version()
     repositories = bpy.context.preferences.extensions.repos
     (folder,) = (Path(repository.directory) for repository in repositories if repository.module == "user_default")
     assert (folder / "ik_triangulation").is_dir()

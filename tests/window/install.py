@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Installed and enabled, the panel is there in every state of the selection; disabled, nothing of it is left.
 
-Installed over it from a zip of the source, it works as well. Both times the manual opens: the browser is a script that
-keeps what it is told to open.
+A zip of the source that is dropped on the window works as well. Both times the manual opens: the browser is a script
+that keeps what it is told to open.
 """
 
 import os
@@ -14,7 +14,7 @@ import addon_utils
 import bpy
 
 from scripts.windowed.inside import buttons, hands, screen, wait
-from scripts.windowed.inside.scene import EXTENSION, chain, clear, curves, disable, enable, install
+from scripts.windowed.inside.scene import EXTENSION, chain, clear, curves, disable, enable
 from tests.registered import snapshot
 
 HOME = Path(__file__).resolve().parents[3]  # with the zips and the checkout
@@ -28,6 +28,18 @@ def browser():
     program.chmod(0o755)
     os.environ["BROWSER"] = str(program)
     return told
+
+
+def drop(archive):
+    """Do what Blender does when a file is dropped on its window, and confirm."""
+    hands.move(*hands.rest())
+    bpy.ops.extensions.package_install_files("INVOKE_DEFAULT", url=str(archive))
+    yield 0.5
+    screen.picture("install-dropped")
+    yield from hands.strike("RET")
+    enabled = bpy.context.preferences.addons
+    yield from wait.until(lambda: EXTENSION in enabled, "the dropped extension is enabled")
+    yield 0.5
 
 
 def manual(told, folder):
@@ -79,8 +91,7 @@ def script():
     assert not buttons.panels()
     screen.picture("install-disabled")
 
-    install(HOME / "source.zip")
-    yield 0.5
+    yield from drop(HOME / "source.zip")
     assert not (folder / "ik_triangulation" / "pages").exists()
     chain()
     yield from manual(told, folder.parents[1] / ".user")
