@@ -49,16 +49,12 @@ def script():
 
 
 def _pictures() -> screen.Steps:
-    """Look at the panel with the target activeand with Advanced open."""
+    """Look at the panel with the target active."""
     yield from buttons.press("pose.ik_triangulation_target_select")
     assert bpy.context.view_layer.objects.active == bpy.data.objects["Ball"]
     yield 0.5
     screen.picture("first-minute-target")
     yield from _on_screen("target")
-    buttons.fold("VIEW3D_PT_ik_triangulation_advanced", closed=False)
-    yield 0.5
-    yield from buttons.to_top()
-    screen.picture("first-minute-advanced")
 
 
 def _fresh() -> None:
