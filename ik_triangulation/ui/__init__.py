@@ -13,6 +13,7 @@ _MODULES = (  # in the order of registration
     "comparison",
     "operators",
     "panels",
+    "menus",
     "manual",
 )
 

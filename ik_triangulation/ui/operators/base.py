@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Base of all operators: poll() with a reason, and errors reported instead of raised."""
 
-from bpy.types import Context, Operator
+from bpy.types import Context, Operator, UILayout
 
 from ...errors import IKError
 from ..context import active_bone, cannot_edit
@@ -36,6 +36,12 @@ class IKOperator(Operator):
     def act(self, context: Context) -> set[str]:
         """Do the work and report it. Raises an IKError before anything is changed."""
         raise NotImplementedError
+
+    def column(self) -> UILayout:
+        """Return a column for draw(), with labels left and values right."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout.column()
 
     def report_error(self, error: IKError) -> set[str]:
         """Report the error and cancel the operator."""

@@ -2,26 +2,40 @@
 """Base of the operators that take a while: with a window they run as modal operators, with progress and cancelling."""
 
 import traceback
+from collections.abc import Mapping
 from math import inf
 from time import perf_counter
 from typing import Any
 
 import bpy
-from bpy.types import Context, Event
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, WindowManager
 
-from ...cooperative import Job, run_through
+from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
 from ..modal_job import ModalJob
+from .adjust import all_set, different
 from .base import IKOperator
+from .run_again import restore_later, run_again_later
 
 _SLICE = 0.03  # seconds of work between two events,
 _LONGEST = 0.1  # and where Blender takes longer than that to redraw, up to as long as it does
 _PAUSE = 0.001  # seconds from one slice to the next
+_AT_ONCE = 0.3  # seconds that a change in Adjust Last Operation may take while its field is held
 _NEWS = 0.2  # seconds between two progress texts: drawing them can take longer than a slice of work
+
+
+class _SlowError(Exception):
+    """A job takes longer than it may."""
 
 
 class JobOperator(IKOperator):
     """Operator that runs a job: to its end in execute(), in slices of time in modal()."""
+
+    is_adjusted: BoolProperty(name="Adjusted", options={"HIDDEN", "SKIP_SAVE"})  # run again with other properties
+
+    _took = 0.0  # seconds of the last run
+    _done: Mapping[str, Any] = {}  # the properties that it had
 
     doing = "Working"  # for the progress text, which reads "Baking: 3 of 20 frames"
     parts = "frames"
@@ -38,15 +52,35 @@ class JobOperator(IKOperator):
         raise NotImplementedError
 
     def execute(self, context: Context) -> set[str]:
-        wm = context.window_manager
+        """Run the job to its end.
+
+        After a change in Adjust Last Operation Blender has undone the operator, waits, and redoes what was undone if it
+        is cancelled. A job that takes longer than a moment gives up at once then, and is run again in the window.
+        """
+        adjusting = self.options.is_repeat and context.window is not None and not bpy.app.background
+        if adjusting and self._took > _AT_ONCE:
+            return self._run_again(context)
+        started, wm = perf_counter(), context.window_manager
+        until = started + _AT_ONCE if adjusting else inf
         wm.progress_begin(0, 100)
         try:
-            job = self.job(context, inf)
-            result = run_through(job, lambda done, of: wm.progress_update(100 * done // of))
+            result = run_through(self.job(context, until - started), _told(wm, until))
+        except _SlowError:
+            return self._run_again(context)
         except IKError as error:
             return self.report_error(error)
         finally:
             wm.progress_end()
+        return self._end(context, result, perf_counter() - started)
+
+    def _run_again(self, context: Context) -> set[str]:
+        self._took = inf
+        run_again_later(self, context, different(self), self._done)
+        return {"CANCELLED"}
+
+    def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
+        """Report the result of a job that took so long, and keep the properties that it has been made with."""
+        self._took, self._done = seconds, all_set(self)
         return self.report_result(context, result)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -64,21 +98,28 @@ class JobOperator(IKOperator):
         self._timer = wm.event_timer_add(_PAUSE, window=context.window)
         wm.modal_handler_add(self)
         wm.progress_begin(0, 100)
-        self._shown, self._left = -inf, perf_counter()
+        self._shown, self._left, self._took = -inf, perf_counter(), 0.0
         self._show_progress(context)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
         """Work for one slice at each timer event. All other events are swallowed, so that nothing else changes."""
+        result = self._go_on(context, event)
+        if result == {"CANCELLED"} and self.is_adjusted:
+            restore_later()
+        return result
+
+    def _go_on(self, context: Context, event: Event) -> set[str]:
         if self._task.stopped or (event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS"):
             self.cancel(context)
             self.report({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        away = perf_counter() - self._left
+        away, started = perf_counter() - self._left, perf_counter()
         try:
             result = self._task.work(max(_SLICE, min(away, _LONGEST)))
+            self._took += perf_counter() - started
         except IKError as error:
             self.cancel(context)
             return self.report_error(error)
@@ -92,7 +133,7 @@ class JobOperator(IKOperator):
             self._left = perf_counter()
             return {"RUNNING_MODAL"}
         self.cancel(context)
-        return self.report_result(context, result)
+        return self._end(context, result, self._took)
 
     def cancel(self, context: Context) -> None:
         """Stop the job unless it has ended, and remove timer and progress; Blender calls this as well."""
@@ -112,6 +153,17 @@ class JobOperator(IKOperator):
         self._shown = now
         context.window_manager.progress_update(100 * task.done // task.of)
         _show_text(context, f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel")
+
+
+def _told(wm: WindowManager, until: float) -> Progress:
+    """Return the function that shows progress by the mouse cursor, and ends a job that goes on after `until` [s]."""
+
+    def tell(done: int, of: int) -> None:
+        if perf_counter() > until:
+            raise _SlowError
+        wm.progress_update(100 * done // of)
+
+    return tell
 
 
 def _show_text(context: Context, text: str | None) -> None:
