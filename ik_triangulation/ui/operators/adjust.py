@@ -35,7 +35,7 @@ class PresetChoice:
 
     __annotations__ = {
         "preset": StringProperty(
-            name="Preset",
+            name="Limb Preset",
             description="Joint limits and settings to load for the limb first; empty to keep its own",
             search=_preset_names,
             search_options=set(),
@@ -72,7 +72,8 @@ def changed(operator: Operator, own: Mapping[str, Any]) -> dict[str, Any]:
 def all_set(operator: Operator) -> dict[str, Any]:
     """Return the properties that an operator was given or has been shown with."""
     known = operator.properties
-    return {name: getattr(known, name) for name in known.bl_rna.properties.keys() if known.is_property_set(name)}
+    names = {*known.bl_rna.properties.keys()} - {"rna_type", "is_adjusted"}
+    return {name: getattr(known, name) for name in sorted(names) if known.is_property_set(name)}
 
 
 def different(operator: Operator) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def load_preset(operator: Operator, context: Context, undo: ExitStack) -> None:
         _hold(bone.ik_triangulation_joint, TABLE[IKT_PG_joint], undo)
         _hold(bone.ik_triangulation, PRESET_SETTINGS, undo)
     for note in apply_preset(armature, chain, preset).notes:
-        operator.report({"INFO"}, note)
+        operator.tell({"INFO"}, note)
 
 
 def draw_preset(layout: UILayout, operator: Operator) -> None:

@@ -14,6 +14,7 @@ from bpy.types import Context, Event, WindowManager
 from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
 from ..modal_job import ModalJob
+from ..translation import translated
 from .adjust import all_set, different
 from .base import IKOperator
 from .run_again import restore_later, run_again_later
@@ -112,7 +113,7 @@ class JobOperator(IKOperator):
     def _go_on(self, context: Context, event: Event) -> set[str]:
         if self._task.stopped or (event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS"):
             self.cancel(context)
-            self.report({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
+            self.tell({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -152,7 +153,8 @@ class JobOperator(IKOperator):
             return
         self._shown = now
         context.window_manager.progress_update(100 * task.done // task.of)
-        _show_text(context, f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel")
+        text = f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel"
+        _show_text(context, translated(text))
 
 
 def _told(wm: WindowManager, until: float) -> Progress:

@@ -77,9 +77,13 @@ def _run_if_let_go() -> float | None:
             return _LOOK
         bpy.ops.ed.undo()
     with change.place():
-        options = {**change.different, "is_adjusted": True}
-        if getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", True, **options) == {"CANCELLED"}:
-            restore_later()
+        begun = False
+        try:
+            options = {**change.different, "is_adjusted": True}
+            begun = getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", True, **options) != {"CANCELLED"}
+        finally:
+            if not begun:
+                restore_later()
     return None
 
 

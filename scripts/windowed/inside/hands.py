@@ -23,6 +23,16 @@ def click(x: float, y: float) -> Steps:
     yield REACTION
 
 
+def hold(x: float, y: float) -> None:
+    """Press the left button there."""
+    _event("LEFTMOUSE", "PRESS", x, y)
+
+
+def let_go(x: float, y: float) -> None:
+    """Let the left button go."""
+    _event("LEFTMOUSE", "RELEASE", x, y)
+
+
 def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
     """Drag with the left button."""
     move(*start)
