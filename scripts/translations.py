@@ -3,14 +3,13 @@
 
 python scripts/translations.py > de_DE.po     to be translated, and put into ik_triangulation/locale
 
-Names and descriptions are read from what the extension registers, messages from the code: literals with a space in them,
-and f-strings with {0}, {1} in the places of their values.
+Names and descriptions are read from what the extension registers, messages from the code: literals with a space in
+them, and f-strings with {0}, {1} in the places of their values.
 """
 
 import ast
 import json
 import re
-from pathlib import Path
 
 from environment import ROOT, enter
 
@@ -73,12 +72,13 @@ def _written():
     """Messages in the code."""
     for path in (path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
+        words = _words(tree)
         left_out = {id(part) for node in ast.walk(tree) for part in _no_message(node)}
         for node in ast.walk(tree):
             if id(node) in left_out:
                 continue
             text = template(node)
-            if text is not None and (_MESSAGE.fullmatch(text) or id(node) in _words(tree)) and not _CODE.search(text):
+            if text is not None and (_MESSAGE.fullmatch(text) or id(node) in words) and not _CODE.search(text):
                 yield "", text, f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
 
 

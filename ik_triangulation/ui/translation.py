@@ -2,8 +2,8 @@
 """Translation of the interface and its messages, by catalogues of gettext's format (.po) in the folder `locale`.
 
 Blender itself translates names and descriptions of operators, panels and properties once they are registered here.
-Messages with values in them, such as "Deleted 12 keys", come from rooms that know nothing of languages. They are
-translated where they are shown: by their template "Deleted {0} keys", which scripts/translations.py reads from the code.
+Messages with values in them, such as "Deleted 12 keys", come from rooms that know nothing of languages, and are
+translated where they are shown: by the template "Deleted {0} keys", which scripts/translations.py reads from the code.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import bpy
 FOLDER = Path(__file__).resolve().parents[1] / "locale"  # of de_DE.po and others
 _ANY = bpy.app.translations.contexts.default
 _PLACE = re.compile(r"\{(\d+)\}")  # of a value in a template
+_MARKS = re.compile(r"[;,.] +(?=.)")  # before a message that is added to another
 _QUOTED = re.compile(r'^(msgctxt|msgid|msgstr)? ?(".*")$')
 
 Entry = tuple[str, str]  # context and text, as bpy.app.translations takes them
@@ -66,13 +67,16 @@ def filled_in(text: str, look_up: Callable[[str], str], templates: list[tuple[re
                 place: value if f"'{{{place}}}'" in template else filled_in(value, look_up, templates)
                 for place, value in zip(_PLACE.findall(template), match.groups(), strict=True)
             }
-            return _PLACE.sub(lambda place: values[place[1]], look_up(template))
-    return text
+            return _PLACE.sub(lambda place, values=values: values.get(place[1], place[0]), look_up(template))
+    mark = _MARKS.match(text)
+    return mark[0] + filled_in(text[mark.end() :], look_up, templates) if mark else text
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """Return the pattern of the messages that a template makes."""
-    return re.compile("(.*?)".join(map(re.escape, re.split(r"\{\d+\}", template))), re.DOTALL)
+    """Return the pattern of a template's messages. The second of two values side by side adds a message."""
+    first, *others = (re.escape(text) for text in re.split(r"\{\d+\}", template))
+    values = ["(.*?)" if number == 0 or others[number - 1] else "((?:[;,.] .*)?)" for number in range(len(others))]
+    return re.compile(first + "".join(map("".join, zip(values, others, strict=True))), re.DOTALL)
 
 
 def _catalogues() -> Iterator[tuple[str, dict[Entry, str]]]:

@@ -69,17 +69,12 @@ def changed(operator: Operator, own: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def all_set(operator: Operator) -> dict[str, Any]:
-    """Return the properties that an operator was given or has been shown with."""
-    known = operator.properties
-    names = {*known.bl_rna.properties.keys()} - {"rna_type", "is_adjusted"}
-    return {name: getattr(known, name) for name in sorted(names) if known.is_property_set(name)}
-
-
 def different(operator: Operator) -> dict[str, Any]:
     """Return the properties of an operator that were given or changed, apart from those that show the limb's values."""
-    begun = operator.__dict__.get("_begun", {})
-    return {name: value for name, value in all_set(operator).items() if name not in begun or value != begun[name]}
+    known, begun = operator.properties, operator.__dict__.get("_begun", {})
+    names = {*known.bl_rna.properties.keys()} - {"rna_type", "is_adjusted"}
+    values = {name: getattr(known, name) for name in sorted(names) if known.is_property_set(name)}
+    return {name: value for name, value in values.items() if name not in begun or value != begun[name]}
 
 
 def adjusted(operator: Operator, limbs: Sequence[Limb], *settings: str) -> list[Limb]:

@@ -2,7 +2,6 @@
 """Base of the operators that take a while: with a window they run as modal operators, with progress and cancelling."""
 
 import traceback
-from collections.abc import Mapping
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -15,9 +14,9 @@ from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
 from ..modal_job import ModalJob
 from ..translation import translated
-from .adjust import all_set, different
+from .adjust import different
 from .base import IKOperator
-from .run_again import restore_later, run_again_later
+from .run_again import restore_later, run_again_later, runs_to_its_end
 
 _SLICE = 0.03  # seconds of work between two events,
 _LONGEST = 0.1  # and where Blender takes longer than that to redraw, up to as long as it does
@@ -33,10 +32,11 @@ class _SlowError(Exception):
 class JobOperator(IKOperator):
     """Operator that runs a job: to its end in execute(), in slices of time in modal()."""
 
-    is_adjusted: BoolProperty(name="Adjusted", options={"HIDDEN", "SKIP_SAVE"})  # run again with other properties
+    is_adjusted: BoolProperty(
+        name="Adjusted", description="Run again after a change of its properties", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     _took = 0.0  # seconds of the last run
-    _done: Mapping[str, Any] = {}  # the properties that it had
 
     doing = "Working"  # for the progress text, which reads "Baking: 3 of 20 frames"
     parts = "frames"
@@ -58,7 +58,7 @@ class JobOperator(IKOperator):
         After a change in Adjust Last Operation Blender has undone the operator, waits, and redoes what was undone if it
         is cancelled. A job that takes longer than a moment gives up at once then, and is run again in the window.
         """
-        adjusting = self.options.is_repeat and context.window is not None and not bpy.app.background
+        adjusting = self.options.is_repeat and context.window is not None and not runs_to_its_end()
         if adjusting and self._took > _AT_ONCE:
             return self._run_again(context)
         started, wm = perf_counter(), context.window_manager
@@ -76,12 +76,12 @@ class JobOperator(IKOperator):
 
     def _run_again(self, context: Context) -> set[str]:
         self._took = inf
-        run_again_later(self, context, different(self), self._done)
+        run_again_later(self, context, different(self))
         return {"CANCELLED"}
 
     def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
-        """Report the result of a job that took so long, and keep the properties that it has been made with."""
-        self._took, self._done = seconds, all_set(self)
+        """Report the result of a job that took so many `seconds`."""
+        self._took = seconds
         return self.report_result(context, result)
 
     def invoke(self, context: Context, event: Event) -> set[str]:

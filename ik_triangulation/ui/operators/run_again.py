@@ -5,6 +5,9 @@ Blender calls execute() for every change of a field, also while it is dragged, a
 job that is too slow for this cancels, on which Blender restores what the operator had made before. As soon as the field
 is let go, this is undone and the operator is invoked with the changed values, which gives what a first run with these
 values gives. Esc restores the result before the change.
+
+An undo removes the last operator, which the popup of F9 still refers to. There the operator is run by Blender's own
+repetition instead, to its end.
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ _LOOK = 0.05  # seconds from one look at the mouse to the next
 
 
 class _Change(NamedTuple):
-    """The operator to run again, the properties to give to it, and those of its last result; and where."""
+    """The operator to run again, the properties to give to it, and where it was changed."""
 
     idname: str
-    different: Mapping[str, Any]
-    before: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    in_popup: bool
     window: int
     area: int
 
@@ -39,6 +42,7 @@ class _Change(NamedTuple):
 
 
 _changes: list[_Change] = []  # the one that waits, and then the one that runs
+_to_the_end: list[_Change] = []  # the one that Blender repeats now
 
 
 class WM_OT_ik_triangulation_is_held(Operator):
@@ -53,14 +57,17 @@ class WM_OT_ik_triangulation_is_held(Operator):
         return {"FINISHED"} if held else {"CANCELLED"}
 
 
-def run_again_later(
-    operator: Operator, context: Context, different: Mapping[str, Any], before: Mapping[str, Any]
-) -> None:
-    """Run the operator with `different` properties when no field is held; `before` are those of its last result."""
-    area = context.area.as_pointer() if context.area else 0
-    _changes[:] = [_Change(type(operator).bl_idname, different, before, context.window.as_pointer(), area)]
+def run_again_later(operator: Operator, context: Context, properties: Mapping[str, Any]) -> None:
+    """Run the operator with these properties when no field is held."""
+    popup, area = context.region_popup is not None, context.area.as_pointer() if context.area else 0
+    _changes[:] = [_Change(type(operator).bl_idname, properties, popup, context.window.as_pointer(), area)]
     if not bpy.app.timers.is_registered(_run_if_let_go):
         bpy.app.timers.register(_run_if_let_go, first_interval=_LOOK)
+
+
+def runs_to_its_end() -> bool:
+    """Tell whether execute() is called by _run_if_let_go(), and has all the time that it needs."""
+    return bool(_to_the_end)
 
 
 def restore_later() -> None:
@@ -71,15 +78,21 @@ def restore_later() -> None:
 
 def _run_if_let_go() -> float | None:
     change = _changes[0]
-    group, name = change.idname.split(".")
     with change.place():
         if bpy.ops.wm.ik_triangulation_is_held("INVOKE_DEFAULT") == {"FINISHED"}:
             return _LOOK
+        if change.in_popup:
+            _to_the_end.append(change)
+            try:
+                bpy.ops.ed.undo_redo()
+            finally:
+                _to_the_end.clear()
+            return None
         bpy.ops.ed.undo()
+    begun, (group, name) = False, change.idname.split(".")
     with change.place():
-        begun = False
         try:
-            options = {**change.different, "is_adjusted": True}
+            options = {**change.properties, "is_adjusted": True}
             begun = getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", True, **options) != {"CANCELLED"}
         finally:
             if not begun:
@@ -88,14 +101,9 @@ def _run_if_let_go() -> float | None:
 
 
 def _restore() -> None:
-    if not _changes:
-        return
-    change = _changes.pop()
-    with change.place():
-        bpy.ops.ed.redo()
-    for operator in bpy.context.window_manager.operators[-1:]:  # what its fields show is what was done
-        for name, value in change.before.items():
-            setattr(operator.properties, name, value)
+    if _changes:
+        with _changes.pop().place():
+            bpy.ops.ed.redo()
 
 
 register, unregister = bpy.utils.register_classes_factory((WM_OT_ik_triangulation_is_held,))
