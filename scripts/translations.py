@@ -21,9 +21,9 @@ _MESSAGE = re.compile(r"[A-Za-z]{2,}[^\n]* [^\n]*|[^\n]* [^\n]*[A-Za-z]{2,}")  #
 _CODE = re.compile(r'^[\w.]+\["|^\S+\.\S+\($')  # a data path
 
 
-def messages() -> dict[tuple[str, str], list[str]]:
+def messages():
     """All texts by context and text, with the places where they are found."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found = {}
     for context, text, place in (*_registered(), *_written()):
         if text:
             found.setdefault((context, text), []).append(place)
@@ -82,7 +82,7 @@ def _written():
                 yield "", text, f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
 
 
-def template(node: ast.AST) -> str | None:
+def template(node):
     """The text of a literal, or of an f-string with {0}, {1} for its values; None for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value

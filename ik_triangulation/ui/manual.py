@@ -23,6 +23,7 @@ MAPPING = (
     (_TYPE + "ikt_pg_duel*", "sidebar.html#solver-duel"),
     (_TYPE + "ikt_pg_overlay*", "sidebar.html#overlay"),
     (_TYPE + "ikt_pg_*", "sidebar.html#limbs"),
+    ("bpy.ops.wm.ik_triangulation_*", "baking.html"),
     (_OPERATOR + "stop*", "baking.html#reach"),
     (_OPERATOR + "solve*", "first_bake.html"),
     (_OPERATOR + "live*", "sidebar.html#live"),

@@ -46,10 +46,11 @@ _to_the_end: list[_Change] = []  # the one that Blender repeats now
 
 
 class WM_OT_ik_triangulation_is_held(Operator):
-    """Tell whether the left mouse button is held down, which only an event knows: FINISHED if it is."""
+    """Returns FINISHED if the left mouse button is held down, which only an event knows."""
 
     bl_idname = "wm.ik_triangulation_is_held"
     bl_label = "Mouse Is Held"
+    bl_description = "Tell whether the left mouse button is held down"
     bl_options = {"INTERNAL"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
