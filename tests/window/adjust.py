@@ -138,7 +138,7 @@ def _change(field: tuple[int, int], text: str, name: str) -> screen.Steps:
     yield from hands.write(text)
     yield from hands.strike("RET")
     yield 0.5
-    screen.picture(f"{name}ed")
+    screen.picture(f"{name}-changed")
     yield from hands.strike("ESC")
 
 
