@@ -49,5 +49,6 @@ def test_it_is_in_the_menus_of_object_mode_for_a_rig_with_limbs_only(name):
     assert added_to(name) == []
     configure(rig, "Bone 2", target=empty())
     assert added_to(name) == [VIEW3D_MT_ik_triangulation.bl_label]
+    rig.select_set(False)
     bpy.context.view_layer.objects.active = empty("Another")
     assert added_to(name) == []
