@@ -6,6 +6,8 @@ import bpy
 from scripts.windowed.inside import hands, screen, wait
 from scripts.windowed.inside.scene import chain, curves, distance, rig
 
+BELOW = 28  # pixels from Add to Quick Favorites down to Assign Shortcut
+
 
 def script():
     yield from _search()
@@ -39,6 +41,7 @@ def _typed(text: str) -> screen.Steps:
 
 def _menus() -> screen.Steps:
     """The menu is in the right-click menu of a bone, and its entries take shortcuts."""
+    chain()
     yield from hands.press("RIGHTMOUSE")
     screen.picture("menus-bone")
     yield from hands.strike("ESC")
@@ -51,8 +54,12 @@ def _menus() -> screen.Steps:
     yield 0.3
     yield from hands.strike("RIGHTMOUSE")
     screen.picture("menus-shortcut")
+    yield from hands.click(x + 5, y - 2 - BELOW)
+    yield from hands.strike("F5", ctrl=True)
     yield from hands.strike("ESC")
-    yield from hands.strike("ESC")
+    keymaps = bpy.context.window_manager.keyconfigs.user.keymaps
+    given = {item.to_string() for keymap in keymaps for item in keymap.keymap_items if item.idname.endswith("limb_add")}
+    assert given == {"Ctrl F5"}, given
     bpy.ops.object.mode_set(mode="OBJECT")
     yield from hands.press("RIGHTMOUSE")
     screen.picture("menus-object")
