@@ -55,6 +55,9 @@ class Recorder:
         self._add(operator.removeprefix("ik_triangulation_"), icon)
         return SimpleNamespace()
 
+    def menu(self, name, text=None, icon="NONE"):
+        self._add(text or getattr(bpy.types, name).bl_label, icon)
+
     def popover(self, panel="", text="", icon="NONE"):
         assert hasattr(bpy.types, panel)
         self._add(text, icon)

@@ -4,6 +4,7 @@
 from importlib import import_module
 
 _MODULES = (  # in the order of registration
+    "translation",
     "modal_job",
     "last_result",
     "overlay.settings",
@@ -13,6 +14,7 @@ _MODULES = (  # in the order of registration
     "comparison",
     "operators",
     "panels",
+    "menus",
     "manual",
 )
 

@@ -69,7 +69,9 @@ def pressed(cls, recorder, **given):
     operator = type(cls.__name__, (), methods)()
     operator.said = []
     operator.report = lambda kind, text: operator.said.append((*kind, text))
-    operator.properties = SimpleNamespace(is_property_set=lambda name: name in given)
+    kind = SimpleNamespace(properties=given)
+    operator.properties = SimpleNamespace(is_property_set=lambda name: name in given, bl_rna=kind, **given)
+    operator.is_adjusted = False
     for name, value in given.items():
         setattr(operator, name, value)
     names = ("scene", "view_layer", "active_object", "mode")
@@ -314,7 +316,8 @@ def test_no_more_than_a_curve_is_written_from_one_part_to_the_next():
 
 
 def test_cancelled_while_keys_are_written_it_takes_everything_back(monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    for seconds in ("_SLICE", "_LONGEST"):
+        monkeypatch.setattr(f"ik_triangulation.ui.operators.job.{seconds}", 0.0)
     limbs = two_limbs()
     keys = repr(all_keys(limbs[1].armature))
     with nothing_lost():

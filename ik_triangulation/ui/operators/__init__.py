@@ -4,6 +4,7 @@
 from bpy.utils import register_submodule_factory
 
 _MODULES = (
+    "run_again",
     "solve",
     "limbs",
     "target",

@@ -1,37 +1,80 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bake: key the rotations of one limb, or of all limbs, that follow their targets over a range of frames."""
 
+from collections.abc import Sequence
+from contextlib import ExitStack
+
 import bpy
-from bpy.types import Context, Operator, PoseBone
+from bpy.types import Context
 
 from ...cooperative import Job
 from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
 from ...jobs.report import Report
-from ...rig.limb import enabled_limbs, saved_range
+from ...rig.limb import Limb, enabled_limbs, saved_range
 from ...rig.selection import selected_bones
-from ...settings import FrameSettings, given
+from ...settings import FrameSettings, PostureSettings, given, settings_of
 from ..context import active_armature, active_bone, active_limb, cannot_pose, cannot_solve
+from .adjust import (
+    COMFORT,
+    REDUCTION,
+    ComfortAdjustments,
+    KeyAdjustments,
+    PresetChoice,
+    adjusted,
+    changed,
+    draw_comfort,
+    draw_preset,
+    draw_reduction,
+    load_preset,
+)
 from .job import JobOperator
 from .outcome import report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
+_SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
 
 
 class FrameRange:
     """Properties of the operators that bake a range of frames; by default the range saved on the tip bone."""
 
-    __annotations__ = given(FrameSettings, *_RANGE)
+    __annotations__ = {
+        name: row.as_property(options={"SKIP_PRESET"} if name != "step" else set())  # a range is that of one shot
+        for name, row in settings_of(FrameSettings).items()
+        if name in _RANGE
+    }
 
 
-def _span(operator: Operator, context: Context, bone: PoseBone) -> Span:
-    """Return first frame, last frame and step for the limb that ends in this bone."""
-    scene, given = context.scene, operator.properties.is_property_set
-    saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
-    start, end, step = (getattr(operator, n) if given(n) else there for n, there in zip(_RANGE, saved, strict=True))
-    return start, end, step
+class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperator):
+    """Base of the operators that bake by the present settings, or by those in Adjust Last Operation."""
+
+    __annotations__ = given(PostureSettings, "smoothing")
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    doing = "Baking"
+
+    def spans(self, context: Context, limbs: Sequence[Limb]) -> list[Span]:
+        """Return first frame, last frame and step for each limb."""
+        scene, bones = context.scene, [limb.armature.pose.bones[limb.tip] for limb in limbs]
+        saved = [saved_range(bone.ik_triangulation, scene, scene.use_preview_range) for bone in bones]
+        given = changed(self, dict(zip(_RANGE, saved[0], strict=True)))
+        return [tuple(given.get(name, own) for name, own in zip(_RANGE, each, strict=True)) for each in saved]
+
+    def report_result(self, context: Context, result: list[Report]) -> set[str]:
+        return report_outcome(self, context, result)
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        frames = column.column(align=True)
+        for name in _RANGE:
+            frames.prop(self, name)
+        column.separator()
+        column.prop(self, "smoothing")
+        draw_comfort(column, self)
+        column.separator()
+        draw_reduction(column, self)
 
 
-class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
+class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
     bl_idname = "pose.ik_triangulation_bake"
     bl_label = "Bake"
     bl_description = (
@@ -39,37 +82,35 @@ class POSE_OT_ik_triangulation_bake(FrameRange, JobOperator):
         "already, the baked keys are replaced, and keys that you have set since are kept"
     )
 
-    doing = "Baking"
-
     poll_problem = staticmethod(cannot_solve)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
-        limb, span = active_limb(context), _span(self, context, active_bone(context))
-        self.frame_start, self.frame_end, self.step = span  # shown in Adjust Last Operation
-        keep = repeats_bake(limb, span)
-        return bake_spans.steps([limb], [span], context.scene, context.view_layer, seconds=seconds, keep=keep)
+        with ExitStack() as undo:
+            load_preset(self, context, undo)
+            limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
+            spans = self.spans(context, limbs)
+            keep, where = repeats_bake(limbs[0], spans[0]), (context.scene, context.view_layer)
+            reports = yield from bake_spans.steps(limbs, spans, *where, seconds=seconds, keep=keep)
+            undo.pop_all()
+        return reports
 
-    def report_result(self, context: Context, result: list[Report]) -> set[str]:
-        return report_outcome(self, context, result)
+    def draw(self, context: Context) -> None:
+        draw_preset(self.column(), self)
+        super().draw(context)
 
 
-class POSE_OT_ik_triangulation_bake_all(FrameRange, JobOperator):
+class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
     bl_idname = "pose.ik_triangulation_bake_all"
     bl_label = "Bake All"
     bl_description = "Bake all enabled limbs of the armature that have a target, in the order of their dependencies"
-
-    doing = "Baking"
 
     poll_problem = staticmethod(cannot_pose)
 
     def job(self, context: Context, seconds: float) -> Job[list[Report]]:
         armature = active_armature(context)
-        limbs = enabled_limbs(armature, selected_bones(armature))
-        spans = [_span(self, context, armature.pose.bones[limb.tip]) for limb in limbs]
-        return bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds)
-
-    def report_result(self, context: Context, result: list[Report]) -> set[str]:
-        return report_outcome(self, context, result)
+        limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
+        spans = self.spans(context, limbs)
+        return (yield from bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds))
 
 
 class POSE_OT_ik_triangulation_rebake(JobOperator):

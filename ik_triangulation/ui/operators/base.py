@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Base of all operators: poll() with a reason, and errors reported instead of raised."""
 
-from bpy.types import Context, Operator
+from bpy.types import Context, Operator, UILayout
 
 from ...errors import IKError
 from ..context import active_bone, cannot_edit
+from ..translation import translated
 
 
 class IKOperator(Operator):
@@ -24,7 +25,7 @@ class IKOperator(Operator):
     def poll(cls, context: Context) -> bool:
         problem = cls.poll_problem(context)
         if problem:
-            cls.poll_message_set(problem)
+            cls.poll_message_set(translated(problem))
         return problem is None
 
     def execute(self, context: Context) -> set[str]:
@@ -37,7 +38,17 @@ class IKOperator(Operator):
         """Do the work and report it. Raises an IKError before anything is changed."""
         raise NotImplementedError
 
+    def column(self) -> UILayout:
+        """Return a column for draw(), with labels left and values right."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout.column()
+
+    def tell(self, kind: set[str], text: str) -> None:
+        """Report a message in the language of the interface."""
+        self.report(kind, translated(text))
+
     def report_error(self, error: IKError) -> set[str]:
         """Report the error and cancel the operator."""
-        self.report({"ERROR"}, f"IK Triangulation: {error}")
+        self.tell({"ERROR"}, f"IK Triangulation: {error}")
         return {"CANCELLED"}

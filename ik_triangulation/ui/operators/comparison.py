@@ -45,11 +45,9 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
         show_comparison(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
         if best.reached and not any(row.turns for row in result if not SOLVERS[row.solver].whole):
-            self.report(
-                {"WARNING"}, "The limb is already at its target. Move the target or the limb, or compare a range"
-            )
+            self.tell({"WARNING"}, "The limb is already at its target. Move the target or the limb, or compare a range")
             return {"FINISHED"}
-        self.report({"INFO"}, f"Best: {solver_label(best)}, reached {best.reached} of {best.tasks}")
+        self.tell({"INFO"}, f"Best: {solver_label(best)}, reached {best.reached} of {best.tasks}")
         return {"FINISHED"}
 
 

@@ -37,7 +37,7 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
         said = ", ".join(texts) or "All bones follow the limb already"
         reached = latest(armature, limb.tip)
-        self.report({"INFO"}, f"{said}. {reached.lines[0]}")
+        self.tell({"INFO"}, f"{said}. {reached.lines[0]}")
         return {"FINISHED"}
 
 

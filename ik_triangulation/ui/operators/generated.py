@@ -26,7 +26,7 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
             first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
         chain = active_chain(context)
         count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
-        self.report({"INFO"}, f"Deleted {count} keys")
+        self.tell({"INFO"}, f"Deleted {count} keys")
         return {"FINISHED"} if count else {"CANCELLED"}
 
 

@@ -7,21 +7,36 @@ from time import perf_counter
 from typing import Any
 
 import bpy
-from bpy.types import Context, Event
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, WindowManager
 
-from ...cooperative import Job, run_through
+from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
 from ..modal_job import ModalJob
+from ..translation import translated
+from .adjust import different
 from .base import IKOperator
+from .run_again import restore_later, run_again_later, runs_to_its_end
 
 _SLICE = 0.03  # seconds of work between two events,
 _LONGEST = 0.1  # and where Blender takes longer than that to redraw, up to as long as it does
 _PAUSE = 0.001  # seconds from one slice to the next
+_AT_ONCE = 0.3  # seconds that a change in Adjust Last Operation may take while its field is held
 _NEWS = 0.2  # seconds between two progress texts: drawing them can take longer than a slice of work
+
+
+class _SlowError(Exception):
+    """A job takes longer than it may."""
 
 
 class JobOperator(IKOperator):
     """Operator that runs a job: to its end in execute(), in slices of time in modal()."""
+
+    is_adjusted: BoolProperty(
+        name="Adjusted", description="Run again after a change of its properties", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    _took = 0.0  # seconds of the last run
 
     doing = "Working"  # for the progress text, which reads "Baking: 3 of 20 frames"
     parts = "frames"
@@ -38,15 +53,35 @@ class JobOperator(IKOperator):
         raise NotImplementedError
 
     def execute(self, context: Context) -> set[str]:
-        wm = context.window_manager
+        """Run the job to its end.
+
+        After a change in Adjust Last Operation Blender has undone the operator, waits, and redoes what was undone if it
+        is cancelled. A job that takes longer than a moment gives up at once then, and is run again in the window.
+        """
+        adjusting = self.options.is_repeat and context.window is not None and not runs_to_its_end()
+        if adjusting and self._took > _AT_ONCE:
+            return self._run_again(context)
+        started, wm = perf_counter(), context.window_manager
+        until = started + _AT_ONCE if adjusting else inf
         wm.progress_begin(0, 100)
         try:
-            job = self.job(context, inf)
-            result = run_through(job, lambda done, of: wm.progress_update(100 * done // of))
+            result = run_through(self.job(context, until - started), _told(wm, until))
+        except _SlowError:
+            return self._run_again(context)
         except IKError as error:
             return self.report_error(error)
         finally:
             wm.progress_end()
+        return self._end(context, result, perf_counter() - started)
+
+    def _run_again(self, context: Context) -> set[str]:
+        self._took = inf
+        run_again_later(self, context, different(self))
+        return {"CANCELLED"}
+
+    def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
+        """Report the result of a job that took so many `seconds`."""
+        self._took = seconds
         return self.report_result(context, result)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -64,21 +99,28 @@ class JobOperator(IKOperator):
         self._timer = wm.event_timer_add(_PAUSE, window=context.window)
         wm.modal_handler_add(self)
         wm.progress_begin(0, 100)
-        self._shown, self._left = -inf, perf_counter()
+        self._shown, self._left, self._took = -inf, perf_counter(), 0.0
         self._show_progress(context)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
         """Work for one slice at each timer event. All other events are swallowed, so that nothing else changes."""
+        result = self._go_on(context, event)
+        if result == {"CANCELLED"} and self.is_adjusted:
+            restore_later()
+        return result
+
+    def _go_on(self, context: Context, event: Event) -> set[str]:
         if self._task.stopped or (event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS"):
             self.cancel(context)
-            self.report({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
+            self.tell({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        away = perf_counter() - self._left
+        away, started = perf_counter() - self._left, perf_counter()
         try:
             result = self._task.work(max(_SLICE, min(away, _LONGEST)))
+            self._took += perf_counter() - started
         except IKError as error:
             self.cancel(context)
             return self.report_error(error)
@@ -92,7 +134,7 @@ class JobOperator(IKOperator):
             self._left = perf_counter()
             return {"RUNNING_MODAL"}
         self.cancel(context)
-        return self.report_result(context, result)
+        return self._end(context, result, self._took)
 
     def cancel(self, context: Context) -> None:
         """Stop the job unless it has ended, and remove timer and progress; Blender calls this as well."""
@@ -111,7 +153,19 @@ class JobOperator(IKOperator):
             return
         self._shown = now
         context.window_manager.progress_update(100 * task.done // task.of)
-        _show_text(context, f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel")
+        text = f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel"
+        _show_text(context, translated(text))
+
+
+def _told(wm: WindowManager, until: float) -> Progress:
+    """Return the function that shows progress by the mouse cursor, and ends a job that goes on after `until` [s]."""
+
+    def tell(done: int, of: int) -> None:
+        if perf_counter() > until:
+            raise _SlowError
+        wm.progress_update(100 * done // of)
+
+    return tell
 
 
 def _show_text(context: Context, text: str | None) -> None:

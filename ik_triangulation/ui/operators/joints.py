@@ -28,7 +28,7 @@ class JointOperator(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         for line in self.change(context):
-            self.report({"INFO"}, line)
+            self.tell({"INFO"}, line)
         return {"FINISHED"}
 
     def change(self, context: Context) -> list[str]:

@@ -45,7 +45,7 @@ class POSE_OT_ik_triangulation_map(JobOperator):
 
     def report_result(self, context: Context, result: Mapped) -> set[str]:
         image = result.shown.data
-        self.report({"INFO"}, f"Image '{image.name}': {result.made.coverage:.1f} % of the disc is reached")
+        self.tell({"INFO"}, f"Image '{image.name}': {result.made.coverage:.1f} % of the disc is reached")
         return {"FINISHED"}
 
 
@@ -58,7 +58,7 @@ class _VolumeOperator(JobOperator):
     def report_result(self, context: Context, result: Mapped) -> set[str]:
         made = result.made
         points = f"{len(made.places)} of {made.targets} points"
-        self.report({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
+        self.tell({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
         return {"FINISHED"}
 
 

@@ -17,7 +17,7 @@ def report_outcome(operator: Operator, context: Context, reports: Sequence[Repor
     for report in reports:
         remember_result(report, active_armature(context), context.scene)
         for warning in report.warnings:
-            operator.report({"WARNING"}, f"{report.tip}: {warning}" if several else warning)
+            operator.tell({"WARNING"}, f"{report.tip}: {warning}" if several else warning)
     line = summary_of_all(reports, context.scene) if several else summary(reports[0], context.scene)
-    operator.report({"INFO" if all(report.all_reached for report in reports) else "WARNING"}, line)
+    operator.tell({"INFO" if all(report.all_reached for report in reports) else "WARNING"}, line)
     return {"FINISHED"}

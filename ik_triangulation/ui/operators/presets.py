@@ -39,7 +39,7 @@ class POSE_OT_ik_triangulation_preset_load(IKOperator):
         applied = apply_preset(active_armature(context), active_chain(context), preset)
         joints = ", ".join(f"{bone}: {joint}" for bone, joint in applied.joints.items())
         # One report: Blender shows only the last one.
-        self.report({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
+        self.tell({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
         return {"FINISHED"}
 
 

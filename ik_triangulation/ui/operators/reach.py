@@ -1,15 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reach: key a movement from the pose at one frame to the target at another, or through several stops."""
 
+from contextlib import ExitStack
+
 import bpy
 from bpy.types import Context
 
 from ...cooperative import Job
 from ...jobs.reach import own_stop, reach_through, saved_stops
 from ...jobs.report import Report
+from ...motion.timing import TIMINGS
 from ...rig.limb import saved_reach
-from ...settings import ReachSettings, given
+from ...settings import ReachSettings, settings_of
 from ..context import active_bone, active_limb, cannot_pose, cannot_solve
+from .adjust import (
+    COMFORT,
+    REDUCTION,
+    ComfortAdjustments,
+    KeyAdjustments,
+    PresetChoice,
+    adjusted,
+    changed,
+    draw_comfort,
+    draw_preset,
+    draw_reduction,
+    load_preset,
+)
 from .base import IKOperator
 from .job import JobOperator
 from .limbs import other_object
@@ -19,14 +35,18 @@ _OF_A_STOP = {"frame_end", "hold"}  # each stop has its own
 _BETWEEN = 24  # frames from the last stop to a new one
 
 
-class POSE_OT_ik_triangulation_reach(JobOperator):
+class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjustments, JobOperator):
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
         "Key the movement of the limb from its pose at one frame to the target at another, or through the listed stops"
     )
 
-    __annotations__ = given(ReachSettings)
+    __annotations__ = {
+        name: row.as_property(options={"SKIP_PRESET"} if name in {"frame_start", "frame_end"} else set())
+        for name, row in settings_of(ReachSettings).items()
+    }
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     doing = "Reaching"
 
@@ -36,17 +56,41 @@ class POSE_OT_ik_triangulation_reach(JobOperator):
         return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
 
     def job(self, context: Context, seconds: float) -> Job[Report]:
-        stored, given = active_bone(context).ik_triangulation, self.properties.is_property_set
-        stops = saved_stops(stored) if not (given("frame_end") or given("hold")) else []
-        for name, value in saved_reach(stored).items():  # shown in Adjust Last Operation
-            if not given(name) and not (stops and name in _OF_A_STOP):
-                setattr(self, name, value)
-        limb = active_limb(context, stops[0].target if stops else None)
-        if not stops:
-            stops = [own_stop(limb, self.frame_end, self.hold)]
-        style = {name: getattr(self, name) for name in ("return_frames", "timing", "easing", "path", "onset")}
-        where = {"scene": context.scene, "view_layer": context.view_layer}
-        return reach_through.steps(limb, stops, self.frame_start, **style, **where, seconds=seconds)
+        with ExitStack() as undo:
+            load_preset(self, context, undo)
+            stored = active_bone(context).ik_triangulation
+            stops, own = saved_stops(stored), saved_reach(stored)
+            different = changed(self, own)
+            if different.keys() & _OF_A_STOP:
+                stops = []
+            (limb,) = adjusted(self, [active_limb(context, stops[0].target if stops else None)], *COMFORT, *REDUCTION)
+            asked = {**own, **different}
+            last, hold, first = (asked.pop(name) for name in ("frame_end", "hold", "frame_start"))
+            stops = stops or [own_stop(limb, last, hold)]
+            where = {"scene": context.scene, "view_layer": context.view_layer}
+            report = yield from reach_through.steps(limb, stops, first, **asked, **where, seconds=seconds)
+            undo.pop_all()
+        return report
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        draw_preset(column, self)
+        frames = column.column(align=True)
+        for name in ("frame_start", "frame_end", "hold", "return_frames"):
+            frames.prop(self, name)
+        column.separator()
+        column.prop(self, "path")
+        onset = column.column()
+        onset.active = self.path == "ARC"
+        onset.prop(self, "onset", slider=True)
+        column.prop(self, "timing")
+        easing = column.column()
+        easing.active = TIMINGS[self.timing].eased
+        easing.prop(self, "easing")
+        column.separator()
+        draw_comfort(column, self)
+        column.separator()
+        draw_reduction(column, self)
 
     def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])

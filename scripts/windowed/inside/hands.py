@@ -4,6 +4,7 @@
 from .screen import Steps, region, window
 
 _mouse = [0.0, 0.0]  # where it was put last
+DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 REACTION = 0.4  # seconds until what was pressed has happened and is drawn
 
 
@@ -20,6 +21,16 @@ def click(x: float, y: float, **modifiers: bool) -> Steps:
     _event("LEFTMOUSE", "PRESS", x, y, **modifiers)
     _event("LEFTMOUSE", "RELEASE", x, y, **modifiers)
     yield REACTION
+
+
+def hold(x: float, y: float) -> None:
+    """Press the left button there."""
+    _event("LEFTMOUSE", "PRESS", x, y)
+
+
+def let_go(x: float, y: float) -> None:
+    """Let the left button go."""
+    _event("LEFTMOUSE", "RELEASE", x, y)
 
 
 def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
@@ -49,6 +60,16 @@ def strike(key: str, **modifiers: bool) -> Steps:
     yield REACTION
 
 
+def write(text: str) -> Steps:
+    """Type a text of letters, digits and spaces where the mouse was put last."""
+    for letter in text:
+        key = DIGITS[int(letter)] if letter.isdigit() else "SPACE" if letter == " " else letter.upper()
+        _event(key, "PRESS", *_mouse, unicode=letter)
+        _event(key, "RELEASE", *_mouse)
+        yield REACTION / 8
+    yield REACTION
+
+
 def rest() -> tuple[float, float]:
     """A place in the viewport where the mouse is on nothing."""
     view = region()
@@ -62,5 +83,5 @@ def scroll(x: float, y: float, wheel: str, notches: int) -> None:
         _event(wheel, "PRESS", x, y)
 
 
-def _event(kind: str, value: str, x: float, y: float, **modifiers: bool) -> None:
-    window().event_simulate(type=kind, value=value, x=int(x), y=int(y), **modifiers)
+def _event(kind: str, value: str, x: float, y: float, **more: object) -> None:
+    window().event_simulate(type=kind, value=value, x=int(x), y=int(y), **more)

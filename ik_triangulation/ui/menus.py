@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Menu *IK Triangulation*: under *Pose*, in the right-click menu of a bone, and in Object Mode where a limb is active.
+
+Menu search (F3), Quick Favorites and shortcuts work by what is in a menu.
+"""
+
+import bpy
+from bpy.types import Context, Menu
+
+from ..jobs import live
+from .context import active_armature, active_bone
+from .operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
+from .operators.generated import POSE_OT_ik_triangulation_generated_delete
+from .operators.limbs import POSE_OT_ik_triangulation_limb_add
+from .operators.live import POSE_OT_ik_triangulation_live
+from .operators.reach import POSE_OT_ik_triangulation_reach
+from .operators.solve import POSE_OT_ik_triangulation_solve
+
+
+class VIEW3D_MT_ik_triangulation(Menu):
+    bl_label = "IK Triangulation"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+        layout.separator()
+        layout.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
+        armature, bone = active_armature(context), active_bone(context)
+        on = bone is not None and live.is_live(armature, bone.name)
+        layout.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="CHECKBOX_HLT" if on else "CHECKBOX_DEHLT")
+        if hasattr(bpy.types, "POSE_OT_ik_triangulation_target_move"):
+            layout.operator("pose.ik_triangulation_target_move", icon="EMPTY_ARROWS")
+        layout.separator()
+        layout.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
+        layout.operator(POSE_OT_ik_triangulation_reach.bl_idname)
+        layout.separator()
+        layout.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
+
+
+def has_a_limb(context: Context) -> bool:
+    """Tell whether the active object is a rig with limbs, or the target of one."""
+    armature = active_armature(context)
+    return armature is not None and any(bone.ik_triangulation.target for bone in armature.pose.bones)
+
+
+def _draw_in_pose_mode(menu: Menu, context: Context) -> None:
+    menu.layout.separator()
+    menu.layout.menu(VIEW3D_MT_ik_triangulation.__name__)
+
+
+def _draw_in_object_mode(menu: Menu, context: Context) -> None:
+    if has_a_limb(context):
+        _draw_in_pose_mode(menu, context)
+
+
+_PLACES = {
+    "VIEW3D_MT_pose": _draw_in_pose_mode,
+    "VIEW3D_MT_pose_context_menu": _draw_in_pose_mode,
+    "VIEW3D_MT_object": _draw_in_object_mode,
+    "VIEW3D_MT_object_context_menu": _draw_in_object_mode,
+}
+
+
+def register() -> None:
+    bpy.utils.register_class(VIEW3D_MT_ik_triangulation)
+    for name, draw in _PLACES.items():
+        getattr(bpy.types, name).append(draw)
+
+
+def unregister() -> None:
+    for name, draw in _PLACES.items():
+        getattr(bpy.types, name).remove(draw)
+    bpy.utils.unregister_class(VIEW3D_MT_ik_triangulation)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The menu IK Triangulation: its entries, and the menus that it is in."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_triangulation.ui.menus import VIEW3D_MT_ik_triangulation
+
+from ..layouts import Recorder, context_now
+from ..rigs import chain_rig, configure, empty
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+POSING = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
+OBJECTS = ("VIEW3D_MT_object", "VIEW3D_MT_object_context_menu")
+
+
+def added_to(name):
+    """What the extension adds to one of Blender's menus now."""
+    context = context_now()
+    menu = SimpleNamespace(layout=Recorder(context))
+    for draw in getattr(bpy.types, name)._dyn_ui_initialize():
+        if draw.__module__.startswith("ik_triangulation."):
+            draw(menu, context)
+    return menu.layout.drawn
+
+
+def test_it_has_what_one_does_with_a_limb():
+    configure(chain_rig(3), "Bone 2", target=empty())
+    context = context_now()
+    layout = Recorder(context)
+    VIEW3D_MT_ik_triangulation.draw(SimpleNamespace(layout=layout), context)
+    entries = ["limb_add", "solve", "live", "bake", "bake_all", "reach", "generated_delete"]
+    assert [entry for entry in layout.drawn if entry in entries] == entries
+
+
+@pytest.mark.parametrize("name", POSING)
+def test_it_is_in_the_menus_of_pose_mode_before_there_is_a_limb(name):
+    chain_rig(3)
+    assert added_to(name) == [VIEW3D_MT_ik_triangulation.bl_label]
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_it_is_in_the_menus_of_object_mode_for_a_rig_with_limbs_only(name):
+    rig = chain_rig(3)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert added_to(name) == []
+    configure(rig, "Bone 2", target=empty())
+    assert added_to(name) == [VIEW3D_MT_ik_triangulation.bl_label]
+    rig.select_set(False)
+    bpy.context.view_layer.objects.active = empty("Another")
+    assert added_to(name) == []

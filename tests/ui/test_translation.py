@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Catalogues are read, and messages translated by their templates; the template of a catalogue has all texts."""
+
+import bpy
+import pytest
+import translations
+
+from ik_triangulation.ui import translation
+from ik_triangulation.ui.translation import filled_in, read_catalogue, templates_of, translated
+
+CATALOGUE = r"""msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\n"
+
+#: job.py:1
+msgctxt "Operator"
+msgid "Bake"
+msgstr "Backen"
+
+msgid "Reached {0} of {1} frames"
+msgstr "{1} Bilder, {0} erreicht"
+
+msgid "{0}, largest distance {1} at frame {2}{3}"
+msgstr "{0}, größter "
+"Abstand {1} in Bild {2}{3}"
+
+msgid "1 jump"
+msgstr "1 Sprung"
+
+msgid "No limb of '{0}' is enabled"
+msgstr "Kein Glied von \"{0}\" ist \"an\""
+
+#, fuzzy
+msgid "Unsure"
+msgstr "Unsicher"
+
+msgid "Not yet"
+msgstr ""
+
+#~ msgid "Gone"
+#~ msgstr "Weg"
+"""
+
+
+def german(text):
+    known = read_catalogue(CATALOGUE)
+    templates = templates_of(msgid for _, msgid in known)
+    return filled_in(text, lambda each: known.get(("*", each), each), templates)
+
+
+def test_a_catalogue_is_read_without_what_is_not_translated():
+    known = read_catalogue(CATALOGUE)
+    assert known["Operator", "Bake"] == "Backen"
+    assert known["*", "No limb of '{0}' is enabled"] == 'Kein Glied von "{0}" ist "an"'
+    assert {text for _, text in known}.isdisjoint({"", "Unsure", "Not yet", "Gone"})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "Reached 3 of 12 frames, largest distance 2 m at frame 7",
+            "12 Bilder, 3 erreicht, größter Abstand 2 m in Bild 7",
+        ),
+        ("Reached 3 of 12 frames", "12 Bilder, 3 erreicht"),
+        (
+            "Reached 3 of 12 frames, largest distance 2 m at frame 7; 1 jump",
+            "12 Bilder, 3 erreicht, größter Abstand 2 m in Bild 7; 1 Sprung",
+        ),
+        ("No limb of '1 jump' is enabled", 'Kein Glied von "1 jump" ist "an"'),
+        ("Anything else", "Anything else"),
+    ],
+)
+def test_a_message_is_translated_by_its_template(text, wanted):
+    assert german(text) == wanted
+
+
+def test_without_a_catalogue_messages_stay_as_they_are():
+    assert translated("Reached 3 of 12 frames") == "Reached 3 of 12 frames"
+
+
+def test_catalogues_in_the_folder_are_registered(addon, tmp_path, monkeypatch):
+    (tmp_path / "de_DE.po").write_text(CATALOGUE, encoding="utf-8")
+    translation.unregister()
+    monkeypatch.setattr(translation, "FOLDER", tmp_path)
+    translation.register()
+    try:
+        assert [template for _, template in translation._templates] != []
+    finally:
+        translation.unregister()
+        monkeypatch.undo()
+        translation.register()
+    assert translation._templates == []
+
+
+def test_the_template_of_a_catalogue_has_names_descriptions_and_messages(addon):
+    found = translations.messages()
+    for entry in (
+        (translations.OPERATOR, bpy.types.POSE_OT_ik_triangulation_bake.bl_label),
+        ("", bpy.types.POSE_OT_ik_triangulation_bake.bl_description),
+        ("", "Reached {0} of {1} frames"),
+        ("", "Deleted {0} keys"),
+        ("", "{0}: {1} of {2} {3}. Esc or right click: cancel"),
+        ("", "frames"),
+        ("", "Automatic"),
+    ):
+        assert entry in found, entry
+    assert read_catalogue(translations.catalogue(found)) == {}, "nothing is translated yet"
