@@ -6,6 +6,7 @@ from bpy.utils import register_submodule_factory
 _MODULES = (
     "solve",
     "limbs",
+    "target_drag",
     "live",
     "bake",
     "generated",
