@@ -51,12 +51,12 @@ def target_frame(context: Context) -> TargetFrame | None:
     if bone is None or found is None or not is_evaluated(found[0], context.view_layer):
         return None
     frame = frame_of(*found, context.view_layer.depsgraph)
-    axes = axes_of(context, frame)
+    axes = drag_axes(context, frame)
     axes.translation = frame.translation
     return TargetFrame(frame, axes, _turns(context, bone, *found))
 
 
-def axes_of(context: Context, frame: Matrix) -> Matrix:
+def drag_axes(context: Context, frame: Matrix) -> Matrix:
     """Return the axes of the scene's transform orientation as a rotation matrix (4x4) for a target with this frame."""
     slot = context.scene.transform_orientation_slots[0]
     if slot.type in _OWN:

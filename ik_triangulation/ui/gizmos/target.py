@@ -102,7 +102,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         for number, colour in enumerate((theme.axis_x, theme.axis_y, theme.axis_z)):
             for gizmo in (self._rings[number], self._planes[number], self._arrows[number]):
                 gizmo.color = gizmo.color_highlight = colour
-        self._centre.color = self._centre.color_highlight = theme.gizmo_view_align[:3]
+        self._centre.color = self._centre.color_highlight = theme.gizmo_primary
 
 
 def blender_shows_its_own(context: Context) -> bool:

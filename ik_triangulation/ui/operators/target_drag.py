@@ -10,11 +10,11 @@ from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, FloatVect
 from bpy.types import Context, Event, Region
 from mathutils import Matrix, Quaternion, Vector
 
-from ...errors import IKError
+from ...errors import IKError, TargetError
 from ...jobs.target_drag import TargetDrag
 from ...kinematics.rotation import orientation
 from ..context import active_armature, active_bone, cannot_solve
-from ..gizmos.frame import axes_of
+from ..gizmos.frame import drag_axes
 from ..gizmos.mouse import View, move_along, move_in_plane, move_in_view, turned_by
 from .base import IKOperator
 
@@ -49,6 +49,8 @@ class TargetOperator(IKOperator):
         self._drag = self._begin(context)
         try:
             self.apply()
+            if self._drag.problem:
+                raise TargetError(self._drag.problem)
         except BaseException:
             self._drag.cancel()
             raise
@@ -67,7 +69,7 @@ class TargetOperator(IKOperator):
         except IKError as error:
             return self.report_error(error)
         self._region, self._view = region, View.of(region, view)
-        self._axes, self._is_own = axes_of(context, self._drag.frame), False
+        self._axes, self._is_own = drag_axes(context, self._drag.frame), False
         self._start = self._mouse = self._seen = self._at(event)
         self._angle, self._is_dragged = 0.0, False
         context.window_manager.modal_handler_add(self)
