@@ -29,12 +29,13 @@ class View(NamedTuple):
         towards = view.view_rotation @ Vector((0.0, 0.0, 1.0))
         return View(view.perspective_matrix.copy(), towards, region.width, region.height)
 
-    def ray(self, mouse: Vector) -> tuple[Vector, Vector]:
-        """Return two points of the line that is seen under the mouse, from near to far."""
+    def under(self, mouse: Vector, pivot: Vector) -> tuple[Vector, Vector]:
+        """Return the point under the mouse that is as deep in the view as `pivot`, and the direction of sight there."""
         x, y = 2.0 * mouse.x / self.width - 1.0, 2.0 * mouse.y / self.height - 1.0
-        back = self.clip.inverted()
-        near, far = (back @ Vector((x, y, z, 1.0)) for z in (-1.0, 1.0))
-        return near.xyz / near.w, far.xyz / far.w
+        seen, back = self.clip @ pivot.to_4d(), self.clip.inverted()
+        near, here = (back @ Vector((x, y, z, 1.0)) for z in (-1.0, seen.z / seen.w))
+        point = here.xyz / here.w
+        return point, (point - near.xyz / near.w).normalized()
 
     def place(self, point: Vector) -> Vector:
         """Return the pixel at which a point is seen."""
@@ -43,21 +44,20 @@ class View(NamedTuple):
 
     def sight(self, point: Vector) -> Vector:
         """Return the direction in which a point is seen, a unit vector."""
-        near, far = self.ray(self.place(point))
-        return (far - near).normalized()
+        return self.under(self.place(point), point)[1]
 
 
 def move_in_view(view: View, pivot: Vector, start: Vector, now: Vector) -> Vector:
     """Return the move of a point at `pivot`, parallel to the screen, that keeps it under the mouse."""
-    return _on_plane(view, pivot, view.towards, now) - _on_plane(view, pivot, view.towards, start)
+    return _on_plane(view, pivot, view.towards, start, now)
 
 
 def move_in_plane(view: View, pivot: Vector, normal: Vector, start: Vector, now: Vector) -> Vector:
     """Return the move of a point at `pivot` in a plane; as if parallel to the screen where that is seen edge-on."""
-    if abs(normal.dot(view.sight(pivot))) < _EDGE_ON:
-        move = move_in_view(view, pivot, start, now)
-        return move - move.project(normal)
-    return _on_plane(view, pivot, normal, now) - _on_plane(view, pivot, normal, start)
+    if abs(normal.dot(view.sight(pivot))) >= _EDGE_ON:
+        return _on_plane(view, pivot, normal, start, now)
+    move = move_in_view(view, pivot, start, now)
+    return move - move.project(normal)
 
 
 def move_along(view: View, pivot: Vector, axis: Vector, start: Vector, now: Vector) -> Vector:
@@ -68,7 +68,7 @@ def move_along(view: View, pivot: Vector, axis: Vector, start: Vector, now: Vect
     if axis.cross(view.sight(pivot)).length < _HEAD_ON:
         up = move_in_view(view, pivot, Vector((now.x, start.y)), now)
         return axis * (up.length if now.y > start.y else -up.length)
-    return _on_line(view, pivot, axis, now) - _on_line(view, pivot, axis, start)
+    return axis * (_on_line(view, pivot, axis, now) - _on_line(view, pivot, axis, start))
 
 
 def turned_by(view: View, pivot: Vector, before: Vector, now: Vector) -> float:
@@ -78,12 +78,18 @@ def turned_by(view: View, pivot: Vector, before: Vector, now: Vector) -> float:
     return (atan2(two.y, two.x) - atan2(one.y, one.x) + pi) % tau - pi
 
 
-def _on_plane(view: View, pivot: Vector, normal: Vector, mouse: Vector) -> Vector:
-    """Return the point of a plane under the mouse; `pivot` where there is none."""
-    return intersect_line_plane(*view.ray(mouse), pivot, normal) or pivot
+def _on_plane(view: View, pivot: Vector, normal: Vector, start: Vector, now: Vector) -> Vector:
+    """Return the way between two places of the mouse on a plane through `pivot`; none where the plane is not seen."""
+    places = []
+    for mouse in (start, now):
+        point, sight = view.under(mouse, pivot)
+        places.append(intersect_line_plane(point, point + sight, pivot, normal) or pivot)
+    way = places[1] - places[0]
+    return way - way.project(normal)
 
 
-def _on_line(view: View, pivot: Vector, axis: Vector, mouse: Vector) -> Vector:
-    """Return the point of a line that is nearest to what is under the mouse; `pivot` where there is none."""
-    found = intersect_line_line(pivot, pivot + axis, *view.ray(mouse))
-    return found[0] if found else pivot
+def _on_line(view: View, pivot: Vector, axis: Vector, mouse: Vector) -> float:
+    """Return where on a line through `pivot` it is nearest to what is under the mouse."""
+    point, sight = view.under(mouse, pivot)
+    found = intersect_line_line(pivot, pivot + axis, point, point + sight)
+    return float((found[0] - pivot).dot(axis)) if found else 0.0
