@@ -7,14 +7,14 @@ from pathlib import Path
 import bmesh
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
-from mathutils import Quaternion, Vector
+from mathutils import Euler, Quaternion, Vector
 
 from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import clear
 from tests.rigs import all_keys, armature, curves_of, evaluated_tip, key_frames, place, select
 
-ARROW, RING, CENTRE = 0.95, 0.75, 0.17  # where to take hold of the gizmo, of its size
-LOOK = 0.3  # seconds in which Blender draws, and finds what the mouse is on
+ARROW, RING, CENTRE = 0.95, 0.75, 0.05  # where to take hold of the gizmo, of its size
+LOOK = 0.6  # seconds in which Blender draws, and finds what the mouse is on
 HAND = "hand.L"
 # Name, parent, head and tail of the bones; one arm is enough.
 BONES = [
@@ -43,6 +43,7 @@ def script():
     yield from _arrow()
     yield from _cancelled()
     yield from _ring()
+    yield from _in_perspective()
     yield from _keyed()
     yield from _centre_beside_blenders_own()
     yield from _without_gizmo()
@@ -111,6 +112,47 @@ def _ring() -> screen.Steps:
     assert _pose() == before
 
 
+def _in_perspective() -> screen.Steps:
+    """Seen from the side in perspective the target stays under the mouse, in a plane and along its own axes."""
+    view = screen.viewport().spaces.active.region_3d
+    before = view.view_rotation.copy(), view.view_perspective
+    view.view_rotation, view.view_perspective = Euler((1.2, 0.0, 0.7)).to_quaternion(), "PERSP"
+    bpy.context.scene.transform_orientation_slots[0].type = "LOCAL"
+    hands.move(*hands.rest())
+    yield 1.0
+    screen.picture("gizmo-perspective")
+    place = _target().location.copy()
+    axis = _target().matrix_world.to_3x3().col[2].normalized()
+    at = location_3d_to_region_2d(screen.region(), view, place)
+    way = (location_3d_to_region_2d(screen.region(), view, place + 0.01 * axis) - at).normalized()
+    yield from _take(*(_arrow_at(axis) / bpy.context.preferences.view.gizmo_size))
+    yield from _pull(*(-60 * way))
+    yield 1.0
+    screen.picture("gizmo-perspective-arrow")
+    yield from _let_go()
+    moved = _target().location - place
+    assert moved.length > 0.01
+    assert moved.cross(axis).length < 1e-4, "it leaves its own axis"
+    now = location_3d_to_region_2d(screen.region(), view, _target().location)
+    assert (now - at + 60 * way).length < 2.0, "it does not stay under the mouse"
+    assert _apart() < 1e-3
+    yield from hands.press("Z", ctrl=True)
+    bpy.context.scene.transform_orientation_slots[0].type = "GLOBAL"
+    view.view_rotation, view.view_perspective = before
+    yield LOOK
+
+
+def _arrow_at(axis: Vector) -> Vector:
+    """Return where on the screen an arrow along an axis is, from the centre [pixels]."""
+    view = screen.viewport().spaces.active.region_3d
+    place = _target().matrix_world.translation
+    ends = [location_3d_to_region_2d(screen.region(), view, each) for each in (place, place + 0.01 * axis)]
+    right = view.view_rotation @ Vector((1.0, 0.0, 0.0))
+    across = location_3d_to_region_2d(screen.region(), view, place + 0.01 * right)
+    size = bpy.context.preferences.view.gizmo_size
+    return ARROW * size * (ends[1] - ends[0]) / (across - ends[0]).length
+
+
 def _keyed() -> screen.Steps:
     """With Auto Keying a target that is animated and the limb are keyed, in the step of undo of the drag."""
     _target().keyframe_insert("location", frame=1)
@@ -173,6 +215,8 @@ def _without_gizmo() -> screen.Steps:
 
 def _take(right: float, up: float) -> screen.Steps:
     """Press the left button on the gizmo, this much of its size off its centre."""
+    yield LOOK  # after an undo Blender has to evaluate and draw first
+    bpy.context.view_layer.update()
     view = screen.region()
     centre = location_3d_to_region_2d(
         view, screen.viewport().spaces.active.region_3d, _target().matrix_world.translation
@@ -184,7 +228,7 @@ def _take(right: float, up: float) -> screen.Steps:
     hands.move(*at)
     yield LOOK
     hands.button("PRESS")
-    yield LOOK
+    yield from wait.start()
 
 
 def _pull(right: float, up: float, **modifiers: bool) -> screen.Steps:

@@ -16,7 +16,7 @@ from .switch import PROPERTY
 _ALPHA, _HIGHLIGHT = 0.6, 1.0
 # Sizes relative to Blender's gizmo size. Arrows begin at the centre, or outside of the rings where there are some.
 _RING, _ARROW, _FROM_CENTRE, _FROM_RING = 0.75, 1.1, 0.22, 0.8
-_PLANE, _PLANE_AT, _CENTRE = 0.07, 0.35, 0.17
+_PLANE, _PLANE_AT, _CENTRE = 0.07, 0.35, 0.13
 _TRANSFORMING = {"builtin.move", "builtin.rotate", "builtin.scale", "builtin.scale_cage", "builtin.transform"}
 _HEAD_ON, _EDGE_ON = 0.98, 0.15  # cosines to the line of sight, beyond which an arrow, a ring or a plane is of no use
 _AXES = tuple(Vector(row) for row in Matrix.Identity(3))
@@ -55,7 +55,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         self._arrows = [
             self._made("GIZMO_GT_arrow_3d", move, (n,), draw_style="NORMAL", line_width=3.0) for n in range(3)
         ]
-        self._centre = self._made("GIZMO_GT_dial_3d", move, (), scale_basis=_CENTRE, line_width=3.0)
+        self._centre = self._made("GIZMO_GT_primitive_3d", move, (), draw_style="CIRCLE", scale_basis=_CENTRE)
 
     def draw_prepare(self, context: Context) -> None:
         shown = target_frame(context)

@@ -15,6 +15,7 @@ from ...jobs.target_drag import TargetDrag
 from ...kinematics.rotation import orientation
 from ..context import active_armature, active_bone, cannot_solve
 from ..gizmos.frame import drag_axes
+from ..gizmos.guides import Guides
 from ..gizmos.mouse import View, move_along, move_in_plane, move_in_view, turned_by
 from .base import IKOperator
 
@@ -71,7 +72,7 @@ class TargetOperator(IKOperator):
         self._region, self._view = region, View.of(region, view)
         self._axes, self._is_own = drag_axes(context, self._drag.frame), False
         self._start = self._mouse = self._seen = self._at(event)
-        self._angle, self._is_dragged = 0.0, False
+        self._angle, self._is_dragged, self._guides = 0.0, False, Guides()
         context.window_manager.modal_handler_add(self)
         self._show(context)
         return {"RUNNING_MODAL"}
@@ -165,11 +166,15 @@ class TargetOperator(IKOperator):
         problem = f"    {self._drag.problem}" if self._drag.problem else ""
         context.area.header_text_set(f"{self.text(context)}{f'  along {own}{names}' if names else ''}{problem}")
         context.workspace.status_text_set(_KEYS)
+        axes = self.directions().col
+        self._guides.show(self._drag.frame.translation, [(i, axes[i]) for i in range(3) if self.constraint_axis[i]])
+        context.area.tag_redraw()
 
     def _clear(self, context: Context) -> None:
         if context.area is not None:
             context.area.header_text_set(None)
         context.workspace.status_text_set(None)
+        self._guides.hide()
 
 
 class POSE_OT_ik_triangulation_target_move(TargetOperator):
@@ -205,7 +210,7 @@ class POSE_OT_ik_triangulation_target_move(TargetOperator):
     def text(self, context: Context) -> str:
         units = context.scene.unit_settings
         lengths = (
-            bpy.utils.units.to_string(units.system, "LENGTH", each * units.scale_length, precision=4)
+            bpy.utils.units.to_string(units.system, "LENGTH", round(each, 6) * units.scale_length + 0.0, precision=4)
             for each in self.value
         )
         return "Move Target:  " + "   ".join(f"{name} {length}" for name, length in zip("XYZ", lengths, strict=True))
