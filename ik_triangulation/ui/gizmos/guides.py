@@ -15,7 +15,7 @@ from mathutils import Vector
 _LONG = 1000.0  # half the length of a line, in distances from the world's origin or units, whatever is more
 _ALPHA = 0.6
 
-Line = tuple[int, Vector]  # number of an axis, for its colour, and its direction in world space
+GuideLine = tuple[int, Vector]  # number of an axis, for its colour, and its direction in world space
 
 
 class Guides:
@@ -24,9 +24,9 @@ class Guides:
     def __init__(self) -> None:
         self._handle: Any = None
         self._pivot = Vector()
-        self._lines: tuple[Line, ...] = ()
+        self._lines: tuple[GuideLine, ...] = ()
 
-    def show(self, pivot: Vector, lines: Sequence[Line]) -> None:
+    def show(self, pivot: Vector, lines: Sequence[GuideLine]) -> None:
         """Draw these lines through `pivot` from the next redraw on."""
         self._pivot, self._lines = pivot, tuple(lines)
         if self._handle is None:

@@ -18,7 +18,7 @@ _ALPHA, _HIGHLIGHT = 0.6, 1.0
 _RING, _ARROW, _FROM_CENTRE, _FROM_RING = 0.75, 1.1, 0.22, 0.8
 _PLANE, _PLANE_AT, _CENTRE = 0.07, 0.35, 0.13
 _TRANSFORMING = {"builtin.move", "builtin.rotate", "builtin.scale", "builtin.scale_cage", "builtin.transform"}
-_HEAD_ON, _EDGE_ON = 0.98, 0.15  # cosines to the line of sight, beyond which an arrow, a ring or a plane is of no use
+_HEAD_ON, _EDGE_ON = 0.95, 0.2  # cosines to the line of sight, beyond which an arrow, a ring or a plane is of no use
 _AXES = tuple(Vector(row) for row in Matrix.Identity(3))
 
 

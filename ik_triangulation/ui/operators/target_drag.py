@@ -23,7 +23,7 @@ _PRECISION = 0.1  # of the mouse's motion while Shift is held
 _KEYS = (
     "Confirm: LMB / Enter    Cancel: RMB / Esc    Axis: X, Y, Z    Plane: Shift X, Y, Z    Snap: Ctrl    Precise: Shift"
 )
-_IGNORED = {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_CTRL", "RIGHT_CTRL"}
+_FOLLOWED = {"MOUSEMOVE", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_CTRL", "RIGHT_CTRL"}
 
 
 class TargetOperator(IKOperator):
@@ -85,7 +85,7 @@ class TargetOperator(IKOperator):
             return self._end(context)
         if event.type in {"X", "Y", "Z"} and event.value == "PRESS":
             self._constrain("XYZ".index(event.type), event.shift)
-        elif event.type not in _IGNORED:
+        elif event.type not in _FOLLOWED:
             return {"RUNNING_MODAL"}
         try:
             self._follow(context, event)
@@ -173,7 +173,8 @@ class TargetOperator(IKOperator):
     def _clear(self, context: Context) -> None:
         if context.area is not None:
             context.area.header_text_set(None)
-        context.workspace.status_text_set(None)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
         self._guides.hide()
 
 
