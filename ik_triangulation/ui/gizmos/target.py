@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gizmo at the target of the active limb: arrows, planes and a ring to move it, three rings to rotate it."""
+"""The gizmo at the target of the active limb: arrows, squares and a disc to move it, three rings to rotate it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _ALPHA, _HIGHLIGHT = 0.6, 1.0
 _RING, _ARROW, _FROM_CENTRE, _FROM_RING = 0.75, 1.1, 0.22, 0.8
 _PLANE, _PLANE_AT, _CENTRE = 0.07, 0.35, 0.13
 _TRANSFORMING = {"builtin.move", "builtin.rotate", "builtin.scale", "builtin.scale_cage", "builtin.transform"}
-_HEAD_ON, _EDGE_ON = 0.95, 0.2  # cosines to the line of sight, beyond which an arrow, a ring or a plane is of no use
+# Cosines to the line of sight, beyond which an arrow, a square or a ring is of no use.
+_HEAD_ON, _EDGE_ON, _RING_EDGE_ON = 0.95, 0.2, 0.05
 _AXES = tuple(Vector(row) for row in Matrix.Identity(3))
 
 
@@ -77,7 +78,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
             arrow.matrix_basis = frame
             begin = _FROM_RING if shown.turns else _FROM_CENTRE
             arrow.matrix_offset, arrow.length = Matrix.Translation((0.0, 0.0, begin)), _ARROW - begin
-            ring.hide = not (whole and shown.turns) or facing < _EDGE_ON
+            ring.hide = not (whole and shown.turns) or facing < _RING_EDGE_ON
             arrow.hide = not whole or facing > _HEAD_ON
             plane.hide = not whole or facing < _EDGE_ON
             corner = sum((_AXES[other] for other in range(3) if other != number), Vector()) * _PLANE_AT / _PLANE
