@@ -7,6 +7,7 @@ The list of live limbs belongs to this session only: nothing of it is saved, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -15,9 +16,10 @@ import bpy
 from bpy.types import ID, Depsgraph, Object, Scene
 
 from ..errors import IKError
+from ..rig.checks import check_limb
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
-from ..rig.posed import remember_written
+from ..rig.posed import keep_pose, remember_written
 from ..rig.reference import hold_reference
 from ..rig.selection import selected_limb
 from .bake import solve_pose
@@ -30,6 +32,7 @@ from .write import WrittenKeys, key_present_pose
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
+_DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators are called that drag
 _NO_KEYS = WrittenKeys(0, 0, [0])
 
 _live: dict[tuple[int, str], LiveLimb] = {}  # by the armature's session uid and the tip bone
@@ -44,17 +47,20 @@ def _tell(report: Report, armature: Object, scene: Scene) -> None:
         listener(report, armature, scene)
 
 
-def start(armature: Object, tip: str) -> None:
-    """Solve the limb that ends in `tip` now and whenever something that it follows has moved.
+def start(armature: Object, tip: str, at_once: bool = True) -> None:
+    """Solve the limb that ends in `tip` whenever something that it follows has moved, and `at_once` as well.
 
     Raises an IKError that names the culprit; then it is not live.
     """
     scene, limb = bpy.context.scene, selected_limb(armature.pose.bones[tip])
     live = LiveLimb(armature, limb, scene)
-    report = solve_pose(limb)
-    live.remedies = {note.bone: note.remedy for note in report.not_following}
-    _tell(report, armature, scene)
-    live.posed = LiveChannels(limb).read(armature)
+    if at_once:
+        report = solve_pose(limb)
+        live.remedies = {note.bone: note.remedy for note in report.not_following}
+        _tell(report, armature, scene)
+        live.posed = LiveChannels(limb).read(armature)
+    else:
+        check_limb(limb, scene, bpy.context.view_layer)
     _live[armature.session_uid, tip] = live
     _listen(bool(_live))
     _look(scene, bpy.context.evaluated_depsgraph_get())
@@ -72,6 +78,15 @@ def stop_all(*_: object) -> None:
     """Stop posing all limbs; they stay as they are."""
     _live.clear()
     _listen(False)
+
+
+def keep_poses(undo: ExitStack) -> None:
+    """Have the closing of `undo` give back the poses that the live limbs have now, without asking why they changed."""
+    for live in _live.values():
+        armature = live.armature()
+        if armature is not None:
+            keep_pose((armature.pose.bones[name] for name in live.before if name in armature.pose.bones), undo)
+    undo.callback(_accept)
 
 
 def under_way(beside: Object | None = None) -> list[str]:
@@ -164,18 +179,27 @@ def _measure() -> None:
 def _is_dragging() -> bool:
     """Tell whether something is being transformed by hand now."""
     windows = bpy.context.window_manager.windows
-    return any(op.bl_idname.startswith("TRANSFORM_OT") for window in windows for op in window.modal_operators)
+    return any(op.bl_idname.startswith(_DRAGGING) for window in windows for op in window.modal_operators)
 
 
 def _key() -> float | None:
     """Key the live poses that have settled, as one step of undo; return the seconds until the next look."""
-    waiting = [live for live in _live.values() if live.changed > -inf]
+    waiting = [live.changed for live in _live.values() if live.changed > -inf]
     if not waiting:
         return None
-    if _is_dragging() or perf_counter() - max(live.changed for live in waiting) < _SETTLED:
+    if _is_dragging() or perf_counter() - max(waiting) < _SETTLED:
         return _SETTLED
+    key_now()
+    if not bpy.app.background:
+        with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+            bpy.ops.ed.undo_push(message="Key Live Pose")
+    return None
+
+
+def key_now() -> None:
+    """Key the live poses that have changed while Auto Keying was on, if they are still shown."""
     scene, view_layer = bpy.context.scene, bpy.context.view_layer
-    for live in waiting:
+    for live in [live for live in _live.values() if live.changed > -inf]:
         live.changed, armature = -inf, live.armature()
         shown = live.scene == scene.session_uid and live.frame == scene.frame_current + scene.frame_subframe
         if armature is None or not shown:
@@ -187,10 +211,6 @@ def _key() -> float | None:
             key_present_pose(limb, scene, view_layer)
         except IKError as error:
             live.problem = str(error)
-    if not bpy.app.background:
-        with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
-            bpy.ops.ed.undo_push(message="Key Live Pose")
-    return None
 
 
 def _on_update(scene: Scene, depsgraph: Depsgraph) -> None:
@@ -210,6 +230,11 @@ def _go_on(*_: object) -> None:
     """Accept the state that undo or redo has restored."""
     global _paused
     _paused = False
+    _accept()
+
+
+def _accept() -> None:
+    """Accept the state that is seen next as it is."""
     for live in _live.values():
         live.forget()
 

@@ -13,7 +13,7 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..kinematics import Free
-from .rotation import channel, rotation_from, values_for
+from .rotation import channel, rotation_from, set_rotation, values_for
 
 _SAME = 1e-5  # difference of channel values that rounding explains
 _MEMORY = "ik_triangulation_posed"
@@ -57,6 +57,15 @@ def remember_written(bones: Iterable[PoseBone]) -> None:
         memory = getattr(bone, _MEMORY, None)
         if memory is not None:
             memory.written = _four(_present(bone))
+
+
+def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:
+    """Have the closing of `undo` pose the bones as they are now, with what is remembered of them."""
+    for bone in bones:
+        undo.callback(set_rotation, bone, _present(bone))
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None:
+            undo.callback(_put, memory, memory.mode, tuple(memory.before), tuple(memory.written))
 
 
 def values_in_mode(values: Sequence[float], mode: str, other: str, near: Sequence[float]) -> tuple[float, ...]:

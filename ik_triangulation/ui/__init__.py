@@ -13,6 +13,8 @@ _MODULES = (  # in the order of registration
     "overlay.draw",
     "comparison",
     "operators",
+    "gizmos.switch",
+    "gizmos.target",
     "panels",
     "menus",
     "manual",

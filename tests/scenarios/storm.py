@@ -135,7 +135,8 @@ class Storm:
         if known.is_readonly or known.type == "COLLECTION":
             return None
         if known.type == "BOOLEAN":
-            return random.random() < 0.5
+            flags = [random.random() < 0.5 for _ in range(known.array_length or 1)]
+            return flags if known.array_length else flags[0]
         if known.type == "ENUM":
             items = known.enum_items.keys()
             return {random.choice(items)} if known.is_enum_flag else random.choice(items) if items else None

@@ -8,6 +8,7 @@ _MODULES = (
     "solve",
     "limbs",
     "target",
+    "target_drag",
     "live",
     "bake",
     "generated",

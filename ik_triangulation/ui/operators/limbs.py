@@ -6,6 +6,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...jobs import live
 from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
+from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
 from .base import IKOperator
@@ -18,7 +19,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
     bl_description = (
         "Make a limb of the selected bones; of a single one the arm, leg, spine, neck, finger or tail that it "
         "belongs to, or itself and its parents. If another object is selected, it becomes the target; otherwise a new "
-        "empty at the tip does"
+        "empty at the tip does. In Pose Mode, drag the gizmo at the target to pose the limb"
     )
 
     @classmethod
@@ -29,7 +30,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         armature = own_armature(context)
         chosen = chosen_bones(context)
         tips = add_limbs(armature, chosen, other_object(context))
-        armature.data.bones.active = armature.data.bones[tips[-1]]
+        select_only(armature, tips)
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""

@@ -46,6 +46,17 @@ def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
     yield REACTION
 
 
+def shift(right: float, up: float, **modifiers: bool) -> None:
+    """Move the mouse on by so many pixels; the modifiers are ctrl, shift, alt."""
+    _mouse[:] = _mouse[0] + right, _mouse[1] + up
+    _event("MOUSEMOVE", "NOTHING", *_mouse, **modifiers)
+
+
+def button(value: str) -> None:
+    """Press or release the left button where the mouse was put last."""
+    _event("LEFTMOUSE", value, *_mouse)
+
+
 def press(key: str, **modifiers: bool) -> Steps:
     """Press a key over the viewport; the modifiers are ctrl, shift, alt."""
     move(*rest())

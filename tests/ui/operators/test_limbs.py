@@ -4,6 +4,7 @@
 import bpy
 import pytest
 
+from ik_triangulation.rig.selection import selected_bones
 from ik_triangulation.ui.last_result import latest
 
 from ...jobs.arms import choose, limbs, two_arms
@@ -26,6 +27,20 @@ def test_what_makes_no_limb_is_refused_and_nothing_changes(chosen, message):
     choose(rig, *chosen)
     with nothing_lost(), pytest.raises(RuntimeError, match=message):
         bpy.ops.pose.ik_triangulation_limb_add()
+
+
+def test_adding_keeps_pose_mode_and_leaves_only_the_tips_selected_and_the_last_active():
+    rig = two_arms()
+    choose(rig, "lower.L", "lower.R", active="lower.L")
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert bpy.context.mode == "POSE"
+    assert selected_bones(rig) == ["hand.L", "hand.R"]
+    assert rig.data.bones.active.name == list(limbs(rig))[-1]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    choose(rig, "spine")
+    bpy.ops.pose.ik_triangulation_limb_add()
+    assert bpy.context.mode == "OBJECT"
+    assert rig.data.bones.active.name == "spine"
 
 
 def test_a_limb_without_a_target_gets_a_new_one():

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A target's own location and rotation channels, moved and turned in world space as Blender's transform does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+from bpy.types import Depsgraph, Object, PoseBone, Scene
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from ..errors import RigError, TargetError
+from ..kinematics import Free
+from ..kinematics.rotation import orientation
+from .armature import find_bone, is_flat
+from .frames.sampling import frame_of
+from .keyframes import curves_of
+from .rotation import channel, rotation_from, values_for
+
+# Constraints that carry their owner along: a move has to be seen from where they take it.
+_CARRYING = {"ARMATURE", "CHILD_OF", "CLAMP_TO", "FOLLOW_PATH", "FOLLOW_TRACK", "OBJECT_SOLVER"}
+_UNITS = Matrix.Identity(3)
+_FREE = Free()
+
+
+class TargetHandle:
+    """Place and orientation of a target, an object or a bone, which can be moved, turned, restored and keyed.
+
+    Each move and each turn starts from the channels at the time when this was made. Locked channels stay as they are,
+    and the location of a bone that is connected to its parent.
+    """
+
+    def __init__(self, target: Object, bone: str, depsgraph: Depsgraph) -> None:
+        """Raises TargetError for a target that is linked, scaled to zero or without such a bone."""
+        if target.library is not None:
+            raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")
+        if bone:
+            find_bone(target, bone)
+        self._owner: Any = target.pose.bones[bone] if bone else target
+        self.frame = frame_of(target, bone, depsgraph)  # 4x4, world space
+        to_location, to_rotation = _spaces(target, bone, depsgraph)
+        if is_flat(to_location) or is_flat(to_rotation):
+            raise TargetError(f"Target '{target.name}' (or a parent) is scaled to zero. Give it a non-zero scale.")
+        self._into = to_location.to_3x3().inverted()
+        self._space = orientation(to_rotation.to_3x3())
+        self._location = Vector(self._owner.location)
+        self._mode, self._rotating = self._owner.rotation_mode, channel(self._owner)[0]
+        self._rotation = tuple(getattr(self._owner, self._rotating))
+        self._moved = self._turned = False
+
+    def move(self, by: Vector) -> None:
+        """Move the target from where it was by a vector, world space."""
+        if _is_connected(self._owner):
+            return
+        self._owner.location = _unlocked(self._location, self._location + self._into @ by, self._owner.lock_location)
+        self._moved = True
+
+    def turn(self, by: Quaternion) -> None:
+        """Turn the target about its own origin from its orientation by a rotation, world space."""
+        own = self._space.conjugated() @ by @ self._space
+        if not isinstance(self._owner, PoseBone):
+            delta = _delta_rotation(self._owner)
+            own = delta.conjugated() @ own @ delta
+        turned = own @ rotation_from(self._rotation, self._mode)
+        values = values_for(turned, self._mode, _FREE, self._rotation)
+        setattr(self._owner, self._rotating, self._with_locks(tuple(values)))
+        self._turned = True
+
+    def restore(self) -> None:
+        """Give back the channels as they were."""
+        self._owner.location = self._location
+        setattr(self._owner, self._rotating, self._rotation)
+
+    def key(self, scene: Scene) -> None:
+        """Key the channels that were moved or turned as Auto Keying does, by its preferences.
+
+        Raises RigError where Blender cannot.
+        """
+        tools, edit = scene.tool_settings, bpy.context.preferences.edit
+        options = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
+        if edit.use_auto_keyframe_insert_needed:
+            options.add("INSERTKEY_NEEDED")
+        if edit.use_keyframe_insert_available:
+            options.add("INSERTKEY_AVAILABLE")
+        if tools.auto_keying_mode == "REPLACE_KEYS":
+            options.add("INSERTKEY_REPLACE")
+        animated = {curve.data_path for curve in curves_of(self._owner.id_data)}
+        group = self._owner.name if isinstance(self._owner, PoseBone) else "Object Transforms"
+        for prop in [prop for prop, changed in (("location", self._moved), (self._rotating, self._turned)) if changed]:
+            if edit.use_keyframe_insert_available and self._owner.path_from_id(prop) not in animated:
+                continue  # asked to insert it all the same, Blender warns
+            try:
+                self._owner.keyframe_insert(prop, group=group, options=options, keytype=tools.keyframe_type)
+            except (RuntimeError, TypeError) as error:
+                raise RigError(f"Target '{self._owner.id_data.name}' could not be keyed: {error}") from error
+
+    def _with_locks(self, values: Sequence[float]) -> Sequence[float]:
+        """Return rotation values with the locked ones as they were; those of Euler angles unless Lock 4D is on."""
+        owner, before, locks = self._owner, self._rotation, tuple(self._owner.lock_rotation)
+        if len(values) == 4 and not owner.lock_rotations_4d:
+            if not any(locks):
+                return values
+            old = rotation_from(before, self._mode).to_euler()
+            new = rotation_from(values, self._mode).to_euler("XYZ", old)
+            kept = Euler(_unlocked(old, new, locks))
+            return tuple(values_for(kept.to_quaternion(), self._mode, _FREE, before))
+        if len(values) == 4:
+            locks = (owner.lock_rotation_w, *locks)
+        return _unlocked(before, values, locks)
+
+
+def _unlocked(before: Sequence[float], after: Sequence[float], locks: Sequence[bool]) -> list[float]:
+    return [old if locked else new for old, new, locked in zip(before, after, locks, strict=True)]
+
+
+def _is_connected(owner: Object | PoseBone) -> bool:
+    """Tell whether this is a bone at its parent's tail, whose location has no effect."""
+    return isinstance(owner, PoseBone) and bool(owner.parent and owner.bone.use_connect)
+
+
+def _spaces(target: Object, bone: str, depsgraph: Depsgraph) -> tuple[Matrix, Matrix]:
+    """Return the matrices from location and rotation channels to world space (4x4); their translations do not count."""
+    shown = target.evaluated_get(depsgraph)
+    owner = shown.pose.bones[bone] if bone else shown
+    if any(each.type in _CARRYING and not each.mute and each.influence for each in owner.constraints):
+        carried = (
+            shown.matrix_world @ owner.matrix if bone else shown.matrix_world
+        ) @ owner.matrix_basis.inverted_safe()
+        return carried, carried
+    if not bone:
+        if target.parent is None:
+            return Matrix.Identity(4), Matrix.Identity(4)
+        # matrix_local is relative to the parent, or its bone or vertices, without the parent inverse.
+        parent = shown.matrix_world @ shown.matrix_local.inverted_safe() @ target.matrix_parent_inverse
+        return parent, parent
+    world = shown.matrix_world
+    places = [_in_pose(owner, Matrix.Translation(column)).translation for column in (Vector(), *_UNITS)]
+    moved = Matrix([place - places[0] for place in places[1:]]).transposed()
+    return world @ moved.to_4x4(), world @ _in_pose(owner, Matrix.Identity(4))
+
+
+def _in_pose(bone: PoseBone, local: Matrix) -> Matrix:
+    """Return the pose matrix (armature space) of a bone with these channels, but for constraints."""
+    above = bone.parent
+    parents = {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
+    return bone.bone.convert_local_to_pose(local, bone.bone.matrix_local, **parents)
+
+
+def _delta_rotation(ob: Object) -> Quaternion:
+    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
+        return ob.delta_rotation_quaternion.normalized()
+    return ob.delta_rotation_euler.to_quaternion()

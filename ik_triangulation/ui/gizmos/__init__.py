@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gizmo at the active limb's target, by which it is moved and turned in Pose Mode."""
