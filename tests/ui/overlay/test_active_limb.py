@@ -39,7 +39,7 @@ def test_bones_between_those_that_are_selected_are_marked_as_locked():
     rig.pose.bones["Bone 3"].ik_triangulation_joint.kind = "FREE"
     rig.pose.bones["Bone 1"].ik_triangulation_joint.kind = "FREE"
     assert 0 < drawn() < before
-    assert drawn() == 8  # a square for Bone 2
+    assert drawn() == 9  # a square for Bone 2, a dot for Bone 1
 
 
 def no_active_object(rig, target):
@@ -48,7 +48,7 @@ def no_active_object(rig, target):
 
 def another_object(rig, target):
     bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.context.view_layer.objects.active = target
+    bpy.context.view_layer.objects.active = empty("Another")
 
 
 def no_active_bone(rig, target):

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The overlay over a skinned body: reached and missed, joints one at a time, leg, tail, dark and light, 1x and 2x."""
+
+import sys
+from collections.abc import Sequence
+from math import radians
+from pathlib import Path
+
+import bpy
+from bpy.types import Object
+from mathutils import Euler, Vector
+
+from scripts.windowed.inside import screen, wait
+from scripts.windowed.inside.scene import clear
+from scripts.windowed.inside.screen import Steps
+from scripts.windowed.pictures.look import look_at
+from tests.rigs import armature, configure, empty
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))  # the stage imports its neighbours
+from stage.acts import press_plus
+from stage.body import make_body
+
+DRAWN = 0.4  # seconds until the viewport is
+RIG = "Body"
+ARM, LEG = "hand.L", "foot.L"
+BESIDE = Vector((0.45, -0.35, 1.25))  # a place that the left hand reaches
+AWAY = Vector((0.75, -0.75, 1.75))  # one that it does not
+TURNED = Euler((radians(70.0), radians(20.0), radians(100.0)))  # of the wrist, beyond its limits
+
+
+def script() -> Steps:
+    clear()
+    bpy.context.scene.unit_settings.system = "METRIC"
+    bpy.context.scene.ik_triangulation_overlay.show = True
+    rig = make_body()
+    rig.name, rig.show_in_front = RIG, True
+    rig.data.display_type = "STICK"
+    rig.data.collections["Face"].is_visible = False
+    space = screen.viewport().spaces.active
+    space.shading.color_type = "MATERIAL"
+    space.overlay.show_relationship_lines = False
+    hand, foot = press_plus(rig, ARM), press_plus(rig, LEG)
+    hand.rotation_mode = foot.rotation_mode = "XYZ"
+    yield 1.0
+
+    # The arm: reached, out of reach, turned too far
+    look_at((0.25, 0.0, 1.4), 1.7, radians(-25.0))
+    _activate(rig, ARM)
+    _to(hand, BESIDE)
+    yield from _computed()
+    yield from _shot("arm-reached")
+    _to(hand, AWAY)
+    yield from _shot("arm-missed")
+    _to(hand, BESIDE, TURNED)
+    yield from _shot("arm-turned")
+    _activate(rig, "forearm.L")
+    yield from _shot("arm-forearm")
+    _activate(rig, "upper_arm.L")
+    yield from _shot("arm-upper")
+    _activate(rig, ARM)
+    for theme in ("Blender_Light", "Blender_Dark"):
+        _theme(theme)
+        for scale in (1.0, 2.0):
+            bpy.context.preferences.view.ui_scale = scale
+            yield 1.0
+            _to(hand, AWAY)
+            yield from _shot(f"arm-missed-{theme}-{scale:.0f}x")
+            _to(hand, BESIDE)
+            yield from _shot(f"arm-reached-{theme}-{scale:.0f}x")
+        bpy.context.preferences.view.ui_scale = 1.0
+    yield 1.0
+    look_at((0.45, -0.3, 1.25), 0.5, radians(35.0))
+    yield from _shot("hand-near")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.select_set(False)
+    hand.select_set(True)
+    bpy.context.view_layer.objects.active = hand
+    look_at((0.25, 0.0, 1.4), 1.7, radians(-25.0))
+    yield from _shot("target-active")
+
+    # The leg
+    look_at((0.1, 0.0, 0.6), 1.9, radians(50.0))
+    _activate(rig, LEG)
+    _to(foot, Vector((0.12, -0.35, 0.45)))
+    yield from _computed()
+    yield from _shot("leg-reached")
+    _activate(rig, "shin.L")
+    yield from _shot("leg-shin")
+
+    # A tail of free joints, and of hinges
+    for free in (True, False):
+        clear()
+        _tail(free)
+        look_at((0.0, 0.0, 0.9), 4.0, radians(20.0))
+        yield from _computed()
+        yield from _shot("tail-free" if free else "tail-hinges")
+
+
+def _computed() -> Steps:
+    """Wait until the shell of a new limb is there, which is computed when nothing else is to be done."""
+    yield 1.0
+    (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.shells"))
+    yield from wait.until(lambda: not shells._wanted, "shell")
+
+
+def _shot(name: str) -> Steps:
+    bpy.context.view_layer.update()
+    screen.viewport().tag_redraw()
+    yield DRAWN
+    screen.picture(f"overlay-{name}", of=screen.region())
+
+
+def _activate(rig: Object, bone: str) -> None:
+    """Make a bone active and the only selected one, in Pose Mode."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    for each in rig.pose.bones:
+        each.select = each.name == bone
+    rig.data.bones.active = rig.data.bones[bone]
+
+
+def _to(target: Object, place: Vector, turned: Euler | None = None) -> None:
+    """Move a target, and solve the limb that follows it."""
+    rig = bpy.data.objects[RIG]
+    tip = next(bone for bone in rig.pose.bones if bone.ik_triangulation.target == target)
+    target.location = place
+    if turned is not None:
+        target.rotation_euler = turned
+    else:
+        target.rotation_euler = rig.data.bones[tip.name].matrix_local.to_euler()
+    active = rig.data.bones.active
+    rig.data.bones.active = tip.bone
+    bpy.ops.pose.ik_triangulation_solve()
+    rig.data.bones.active = active
+
+
+def _theme(name: str) -> None:
+    (folder,) = map(Path, bpy.utils.preset_paths("interface_theme")[:1])
+    bpy.ops.script.execute_preset(
+        filepath=str(folder / f"{name}.xml"), menu_idname="USERPREF_MT_interface_theme_presets"
+    )
+
+
+def _tail(free: bool) -> None:
+    """Eight bones that follow an empty, each free or a hinge with limits."""
+    points: Sequence[Vector] = [Vector((0.35 * i, 0.0, 0.15 * i * (1 - i / 16))) for i in range(9)]
+    rig = armature(
+        "Tail",
+        [
+            {"name": f"Bone {i}", "head": points[i], "tail": points[i + 1], "parent": f"Bone {i - 1}" if i else None}
+            | {"connect": i > 0}
+            for i in range(8)
+        ],
+    )
+    target = empty(location=(0.9, -1.0, 1.4))
+    for bone in rig.pose.bones:
+        joint = bone.ik_triangulation_joint
+        joint.source, joint.kind = "OWN", "FREE" if free else "HINGE"
+        joint.lower, joint.upper = radians(-40.0), radians(40.0)
+    configure(rig, "Bone 7", target=target, chain_count=0)
+    bpy.ops.pose.ik_triangulation_solve()
+    _activate(rig, "Bone 7" if free else "Bone 4")
