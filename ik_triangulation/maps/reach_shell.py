@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import pi, tau
-from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +14,14 @@ from ..kinematics import Free, Pose
 from ..kinematics.arrays import Array, Indices, Numbers
 from ..solvers import SolverSettings
 from .shell import shell_around
-from .volume import map_volume
+from .volume import VolumeMap, map_volume
 
 _RINGS, _AROUND = 28, 56  # vertices of a sphere from pole to pole, and around it
 _FINE, _COARSE = 20, 14  # points across the reach, of few joints (about a second for an arm) and of many
-_SAMPLES = 48  # random poses by which a chain is found to stay in a plane,
-_FLAT = 1e-3  # if their tips are that near to one, as a share of how far they are apart
-_THICK = 0.7  # of the distance between two points: half the thickness that the reach in a plane is given
-_MANY = 8  # joints from which on a shell is coarse, as it takes several times longer
-_TOLERANCE = 0.01  # of the reach: distance up to which a point counts as reached
-_EVEN = 3, (0.6, -0.62)  # rounds of smoothing, and the factors of each (Taubin 1995): smooth, then swell
+_THIN = 0.2  # of the points reached: how many with others all around there are at most in a surface
+_THICK = 0.6  # of the distance between two points: half the thickness that a surface is given
+_MANY = 10  # joints from which on a shell is coarse, as it takes several times longer
+_EVEN = 3, (0.6, -0.62)  # rounds of smoothing, and the factors of each (Taubin 1995): _evened, then swell
 
 
 class Surface(NamedTuple):
@@ -60,31 +57,35 @@ def is_free(pose: Pose) -> bool:
 def reach_shell(pose: Pose) -> Job[Surface]:
     """Return the boundary of what a chain reaches within its limits, around its root, in the axes of its base.
 
-    What a chain reaches that stays in a plane, such as one of parallel hinges, is made as thick as the grid needs it.
     Yields the parts done and those in all. Raises what map_volume() does.
     """
     settings = SolverSettings(solver="GAUSS_NEWTON")
     resolution = _FINE if len(pose) < _MANY else _COARSE
-    tolerance = 2.0 * _THICK / resolution if _is_flat(pose) else _TOLERANCE
-    made = yield from map_volume.steps(pose, settings, resolution=resolution, tolerance=tolerance)
-    shell = shell_around(made.distances, made.first, made.spacing)
-    places = smooth(shell.corners - np.array(pose.head(0)), shell.faces)
+    made = yield from map_volume.steps(pose, settings, resolution=resolution)
+    shell = shell_around(_thickened(made, pose.chain.reach), made.first, made.spacing)
+    places = _evened(shell.corners - np.array(pose.head(0)), shell.faces)
     places = _rounded(places, pose.chain.reaches[0], made.spacing) @ np.linalg.inv(np.array(pose.base.to_3x3())).T
     triangles = _split(shell.faces, len(shell.corners))
     return Surface(places.astype(np.float32), _normals(places, triangles).astype(np.float32), triangles)
 
 
-def _is_flat(pose: Pose) -> bool:
-    """Tell whether all places that the tip can have are in a plane."""
-    random = Random(0)
-    joints = pose.chain.joints
-    poses = (Pose(pose.chain, pose.base, [joint.freedom.random(random) for joint in joints]) for _ in range(_SAMPLES))
-    tips = np.array([each.tip[:] for each in poses])
-    spread = np.linalg.svd(tips - tips.mean(0), compute_uv=False)
-    return bool(spread[2] <= _FLAT * spread[0])
+def _thickened(made: VolumeMap, reach: float) -> Numbers:
+    """Return the distances of a map; of a limb that reaches only a surface, such as one of parallel hinges, less by so
+    much that the surface is as thick as the grid needs it to be closed.
+    """
+    reached = made.distances == 0.0
+    inner = reached.copy()
+    for axis in range(3):
+        for step in (1, -1):
+            inner &= np.roll(reached, step, axis)
+    if inner.sum() > _THIN * reached.sum():
+        return made.distances
+    at = (np.arange(len(reached)) - (len(reached) - 1) / 2.0) * made.spacing
+    inside = at[:, None, None] ** 2 + at[:, None] ** 2 + at**2 < reach**2
+    return np.where(inside, np.maximum(made.distances - _THICK * made.spacing, 0.0), made.distances)
 
 
-def smooth(corners: Numbers, faces: Indices) -> Numbers:
+def _evened(corners: Numbers, faces: Indices) -> Numbers:
     """Return corners (n, 3) of quads (m, 4) evened out, and after them the middles of the quads."""
     count = len(corners)
     one = faces.ravel()

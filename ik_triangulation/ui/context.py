@@ -63,10 +63,10 @@ def active_chain(context: Context) -> list[str]:
 
     Raises ChainError if they do not form a chain.
     """
-    return chain_of(active_bone(context))
+    return chain_below(active_bone(context))
 
 
-def chain_of(bone: PoseBone) -> list[str]:
+def chain_below(bone: PoseBone) -> list[str]:
     """Return the names of the bones that the limb which ends in `bone` rotates. Raises what active_chain() does."""
     armature, stored = bone.id_data, bone.ik_triangulation
     if stored.use_selected:

@@ -47,7 +47,7 @@ def script() -> Steps:
     look_at((0.25, 0.0, 1.4), 1.7, radians(-25.0))
     _activate(rig, ARM)
     _to(hand, BESIDE)
-    yield from _computed()
+    yield from _computed(1)
     yield from _shot("arm-reached")
     _to(hand, AWAY)
     yield from _shot("arm-missed")
@@ -82,7 +82,7 @@ def script() -> Steps:
     look_at((0.1, 0.0, 0.6), 1.9, radians(50.0))
     _activate(rig, LEG)
     _to(foot, Vector((0.12, -0.35, 0.45)))
-    yield from _computed()
+    yield from _computed(2)
     yield from _shot("leg-reached")
     _activate(rig, "shin.L")
     yield from _shot("leg-shin")
@@ -92,15 +92,14 @@ def script() -> Steps:
         clear()
         _tail(free)
         look_at((0.0, 0.0, 0.9), 4.0, radians(20.0))
-        yield from _computed()
+        yield from _computed(2 if free else 3)
         yield from _shot("tail-free" if free else "tail-hinges")
 
 
-def _computed() -> Steps:
-    """Wait until the shell of a new limb is there, which is computed when nothing else is to be done."""
-    yield 1.0
+def _computed(count: int) -> Steps:
+    """Wait until so many shells are there, which are computed when nothing else is to be done."""
     (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.shells"))
-    yield from wait.until(lambda: not shells._wanted, "shell")
+    yield from wait.until(lambda: len(shells._shells) == count, "shell")
 
 
 def _shot(name: str) -> Steps:

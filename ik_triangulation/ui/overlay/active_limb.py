@@ -17,7 +17,7 @@ from ...rig.checks import check_armature, check_readable
 from ...rig.frames.sampling import sample
 from ...rig.goal import GoalReader
 from ...rig.limb import Limb, saved_settings
-from ..context import chain_of
+from ..context import chain_below
 
 # Without the soft goals that are not drawn: reading them takes time.
 _ONLY_REACHING = {"pole_target": None, "effort_weight": 0.0, "rest_weight": 0.0, "obstacles": None}
@@ -26,7 +26,7 @@ _FINGERS = 64  # bones after the tip, at most
 
 
 class Aim(NamedTuple):
-    """What a limb reaches for: the target, its point nearest to the tip (armature space), and the rotation asked for.
+    """Goal of a limb and what is missing from it: the target, its point nearest to the tip (armature space), and the rotation asked for.
 
     `distance` [Blender units, world space] and `angle` [rad], None without a rotation, are what is missing. A limb on
     its way, with an influence below 1, is neither `reached` nor `missed`.
@@ -71,7 +71,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     """
     depsgraph = context.view_layer.depsgraph
     check_armature(armature, context.view_layer)
-    stored, solved = bone.ik_triangulation, chain_of(bone)
+    stored, solved = bone.ik_triangulation, chain_below(bone)
     line = bones_in_line(armature, solved) if stored.use_selected else solved
     shown = armature.evaluated_get(depsgraph)
     bones = Bones(armature, line, solved)

@@ -70,7 +70,8 @@ def add_turn(sketch: Sketch, aim: Aim, pose: Pose, eye: Vector) -> None:
 
 def _dashed(role: Role, start: Vector, end: Vector, dash: float) -> Iterator[LineStroke]:
     """Yield the dashes of a line, which begins and ends with one."""
-    count = min(_DASHES, max(1, round((end - start).length / dash / 2.0)))
+    wanted = (end - start).length / dash / 2.0
+    count = max(1, round(wanted)) if wanted < _DASHES else _DASHES
     for number in range(count):
         a, b = (2 * number / (2 * count - 1), (2 * number + 1) / (2 * count - 1))
         yield LineStroke(role, start.lerp(end, a), start.lerp(end, b))

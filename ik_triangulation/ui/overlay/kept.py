@@ -77,7 +77,7 @@ def _limbs(context: Context, colours: Palette, show_joints: bool) -> Iterator[Ke
             if show_joints and seen.active is not None:
                 add_joint(sketch, seen.pose, seen.active, seen.lengths[seen.active])
             marks, names = _marks(seen, show_joints), (armature.name, armature.session_uid)
-            drawn = coloured_parts(sketch, colours), coloured(marks, colours.outlines), colours
+            drawn = coloured_parts(sketch, colours), in_colours(marks, colours.outlines), colours
             distance = [distance_row(seen.aim, context.scene)] if seen.aim else []
             yield KeptLimb(names, seen, *drawn, anchors_of(seen), distance, joint_rows(seen))
 
@@ -97,10 +97,10 @@ def coloured_parts(sketch: Sketch, colours: Palette) -> tuple[Coloured, Coloured
     """Return surfaces, thin and wide lines of a sketch."""
     outlines, fans = sketch.strokes()
     thin, wide = outlines.among(~IS_BOLD), outlines.among(IS_BOLD)
-    return coloured(fans, colours.surfaces), coloured(thin, colours.outlines), coloured(wide, colours.outlines)
+    return in_colours(fans, colours.surfaces), in_colours(thin, colours.outlines), in_colours(wide, colours.outlines)
 
 
-def coloured(strokes: Strokes, colours: Array) -> Coloured:
+def in_colours(strokes: Strokes, colours: Array) -> Coloured:
     """Return the vertices of strokes with their colours, of which `colours` has a row (4) for each role."""
     colour = colours[strokes.roles]
     colour[:, 3] *= strokes.alphas

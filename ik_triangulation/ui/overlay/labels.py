@@ -28,7 +28,7 @@ _LONG = 48.0  # a line from tip to target that is longer has its text beside it 
 _BEHIND = 1e-9  # depth up to which a place is behind the viewer
 _FEW = 0.5  # [degrees] an angle this near to a limit is at it
 
-Box = tuple[float, float, float, float]  # left, bottom, right, top [pixels]
+Rectangle = tuple[float, float, float, float]  # left, bottom, right, top [pixels]
 
 
 class Row(NamedTuple):
@@ -122,12 +122,12 @@ class Screen:
         self.limb, self.aim, self.joint = places[first:second], places[second:third], places[third:]
 
 
-def place_distance(screen: Screen, size: tuple[float, float]) -> Box:
+def place_distance(screen: Screen, size: tuple[float, float]) -> Rectangle:
     """Return where a text of this size is beside the line from tip to target, or beside the hand."""
     tip, nearest = screen.aim
     gap, line = _GAP * screen.scale, nearest - tip
     length = float(np.hypot(*line))
-    options: list[Box] = []
+    options: list[Rectangle] = []
     if length > _LONG * screen.scale:
         middle, across = (tip + nearest) / 2.0, np.array((line[1], -line[0])) / length
         across = across if across[0] >= 0.0 else -across
@@ -143,7 +143,7 @@ def place_distance(screen: Screen, size: tuple[float, float]) -> Box:
     return _first([*options, *_beside(around, size, gap)], [screen.hand], screen)
 
 
-def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Box]) -> Box:
+def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Rectangle]) -> Rectangle:
     """Return where a text of this size is beside the joint shown in full, off limb, hand and other boxes."""
     (x, y), end = screen.joint.tolist()
     radius = hypot(end[0] - x, end[1] - y) * _DIAL
@@ -151,14 +151,14 @@ def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Box]) 
     return _first(_beside(dial, size, _GAP * screen.scale), [screen.hand, *keep], screen)
 
 
-def _around(places: Array) -> Box:
+def _around(places: Array) -> Rectangle:
     """Return the box around places, somewhat larger."""
     low, high = places.min(0), places.max(0)
     more = _FLESH * max(high - low)
     return float(low[0] - more), float(low[1] - more), float(high[0] + more), float(high[1] + more)
 
 
-def _beside(box: Box, size: tuple[float, float], gap: float) -> Iterator[Box]:
+def _beside(box: Rectangle, size: tuple[float, float], gap: float) -> Iterator[Rectangle]:
     """Yield boxes of this size around another: to its right and left, above and below, and at its corners."""
     left, bottom, right, top = box
     x, y = (left + right) / 2.0, (bottom + top) / 2.0
@@ -167,13 +167,13 @@ def _beside(box: Box, size: tuple[float, float], gap: float) -> Iterator[Box]:
         yield _box(x + a * wide, y + b * high, size)
 
 
-def _box(x: float, y: float, size: tuple[float, float]) -> Box:
+def _box(x: float, y: float, size: tuple[float, float]) -> Rectangle:
     """Return the box of this size around a place."""
     wide, high = size[0] / 2.0, size[1] / 2.0
     return float(x) - wide, float(y) - high, float(x) + wide, float(y) + high
 
 
-def _first(options: Iterable[Box], keep: Sequence[Box], screen: Screen) -> Box:
+def _first(options: Iterable[Rectangle], keep: Sequence[Rectangle], screen: Screen) -> Rectangle:
     """Return the first box that is on the screen, off all boxes to keep clear of and off the limb.
 
     If there is none, the first that is off these boxes, else the first of all, moved onto the screen.
@@ -197,5 +197,5 @@ def _first(options: Iterable[Box], keep: Sequence[Box], screen: Screen) -> Box:
     return x, y, x + right - left, y + top - bottom
 
 
-def _overlap(one: Box, other: Box) -> bool:
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

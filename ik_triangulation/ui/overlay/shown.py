@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bpy.types import Context, Object, PoseBone
 
 from ...errors import IKError
-from ..context import active_armature, active_bone, chain_of
+from ..context import active_armature, active_bone, chain_below
 
 _MOST = 4  # limbs at once
 
@@ -59,5 +59,5 @@ def _is_set_up(tip: PoseBone) -> bool:
 
 def _bones(tip: PoseBone) -> list[str]:
     with suppress(IKError):
-        return chain_of(tip)
+        return chain_below(tip)
     return []

@@ -13,7 +13,7 @@ from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from .kept import limbs_in_view
-from .labels import Box, Row, Screen, place_distance, place_joint
+from .labels import Rectangle, Row, Screen, place_distance, place_joint
 from .palette import Palette, plain_text
 
 _FONT = 0
@@ -30,11 +30,11 @@ _SIGNS = {
 _SIGN = 0.75  # side of that square [font size]
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Rows of text, the box that they fill, and the palette of their signs."""
 
     rows: list[Row]
-    box: Box
+    box: Rectangle
     colours: Palette
 
 
@@ -59,7 +59,7 @@ def draw_texts() -> None:
         gpu.state.blend_set("NONE")
 
 
-def texts(context: Context) -> Iterator[Block]:
+def texts(context: Context) -> Iterator[TextBlock]:
     """Yield the texts that are shown in the viewport with their places; draw() has read their limbs just before."""
     settings = context.scene.ik_triangulation_overlay
     if not settings.show:
@@ -73,9 +73,9 @@ def texts(context: Context) -> Iterator[Block]:
             continue
         if settings.show_error and kept.distance:
             taken.append(place_distance(screen, _size_of(kept.distance, size)))
-            yield Block(kept.distance, taken[0], kept.colours)
+            yield TextBlock(kept.distance, taken[0], kept.colours)
         if settings.show_joints and kept.angles:
-            yield Block(kept.angles, place_joint(screen, _size_of(kept.angles, size), taken), kept.colours)
+            yield TextBlock(kept.angles, place_joint(screen, _size_of(kept.angles, size), taken), kept.colours)
 
 
 def _font_size(context: Context) -> float:
@@ -96,7 +96,7 @@ def _sign_width(rows: list[Row], size: float) -> float:
     return max(widths) + _SPACE * size if any(row.sign for row in rows) else 0.0
 
 
-def _draw_block(block: Block, size: float, text: tuple, outline: tuple) -> None:
+def _draw_block(block: TextBlock, size: float, text: tuple, outline: tuple) -> None:
     left, _, _, top = block.box
     start = left + _sign_width(block.rows, size)
     for number, row in enumerate(block.rows):

@@ -141,7 +141,7 @@ def near(image, colour, within=0.15):
 @with_gpu
 @pytest.mark.parametrize(
     ("part", "role"),
-    [("show_reach", None), ("show_target", Role.TARGET), ("show_error", Role.MISSED), ("show_joints", Role.LIMIT)],
+    [("show_reach", None), ("show_target", Role.TARGET), ("show_error", Role.MISSED), ("show_joints", Role.X)],
 )
 def test_pixels_have_the_colour_of_what_is_shown(part, role):
     standard()
