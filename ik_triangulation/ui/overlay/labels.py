@@ -71,7 +71,8 @@ def joint_rows(seen: DisplayedLimb) -> list[Row]:
             at_limit = high - now < _FEW or (now - low < _FEW and not is_swing)
             ends = f"up to {_rounded(high)}°" if is_swing else f"{_rounded(low)}° to {_rounded(high)}°"
             text += " at its limit" if at_limit else f"  ({ends})"
-        rows.append(Row(axis_role(name, axis), name.capitalize(), text))
+        role = Role.LIMIT if name == "swing" else axis_role(name, axis)  # as the cone is drawn
+        rows.append(Row(role, name.capitalize(), text))
     return rows
 
 

@@ -42,7 +42,7 @@ def test_a_limb_without_a_target_is_shown_once_a_joint_is_set_up():
 def test_an_active_target_shows_the_limbs_that_follow_it():
     rig, target = standard()
     other = chain_rig(2, "Other")
-    configure(other, "Bone 1", target=target)
+    configure(other, "Bone 1", target=target, chain_count=0)
     configure(rig, "Bone 1", target=empty("Another"))
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.objects.active = target
