@@ -26,10 +26,10 @@ _FINGERS = 64  # bones after the tip, at most
 
 
 class Aim(NamedTuple):
-    """Goal of a limb and what is missing from it: the target, its point nearest to the tip (armature space), and the rotation asked for.
+    """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
 
-    `distance` [Blender units, world space] and `angle` [rad], None without a rotation, are what is missing. A limb on
-    its way, with an influence below 1, is neither `reached` nor `missed`.
+    `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
+    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed.
     """
 
     target: Target

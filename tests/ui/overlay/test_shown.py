@@ -52,6 +52,16 @@ def test_an_active_target_shows_the_limbs_that_follow_it():
     assert 0 < drawn() < shown
 
 
+def test_an_active_bone_that_is_a_target_shows_the_limb_that_follows_it():
+    rig, _ = standard()
+    other = chain_rig(2, "Other")
+    rig.pose.bones["Bone 3"].ik_triangulation.target = other
+    rig.pose.bones["Bone 3"].ik_triangulation.subtarget = "Bone 1"
+    assert names() == [("Rig", "Bone 3", "")]
+    other.data.bones.active = other.data.bones["Bone 0"]
+    assert names() == []
+
+
 def test_nothing_active_shows_nothing():
     standard()
     bpy.context.view_layer.objects.active = None
