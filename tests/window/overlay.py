@@ -7,6 +7,7 @@ from math import radians
 from pathlib import Path
 
 import bpy
+import numpy as np
 from bpy.types import Object
 from mathutils import Euler, Vector
 
@@ -21,6 +22,7 @@ from stage.acts import press_plus
 from stage.body import make_body
 
 DRAWN = 0.4  # seconds until the viewport is
+VISIBLE, COVERED = 24, 0.1  # change of a pixel that is seen, and share of a hand's that may change
 RIG = "Body"
 ARM, LEG = "hand.L", "foot.L"
 BESIDE = Vector((0.45, -0.35, 1.25))  # a place that the left hand reaches
@@ -58,19 +60,33 @@ def script() -> Steps:
     _activate(rig, "upper_arm.L")
     yield from _shot("arm-upper")
     _activate(rig, ARM)
-    for theme in ("Blender_Light", "Blender_Dark"):
+    for theme, scale in (("Blender_Light", 1.0), ("Blender_Light", 2.0), ("Blender_Dark", 2.0)):
         _theme(theme)
-        for scale in (1.0, 2.0):
-            bpy.context.preferences.view.ui_scale = scale
-            yield 1.0
-            _to(hand, AWAY)
-            yield from _shot(f"arm-missed-{theme}-{scale:.0f}x")
-            _to(hand, BESIDE)
-            yield from _shot(f"arm-reached-{theme}-{scale:.0f}x")
-        bpy.context.preferences.view.ui_scale = 1.0
-    yield 1.0
+        bpy.context.preferences.view.ui_scale = scale
+        yield 0.5
+        _to(hand, AWAY)
+        yield from _shot(f"arm-missed-{theme}-{scale:.0f}x")
+        _to(hand, BESIDE)
+        yield from _shot(f"arm-reached-{theme}-{scale:.0f}x")
+    bpy.context.preferences.view.ui_scale = 1.0
+    yield 0.5
+
+    # From near: the hand is not covered
     look_at((0.45, -0.3, 1.25), 0.5, radians(35.0))
     yield from _shot("hand-near")
+    _activate(rig, "forearm.L")
+    yield from _shot("hand-near-forearm")
+    with_overlay = screen.pixels(screen.region()).astype(int)
+    overlay = bpy.context.scene.ik_triangulation_overlay
+    overlay.show = False
+    yield DRAWN
+    without = screen.pixels(screen.region()).astype(int)
+    overlay.show = True
+    left, top, right, bottom = _box_of(rig, ARM)
+    changed = np.abs(with_overlay - without).max(axis=2)[top:bottom, left:right] > VISIBLE
+    print(f"The overlay changes {100.0 * changed.mean():.1f} % of the hand's pixels")
+    assert changed.mean() < COVERED, "the overlay covers the hand"
+
     bpy.ops.object.mode_set(mode="OBJECT")
     rig.select_set(False)
     hand.select_set(True)
@@ -100,6 +116,17 @@ def _computed(count: int) -> Steps:
     """Wait until so many shells are there, which are computed when nothing else is to be done."""
     (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.shells"))
     yield from wait.until(lambda: len(shells._shells) == count, "shell")
+
+
+def _box_of(rig: Object, tip: str) -> tuple[int, int, int, int]:
+    """Return where a bone and those after it are in a picture of the viewport: left, top, right, bottom."""
+    view, bones = screen.region(), rig.pose.bones
+    names = [tip, *(bone.name for bone in rig.data.bones[tip].children_recursive)]
+    matrix = screen.viewport().spaces.active.region_3d.perspective_matrix @ rig.matrix_world
+    places = [matrix @ end.to_4d() for name in names for end in (bones[name].head, bones[name].tail)]
+    across = [(place.x / place.w + 1.0) / 2.0 * view.width for place in places]
+    down = [(1.0 - place.y / place.w) / 2.0 * view.height for place in places]
+    return int(min(across)), int(min(down)), int(max(across)), int(max(down))
 
 
 def _shot(name: str) -> Steps:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import NamedTuple
 
 import bpy
@@ -17,7 +17,7 @@ from .redraw import redraw
 _SETTLED = 0.3  # [s] a chain whose limits change has to rest for so long before its shell is computed
 _SLICE, _PAUSE = 0.01, 0.03  # [s] of work, and between two slices of it
 _PLAYING = 0.5  # [s] between two looks whether an animation still plays
-_LONGEST = 15.0  # [s] of work after which a shell is given up
+_LONGEST = 15.0  # [s] of the processor's time after which a shell is given up
 _KEPT = 12  # shells
 
 _shells: dict[tuple, Surface | None] = {}  # the latest last; None where a shell cannot be computed
@@ -35,7 +35,7 @@ class Wanted:
     def work(self) -> bool:
         """Work for a slice of time; return True when there is nothing left to do."""
         self.job = self.job or reach_shell.steps(self.pose)
-        started = perf_counter()
+        started, begun = perf_counter(), thread_time()
         try:
             while perf_counter() - started < _SLICE:
                 next(self.job)
@@ -45,7 +45,7 @@ class Wanted:
         except IKError:
             _keep(self.key, None)
             return True
-        self.seconds += perf_counter() - started
+        self.seconds += thread_time() - begun
         if self.seconds > _LONGEST:
             self.job.close()
             _keep(self.key, None)
