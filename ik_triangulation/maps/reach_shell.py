@@ -19,7 +19,7 @@ from .volume import VolumeMap, map_volume
 _RINGS, _AROUND = 28, 56  # vertices of a sphere from pole to pole, and around it
 _FINE, _COARSE = 20, 14  # points across the reach, of few joints (about a second for an arm) and of many
 _THIN = 0.2  # of the points reached: how many with others all around there are at most in a surface
-_THICK = 0.6  # of the distance between two points: half the thickness that a surface is given
+_THICK = 0.75  # of the distance between two points: half the thickness that a surface is given
 _MANY = 10  # joints from which on a shell is coarse, as it takes several times longer
 _EVEN = 3, (0.6, -0.62)  # rounds of smoothing, and the factors of each (Taubin 1995): _evened, then swell
 

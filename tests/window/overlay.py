@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The overlay over a skinned body: reached and missed, joints one at a time, leg, tail, dark and light, 1x and 2x."""
+"""The overlay over a skinned body: reached and missed, joints one at a time, leg, dark and light, 1x and 2x."""
 
 import sys
-from collections.abc import Sequence
 from math import radians
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from scripts.windowed.inside import screen, wait
 from scripts.windowed.inside.scene import clear
 from scripts.windowed.inside.screen import Steps
 from scripts.windowed.pictures.look import look_at
-from tests.rigs import armature, configure, empty
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))  # the stage imports its neighbours
 from stage.acts import press_plus
@@ -47,35 +45,35 @@ def script() -> Steps:
 
     # The arm: reached, out of reach, turned too far
     look_at((0.25, 0.0, 1.4), 1.7, radians(-25.0))
-    _activate(rig, ARM)
+    activate(rig, ARM)
     _to(hand, BESIDE)
-    yield from _computed(1)
-    yield from _shot("arm-reached")
+    yield from computed(1)
+    yield from shot("arm-reached")
     _to(hand, AWAY)
-    yield from _shot("arm-missed")
+    yield from shot("arm-missed")
     _to(hand, BESIDE, TURNED)
-    yield from _shot("arm-turned")
-    _activate(rig, "forearm.L")
-    yield from _shot("arm-forearm")
-    _activate(rig, "upper_arm.L")
-    yield from _shot("arm-upper")
-    _activate(rig, ARM)
+    yield from shot("arm-turned")
+    activate(rig, "forearm.L")
+    yield from shot("arm-forearm")
+    activate(rig, "upper_arm.L")
+    yield from shot("arm-upper")
+    activate(rig, ARM)
     for theme, scale in (("Blender_Light", 1.0), ("Blender_Light", 2.0), ("Blender_Dark", 2.0)):
         _theme(theme)
         bpy.context.preferences.view.ui_scale = scale
         yield 0.5
         _to(hand, AWAY)
-        yield from _shot(f"arm-missed-{theme}-{scale:.0f}x")
+        yield from shot(f"arm-missed-{theme}-{scale:.0f}x")
         _to(hand, BESIDE)
-        yield from _shot(f"arm-reached-{theme}-{scale:.0f}x")
+        yield from shot(f"arm-reached-{theme}-{scale:.0f}x")
     bpy.context.preferences.view.ui_scale = 1.0
     yield 0.5
 
     # From near: the hand is not covered
     look_at((0.45, -0.3, 1.25), 0.5, radians(35.0))
-    yield from _shot("hand-near")
-    _activate(rig, "forearm.L")
-    yield from _shot("hand-near-forearm")
+    yield from shot("hand-near")
+    activate(rig, "forearm.L")
+    yield from shot("hand-near-forearm")
     with_overlay = screen.pixels(screen.region()).astype(int)
     overlay = bpy.context.scene.ik_triangulation_overlay
     overlay.show = False
@@ -92,27 +90,19 @@ def script() -> Steps:
     hand.select_set(True)
     bpy.context.view_layer.objects.active = hand
     look_at((0.25, 0.0, 1.4), 1.7, radians(-25.0))
-    yield from _shot("target-active")
+    yield from shot("target-active")
 
     # The leg
     look_at((0.1, 0.0, 0.6), 1.9, radians(50.0))
-    _activate(rig, LEG)
+    activate(rig, LEG)
     _to(foot, Vector((0.12, -0.35, 0.45)))
-    yield from _computed(2)
-    yield from _shot("leg-reached")
-    _activate(rig, "shin.L")
-    yield from _shot("leg-shin")
-
-    # A tail of free joints, and of hinges
-    for free in (True, False):
-        clear()
-        _tail(free)
-        look_at((0.0, 0.0, 0.9), 4.0, radians(20.0))
-        yield from _computed(2 if free else 3)
-        yield from _shot("tail-free" if free else "tail-hinges")
+    yield from computed(2)
+    yield from shot("leg-reached")
+    activate(rig, "shin.L")
+    yield from shot("leg-shin")
 
 
-def _computed(count: int) -> Steps:
+def computed(count: int) -> Steps:
     """Wait until so many shells are there, which are computed when nothing else is to be done."""
     (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.shells"))
     yield from wait.until(lambda: len(shells._shells) == count, "shell")
@@ -129,14 +119,14 @@ def _box_of(rig: Object, tip: str) -> tuple[int, int, int, int]:
     return int(min(across)), int(min(down)), int(max(across)), int(max(down))
 
 
-def _shot(name: str) -> Steps:
+def shot(name: str) -> Steps:
     bpy.context.view_layer.update()
     screen.viewport().tag_redraw()
     yield DRAWN
     screen.picture(f"overlay-{name}", of=screen.region())
 
 
-def _activate(rig: Object, bone: str) -> None:
+def activate(rig: Object, bone: str) -> None:
     """Make a bone active and the only selected one, in Pose Mode."""
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
@@ -165,24 +155,3 @@ def _theme(name: str) -> None:
     bpy.ops.script.execute_preset(
         filepath=str(folder / f"{name}.xml"), menu_idname="USERPREF_MT_interface_theme_presets"
     )
-
-
-def _tail(free: bool) -> None:
-    """Eight bones that follow an empty, each free or a hinge with limits."""
-    points: Sequence[Vector] = [Vector((0.35 * i, 0.0, 0.15 * i * (1 - i / 16))) for i in range(9)]
-    rig = armature(
-        "Tail",
-        [
-            {"name": f"Bone {i}", "head": points[i], "tail": points[i + 1], "parent": f"Bone {i - 1}" if i else None}
-            | {"connect": i > 0}
-            for i in range(8)
-        ],
-    )
-    target = empty(location=(0.9, -1.0, 1.4))
-    for bone in rig.pose.bones:
-        joint = bone.ik_triangulation_joint
-        joint.source, joint.kind = "OWN", "FREE" if free else "HINGE"
-        joint.lower, joint.upper = radians(-40.0), radians(40.0)
-    configure(rig, "Bone 7", target=target, chain_count=0)
-    bpy.ops.pose.ik_triangulation_solve()
-    _activate(rig, "Bone 7" if free else "Bone 4")

@@ -15,7 +15,7 @@ from ...maps.reach_shell import Surface, is_free, reach_shell, spheres
 from .redraw import redraw
 
 _SETTLED = 0.3  # [s] a chain whose limits change has to rest for so long before its shell is computed
-_SLICE, _PAUSE = 0.01, 0.03  # [s] of work, and between two slices of it
+_SLICE, _PAUSE = 0.02, 0.01  # [s] of work, and between two slices of it
 _PLAYING = 0.5  # [s] between two looks whether an animation still plays
 _LONGEST = 15.0  # [s] of the processor's time after which a shell is given up
 _KEPT = 12  # shells
