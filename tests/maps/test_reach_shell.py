@@ -9,11 +9,20 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.kinematics import Cone, Free, Hinge, Pose
+from ik_triangulation.maps import reach_shell as module
 from ik_triangulation.maps.reach_shell import is_free, reach_shell, spheres
 
 from ..chains import random_base, random_chain, random_pose, straight
 
 X = Vector((1.0, 0.0, 0.0))
+POINTS = 12  # across the reach: fewer than in the overlay, to be quicker
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _coarse():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FINE", POINTS)
+        yield
 
 
 def sizes(surface):
@@ -75,7 +84,7 @@ def test_a_shell_is_round_where_the_limb_is_straight(shell):
 @pytest.mark.parametrize("seed", range(5))
 def test_poses_end_inside_the_shell_or_on_it(cone, shell, seed):
     random = Random(seed)
-    cell = 2.0 * 1.7 / 20
+    cell = 2.0 * 1.7 / POINTS
     for _ in range(40):
         rotations = [joint.freedom.random(random) for joint in cone.chain.joints]
         tip = np.array(Pose(cone.chain, cone.base, rotations).tip)
@@ -88,14 +97,14 @@ def test_a_shell_does_not_depend_on_where_the_limb_is(cone, shell):
     base = random_base(Random(3)) @ Matrix.Translation((5.0, 1.0, 2.0))
     other = reach_shell(Pose(cone.chain, base, cone.rotations))
     low, high = shell.places.min(0), shell.places.max(0)
-    assert np.allclose(other.places.min(0), low, atol=0.2)
-    assert np.allclose(other.places.max(0), high, atol=0.2)
+    assert np.allclose(other.places.min(0), low, atol=0.3)
+    assert np.allclose(other.places.max(0), high, atol=0.3)
 
 
 def test_what_is_reached_in_a_plane_is_a_closed_disc():
     hinges = [Hinge(X, -1.0, 1.0)] * 3
     found = reach_shell(straight((1.0, 1.0, 1.0), hinges).rest_pose())
     assert is_closed(found)
-    assert np.abs(found.places[:, 0]).max() < 0.4
+    assert np.abs(found.places[:, 0]).max() < 0.6
     assert np.ptp(found.places[:, 1]) > 2.0
     assert np.ptp(found.places[:, 2]) > 3.0
