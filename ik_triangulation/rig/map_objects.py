@@ -84,6 +84,13 @@ def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
     return next((ob for ob in armature.children if ob.get(_KEY) == f"{kind} {tip}"), None)
 
 
+def remove_map(ob: Object) -> None:
+    """Remove a map with all that only it uses: its mesh and the materials of that, or its image."""
+    data = ob.data
+    bpy.data.objects.remove(ob)
+    _discard(data)
+
+
 def legend_of(ob: Object) -> str:
     """Return the text that explains the colours of a map."""
     return str(ob.get(_LEGEND, ""))
@@ -104,12 +111,24 @@ def _object(
     if before != data:
         ob.data = data
         if isinstance(before, Mesh) and not before.users:
-            name, materials = before.name, set(before.materials)
-            bpy.data.meshes.remove(before)
+            name = before.name
+            _discard(before)
             data.name = name
-            bpy.data.batch_remove([each for each in materials if not each.users and each.name.startswith(_MATERIAL)])
     ob[_LEGEND] = legend
     return ob
+
+
+def _discard(data: Image | Mesh) -> None:
+    """Remove what a map showed, with the materials of it, unless something else uses them or it is a user's file."""
+    if data.users:
+        return
+    if isinstance(data, Image):
+        if not data.filepath:
+            bpy.data.images.remove(data)
+        return
+    materials = set(data.materials)
+    bpy.data.meshes.remove(data)
+    bpy.data.batch_remove([each for each in materials if not each.users and each.name.startswith(_MATERIAL)])
 
 
 def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:

@@ -152,8 +152,12 @@ def active_chain(context: Context) -> list[str]:
 
     Raises ChainError if they do not form a chain.
     """
-    armature, bone = active_armature(context), active_bone(context)
-    stored = bone.ik_triangulation
+    return chain_below(active_bone(context))
+
+
+def chain_below(bone: PoseBone) -> list[str]:
+    """Return the names of the bones that the limb which ends in `bone` rotates. Raises what active_chain() does."""
+    armature, stored = bone.id_data, bone.ik_triangulation
     if stored.use_selected:
         chosen = selected_bones(armature)
         check_lowest(bone, chosen)

@@ -15,6 +15,7 @@ from .operators.limbs import POSE_OT_ik_triangulation_limb_add
 from .operators.live import POSE_OT_ik_triangulation_live
 from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.solve import POSE_OT_ik_triangulation_solve
+from .operators.target_drag import POSE_OT_ik_triangulation_target_move
 
 
 class VIEW3D_MT_ik_triangulation(Menu):
@@ -28,8 +29,8 @@ class VIEW3D_MT_ik_triangulation(Menu):
         armature, bone = active_armature(context), active_bone(context)
         on = bone is not None and live.is_live(armature, bone.name)
         layout.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="CHECKBOX_HLT" if on else "CHECKBOX_DEHLT")
-        if hasattr(bpy.types, "POSE_OT_ik_triangulation_target_move"):
-            layout.operator("pose.ik_triangulation_target_move", icon="EMPTY_ARROWS")
+        layout.operator_context = "INVOKE_REGION_WIN"
+        layout.operator(POSE_OT_ik_triangulation_target_move.bl_idname, icon="EMPTY_ARROWS")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)

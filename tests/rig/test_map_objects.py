@@ -9,7 +9,7 @@ from mathutils import Color
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.rig.map_objects import PICTURE, VOLUME, shown_map
+from ik_triangulation.rig.map_objects import PICTURE, VOLUME, remove_map, shown_map
 
 from ..mapped import BONES, FAST, rig_in_space
 
@@ -101,3 +101,28 @@ def test_a_map_follows_its_armature_into_its_collection_and_leaves_the_selection
     assert bpy.context.view_layer.objects.active == rig
     assert not shown.select_get()
     assert bpy.context.mode == "POSE"
+
+
+def test_a_map_is_removed_with_all_that_only_it_uses():
+    rig = rig_in_space()
+    materials = len(bpy.data.materials)
+    with nothing_more():
+        for shown in (
+            mapping.map_in_scene(rig, BONES, **FAST, size=8).shown,
+            mapping.volume_in_scene(rig, BONES, "CCD", resolution=5, iterations=10).shown,
+        ):
+            remove_map(shown)
+    assert len(bpy.data.materials) == materials
+    assert shown_map(rig, BONES[-1], PICTURE) is shown_map(rig, BONES[-1], VOLUME) is None
+
+
+def test_what_else_uses_a_map_keeps_its_image():
+    rig = rig_in_space()
+    shown = mapping.map_in_scene(rig, BONES, **FAST, size=8).shown
+    image = shown.data
+    other = bpy.data.objects.new("Other", None)
+    other.empty_display_type, other.data = "IMAGE", image
+    remove_map(shown)
+    assert other.data == image
+    remove_map(other)
+    assert not bpy.data.images

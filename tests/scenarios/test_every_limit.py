@@ -20,7 +20,7 @@ from ik_triangulation.presets import Preset, PresetJoint, read_preset, write_pre
 from ik_triangulation.rig.freedom import freedom_of, limits_of, store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import JointSettings, settings_of
-from ik_triangulation.ui.overlay.figure import add_joints
+from ik_triangulation.ui.overlay.figure import add_joint
 from ik_triangulation.ui.overlay.shapes import Role, Sketch
 from ik_triangulation.ui.panels.joint_text import kind_text, range_text
 
@@ -159,7 +159,7 @@ def test_the_limits_of_a_kind_are_drawn_by_the_overlay(kind):
     for freedom in freedoms:
         pose, sketch = straight((1.0,), [freedom]).rest_pose(), Sketch()
         pose.project()
-        add_joints(sketch, pose, pose.lengths)
+        add_joint(sketch, pose, 0, 1.0)
         limited = any(coordinate.upper < inf for coordinate in freedom.coordinates(pose.rotations[0]))
         drawn = {stroke.role for stroke in (*sketch.arcs, *sketch.lines)} - {Role.NOW, Role.MISSED}
         assert drawn or not limited, (

@@ -35,10 +35,10 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
-        self.report({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
+        self.tell({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE":
-                self.report({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
+                self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
         return {"FINISHED"}
 
 

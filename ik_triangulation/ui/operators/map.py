@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Show Reach, Map and Map Volume: the space that a limb reaches, and the cost of reaching each point around it."""
+"""Show Reach, Map, Map Volume and their removal: what a limb reaches, and the cost of reaching each point around it."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import bpy
+from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...cooperative import Job
 from ...maps.in_scene import Mapped, map_in_scene, volume_in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
+from ...rig.map_objects import PICTURE, VOLUME, remove_map, shown_map
 from ...settings import given
 from ..context import active_armature, active_bone, active_chain
+from .base import IKOperator
 from .job import JobOperator
 
+_KINDS = {"ALL": (VOLUME, PICTURE), "REACH": (VOLUME,), "MAP": (PICTURE,)}  # of maps, by what is to be removed
 _RESOLUTION = 20  # of Show Reach: points across the reach; about a second for an arm
 
 
@@ -90,6 +94,47 @@ class POSE_OT_ik_triangulation_map_volume(_VolumeOperator):
         return volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
 
 
+class POSE_OT_ik_triangulation_map_remove(IKOperator):
+    bl_idname = "pose.ik_triangulation_map_remove"
+    bl_label = "Remove Map"
+    bl_description = "Remove the shell or the map of the limb from the scene"
+
+    kind: EnumProperty(
+        name="Remove",
+        items=[
+            ("ALL", "All", "Everything that is shown of the limb", 0),
+            ("REACH", "Shell", "The shell of Show Reach or Map Volume", 1),
+            ("MAP", "Map", "The image of Map", 2),
+        ],
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        problem = super().poll_problem(context)
+        if problem:
+            return problem
+        bone = active_bone(context)
+        shown = any(shown_map(bone.id_data, bone.name, kind) for kind in _KINDS["ALL"])
+        return None if shown else f"There is no map of '{bone.name}'"
+
+    def act(self, context: Context) -> set[str]:
+        bone = active_bone(context)
+        maps = [ob for kind in _KINDS[self.kind] if (ob := shown_map(bone.id_data, bone.name, kind))]
+        if not maps:
+            self.report({"WARNING"}, f"There is no such map of '{bone.name}'")
+            return {"CANCELLED"}
+        names = ", ".join(f"'{ob.name}'" for ob in maps)
+        for ob in maps:
+            remove_map(ob)
+        self.report({"INFO"}, f"Removed {names}")
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_show_reach, POSE_OT_ik_triangulation_map, POSE_OT_ik_triangulation_map_volume)
+    (
+        POSE_OT_ik_triangulation_show_reach,
+        POSE_OT_ik_triangulation_map,
+        POSE_OT_ik_triangulation_map_volume,
+        POSE_OT_ik_triangulation_map_remove,
+    )
 )

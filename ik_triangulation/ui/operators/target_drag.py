@@ -60,10 +60,10 @@ class TargetOperator(IKOperator):
     def invoke(self, context: Context, event: Event) -> set[str]:
         region, view = _viewport(context)
         if region is None or view is None:
-            self.report({"ERROR"}, "IK Triangulation: The target can only be dragged in a 3D Viewport.")
+            self.tell({"ERROR"}, "IK Triangulation: The target can only be dragged in a 3D Viewport.")
             return {"CANCELLED"}
         if context.screen.is_animation_playing:
-            self.report({"ERROR"}, "IK Triangulation: Stop playback before you drag the target.")
+            self.tell({"ERROR"}, "IK Triangulation: Stop playback before you drag the target.")
             return {"CANCELLED"}
         try:
             self._drag = self._begin(context)
@@ -121,7 +121,7 @@ class TargetOperator(IKOperator):
     def _finish(self) -> set[str]:
         problem = self._drag.finish()
         if problem:
-            self.report({"WARNING"}, f"IK Triangulation: {problem}")
+            self.tell({"WARNING"}, f"IK Triangulation: {problem}")
         return {"FINISHED"}
 
     def _end(self, context: Context) -> set[str]:

@@ -1,75 +1,115 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The active limb as the overlay shows it: read from the dependency graph whenever that has changed."""
+"""A limb as the overlay shows it: read from the dependency graph whenever that has changed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Bone, Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from ...goals import Target
+from ...goals import Direction, Orientation, Target
+from ...goals.orientation import missing_angle
 from ...kinematics import Locked, Pose
 from ...rig.armature import Bones, base_of, bones_in_line, channels_of
 from ...rig.checks import check_armature, check_readable
 from ...rig.frames.sampling import sample
 from ...rig.goal import GoalReader
 from ...rig.limb import Limb, saved_settings
-from ..context import active_armature, active_bone, active_chain
+from ..context import chain_below
 
-# Without soft goals: they are not drawn, and reading them takes time.
-_ONLY_REACHING = {
-    "orientation": "NONE",
-    "pole_target": None,
-    "effort_weight": 0.0,
-    "rest_weight": 0.0,
-    "obstacles": None,
-}
+# Without the soft goals that are not drawn: reading them takes time.
+_ONLY_REACHING = {"pole_target": None, "effort_weight": 0.0, "rest_weight": 0.0, "obstacles": None}
+_BEYOND = 0.6  # of the last bone's length: how far a hand without fingers goes on after it
+_FINGERS = 64  # bones after the tip, at most
+
+
+class Aim(NamedTuple):
+    """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
+
+    `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
+    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed.
+    """
+
+    target: Target
+    nearest: Vector
+    turn: Orientation | Direction | None
+    distance: float
+    angle: float | None
+    close: bool  # the distance is within the tolerance
+    turned: bool  # so is the angle
+    due: bool
+
+    @property
+    def reached(self) -> bool:
+        """True within both tolerances."""
+        return self.close and self.turned
+
+    @property
+    def missed(self) -> bool:
+        """True for a limb that is not reached although it should be."""
+        return self.due and not self.reached
 
 
 class DisplayedLimb(NamedTuple):
-    """The limb at the current frame, armature space; `target` is None for a limb without one."""
+    """The limb at the current frame, armature space; `aim` is None for a limb without a target."""
 
     world: Matrix  # of the armature, 4x4
     pose: Pose
     lengths: list[float]  # of the joints' bones
     locked: list[tuple[Vector, float]]  # head and length of the limb's locked bones
-    target: Target | None
-    reached: bool
+    active: int | None  # number of the joint to show in full
+    hand: list[Vector]  # places that texts keep clear of: the ends of the last bone and of those after it
+    aim: Aim | None
 
 
-def shown_limb(context: Context) -> tuple[Object, PoseBone] | None:
-    """Return the armature and the tip bone of the active limb; None if no bone is active or the armature is hidden."""
-    armature, bone = active_armature(context), active_bone(context)
-    if bone is None or not armature.visible_get(viewport=context.space_data):
-        return None
-    return armature, bone
-
-
-def displayed_limb(context: Context, armature: Object, bone: PoseBone) -> DisplayedLimb:
-    """Return the active limb, which ends in `bone`.
+def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: str = "") -> DisplayedLimb:
+    """Return the limb that ends in `bone`; the joint of the bone named `active` is the one to show in full.
 
     Raises IKError for a limb that cannot be read, or whose bones do not form a chain.
     """
     depsgraph = context.view_layer.depsgraph
     check_armature(armature, context.view_layer)
-    stored, solved = bone.ik_triangulation, active_chain(context)
+    stored, solved = bone.ik_triangulation, chain_below(bone)
     line = bones_in_line(armature, solved) if stored.use_selected else solved
     shown = armature.evaluated_get(depsgraph)
     bones = Bones(armature, line, solved)
     held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
     if stored.target is None:
+        world, aim = shown.matrix_world.copy(), None
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
-        return DisplayedLimb(shown.matrix_world.copy(), pose, _lengths(shown, pose), locked, None, False)
-    limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
-    check_readable(limb, context.scene, context.view_layer)
-    now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
-    world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
-    target = GoalReader().at(now, pose).target
-    error = (world @ pose.tip - world @ target.closest(pose.tip)).length
-    return DisplayedLimb(world, pose, _lengths(shown, pose), locked, target, error <= now.limb.tolerance)
+    else:
+        limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
+        check_readable(limb, context.scene, context.view_layer)
+        now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
+        world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
+        goal = GoalReader().at(now, pose)
+        nearest = goal.target.closest(pose.tip)
+        distance, angle = (world @ pose.tip - world @ nearest).length, missing_angle(goal.soft, pose.tip_rotation)
+        turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction)), None)
+        close = distance <= now.limb.tolerance
+        turned = angle is None or angle <= now.limb.angle_tolerance
+        aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, now.limb.influence >= 1.0)
+    names = [joint.name for joint in pose.chain.joints]
+    number = names.index(active) if active in names else None
+    lengths = [shown.pose.bones[name].length for name in names]
+    return DisplayedLimb(world, pose, lengths, locked, number, _hand(shown, bone.bone), aim)
 
 
-def _lengths(shown: Object, pose: Pose) -> list[float]:
-    return [shown.pose.bones[joint.name].length for joint in pose.chain.joints]
+def _hand(shown: Object, tip: Bone) -> list[Vector]:
+    """Return the ends of a limb's last bone and of the bones after it, as evaluated."""
+    names, last = [tip.name, *(bone.name for bone in _after(tip, _FINGERS))], shown.pose.bones[tip.name]
+    ends = [end.copy() for name in names for end in (shown.pose.bones[name].head, shown.pose.bones[name].tail)]
+    return [*ends, last.tail + (last.tail - last.head) * _BEYOND]
+
+
+def _after(bone: Bone, most: int) -> Sequence[Bone]:
+    """Return the bones after this one, at most so many."""
+    found = list(bone.children)
+    for each in found:
+        if len(found) >= most:
+            break
+        found += each.children
+    return found[:most]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draw handler of the viewport: the active limb and the ghosts, in a few batches at every redraw."""
+"""Draw handler of the viewport: limbs with what they reach, and ghosts, in a few batches at every redraw."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import bpy
@@ -14,19 +13,22 @@ from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 
-from ...errors import IKError
-from .active_limb import DisplayedLimb, displayed_limb, shown_limb
-from .figure import add_aim, add_joints, add_lock, add_locks, add_reach_outlines, add_target
+from ...kinematics.arrays import Array
+from .active_limb import DisplayedLimb
+from .aim_figure import add_distance, add_turn
+from .figure import add_lock, add_locks, add_target, is_point
 from .ghost import ghosts
-from .palette import GHOST, IS_BOLD, Palette, ghostly, palette
-from .shapes import Array, Sketch, Strokes
-from .updates import updates
+from .kept import Coloured, coloured_parts, forget_limbs, kept_limbs
+from .palette import GHOST, Palette, ghostly
+from .shading import Seen
+from .shapes import Role, Sketch
+from .shells import shells_of
 
 _THIN, _WIDE = 1.0, 2.0  # width of lines [pixels at 1x interface scale]
+_DOT = 5.0  # diameter of the mark of a joint [same]
+_QUIET = 0.4  # opacity of a shell around a limb that reaches its target, or that is not known yet
 
 NOTHING = np.empty((0, 3), np.float32), np.empty((0, 4), np.float32)
-
-Coloured = tuple[Array, Array]  # vertices (n, 3) and their colours (n, 4), single precision
 
 
 class Layer(NamedTuple):
@@ -36,17 +38,15 @@ class Layer(NamedTuple):
     surfaces: Coloured
     thin: Coloured
     wide: Coloured
+    dots: Coloured
 
 
-class KeptLimb(NamedTuple):
-    """The active limb, its joints' surfaces, thin and wide lines, and their palette."""
+class ShellLayer(NamedTuple):
+    """Translucent meshes, behind whatever is before them, with their outlines; `world` as that of a Layer."""
 
-    seen: DisplayedLimb
-    joints: tuple[Coloured, Coloured, Coloured]
-    colours: Palette
-
-
-_kept: dict[str, Any] = {}  # the latest limb, and the key by which it is recognised
+    world: Matrix
+    meshes: list[tuple[Coloured, Array]]
+    outline: Coloured
 
 
 def draw() -> None:
@@ -56,57 +56,72 @@ def draw() -> None:
         return
     width = context.preferences.system.pixel_size
     gpu.state.blend_set("ALPHA")
+    gpu.state.depth_test_set("LESS_EQUAL")
+    gpu.state.depth_mask_set(False)  # a translucent triangle hides nothing behind it
     try:
+        for shell in shells(context):
+            with gpu.matrix.push_pop():
+                gpu.matrix.multiply_matrix(shell.world)
+                for mesh, triangles in shell.meshes:
+                    _paint("TRIS", "SMOOTH_COLOR", mesh, triangles)
+                _paint("LINES", "POLYLINE_SMOOTH_COLOR", shell.outline, width=_THIN * width)
+        gpu.state.depth_test_set("NONE")
+        gpu.state.point_size_set(_DOT * width)
         for layer in layers(context):
             with gpu.matrix.push_pop():
                 gpu.matrix.multiply_matrix(layer.world)
                 _paint("TRIS", "SMOOTH_COLOR", layer.surfaces)
-                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.thin, _THIN * width)
-                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.wide, _WIDE * width)
+                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.thin, width=_THIN * width)
+                _paint("LINES", "POLYLINE_SMOOTH_COLOR", layer.wide, width=_WIDE * width)
+                _paint("POINTS", "POINT_FLAT_COLOR", layer.dots)
     finally:
+        gpu.state.point_size_set(1.0)
+        gpu.state.depth_test_set("NONE")
         gpu.state.blend_set("NONE")
 
 
+def shells(context: Context) -> Iterator[ShellLayer]:
+    """Yield what the shown limbs reach, as seen in the viewport."""
+    if context.scene.ik_triangulation_overlay.show_reach:
+        for kept in kept_limbs(context):
+            yield shell_layer(kept.seen, eye_of(context.region_data), kept.colours)
+
+
+def shell_layer(limb: DisplayedLimb, eye: Vector, colours: Palette) -> ShellLayer:
+    """Return the shells around a limb as seen from the `eye` (homogeneous, world space)."""
+    pose = limb.pose
+    found = shells_of(pose)
+    world = limb.world @ Matrix.Translation(pose.head(0)) @ pose.base.to_3x3().to_4x4()
+    here = world.inverted_safe() @ eye
+    loud = 1.0 if found.limited and limb.aim is not None and limb.aim.missed else _QUIET
+    meshes, lines = [], []
+    for surface in found.surfaces:
+        seen = Seen(surface, here)
+        alphas = seen.alphas() * loud
+        meshes.append(((surface.places, _tinted(colours.surfaces[Role.REACH], alphas)), surface.triangles))
+        lines.append(seen.outline())
+    outline = np.concatenate(lines)
+    tint = colours.outlines[Role.REACH] * np.float32((1.0, 1.0, 1.0, loud))
+    return ShellLayer(world, meshes, (outline, np.broadcast_to(tint, (len(outline), 4)).copy()))
+
+
 def layers(context: Context) -> Iterator[Layer]:
-    """Yield the active limb, if it can be read, and the ghosts."""
+    """Yield the shown limbs that can be read, and the ghosts."""
     settings = context.scene.ik_triangulation_overlay
-    theme = context.preferences.themes[0]
-    if settings.show:
-        kept = kept_limb(context, palette(theme), settings.show_joints)
-        if kept is not None:
-            seen, joints, colours = kept
-            sketch = facing_sketch(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
-            yield Layer(seen.world, *map(_joined, joints, _coloured_parts(sketch, colours)))
+    for kept in kept_limbs(context):
+        seen = kept.seen
+        sketch = facing_sketch(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
+        surfaces, thin, wide = map(_joined, kept.joints, coloured_parts(sketch, kept.colours))
+        yield Layer(seen.world, surfaces, thin, wide, kept.dots)
     if settings.show_ghosts:
+        theme = context.preferences.themes[0]
         for ghost in ghosts(context):
             colour = np.array((*(ghost.colour or ghostly(theme)), 1.0), dtype=np.float32)
             edges, faces = (
                 (places, np.tile(colour * (1.0, 1.0, 1.0, alpha), (len(places), 1)).astype(np.float32))
                 for places, alpha in zip((ghost.edges, ghost.faces), GHOST, strict=True)
             )
-            yield Layer(Matrix.Identity(4), faces, edges, NOTHING)
-
-
-def kept_limb(context: Context, colours: Palette, show_joints: bool) -> KeptLimb | None:
-    """Return the active limb and its joints as drawn, made anew only after Blender has evaluated something.
-
-    None if there is none, or if it cannot be read.
-    """
-    shown = shown_limb(context)
-    if shown is None:
-        return None
-    armature, bone = shown
-    scene, painted = context.scene, tuple(part.tobytes() for part in colours)
-    when = updates(), scene.session_uid, context.view_layer.name, scene.frame_current_final
-    key = (*when, armature.session_uid, bone.name, show_joints, painted)
-    if _kept.get("key") != key:
-        _kept["key"], _kept["limb"] = key, None
-        with suppress(IKError):
-            seen, sketch = displayed_limb(context, armature, bone), Sketch()
-            if show_joints:
-                add_joints(sketch, seen.pose, seen.lengths)
-            _kept["limb"] = KeptLimb(seen, _coloured_parts(sketch, colours), colours)
-    return _kept["limb"]
+            yield Layer(Matrix.Identity(4), faces, edges, NOTHING, NOTHING)
 
 
 def facing_sketch(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
@@ -114,19 +129,19 @@ def facing_sketch(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
 
     The `eye` (homogeneous) and the result are in armature space.
     """
-    sketch, pose = Sketch(), seen.pose
-    if settings.show_reach:
-        add_reach_outlines(sketch, pose, eye)
+    sketch, pose, aim = Sketch(), seen.pose, seen.aim
     if settings.show_joints:
         add_locks(sketch, pose, seen.lengths, eye)
         for head, length in seen.locked:
             add_lock(sketch, head, length, eye)
-    if seen.target is not None:
-        tip, reach = pose.tip, sum(pose.lengths)
-        if settings.show_target:
-            add_target(sketch, seen.target, tip, reach, eye)
+    if aim is not None:
+        reach = sum(pose.lengths)
+        if settings.show_target and not (aim.close and settings.show_error and is_point(aim.target)):
+            add_target(sketch, aim.target, pose.tip, reach, eye)
+        if settings.show_target and not aim.reached:
+            add_turn(sketch, aim, pose, eye)
         if settings.show_error:
-            add_aim(sketch, tip, seen.target.closest(tip), seen.reached, reach, eye)
+            add_distance(sketch, aim, pose.tip, reach, eye)
     return sketch
 
 
@@ -136,30 +151,24 @@ def eye_of(view: bpy.types.RegionView3D) -> Vector:
     return view.view_matrix.inverted() @ place
 
 
-def _coloured_parts(sketch: Sketch, colours: Palette) -> tuple[Coloured, Coloured, Coloured]:
-    """Return surfaces, thin and wide lines of a sketch."""
-    outlines, fans = sketch.strokes()
-    thin, wide = outlines.among(~IS_BOLD), outlines.among(IS_BOLD)
-    return _coloured(fans, colours.surfaces), _coloured(thin, colours.outlines), _coloured(wide, colours.outlines)
+def _tinted(colour: Array, alphas: Array) -> Array:
+    """Return a row of the colour (4) for each opacity (n)."""
+    rows = np.empty((len(alphas), 4), np.float32)
+    rows[:, :3], rows[:, 3] = colour[:3], colour[3] * alphas
+    return rows
 
 
 def _joined(one: Coloured, other: Coloured) -> Coloured:
     return np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
 
 
-def _coloured(strokes: Strokes, colours: Array) -> Coloured:
-    colour = colours[strokes.roles]
-    colour[:, 3] *= strokes.alphas
-    return strokes.places, colour
-
-
-def _paint(kind: str, name: str, coloured: Coloured, width: float = 0.0) -> None:
-    """Draw triangles, or lines of this width in pixels."""
-    if not len(coloured[0]):
+def _paint(kind: str, name: str, those: Coloured, triangles: Array | None = None, width: float = 0.0) -> None:
+    """Draw points, triangles, or lines of this width in pixels."""
+    if not len(those[0]):
         return
     shader = gpu.shader.from_builtin(name)
-    content: dict[str, Any] = dict(zip(("pos", "color"), coloured, strict=True))
-    batch = batch_for_shader(shader, kind, content)
+    content: dict[str, Any] = dict(zip(("pos", "color"), those, strict=True))
+    batch = batch_for_shader(shader, kind, content, indices=triangles)
     shader.bind()
     if width:
         shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
@@ -176,4 +185,4 @@ def register() -> None:
 
 def unregister() -> None:
     SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    _kept.clear()
+    forget_limbs()

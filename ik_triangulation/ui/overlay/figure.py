@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drawing of a limb as arcs and lines in armature space: workspace, joint limits, target; needs no window."""
+"""Drawing of joint limits and targets as arcs and lines in armature space; needs no window."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, product
-from math import cos, isinf, pi, sin
+from math import cos, isinf, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -14,25 +14,23 @@ from ... import goals as targets
 from ...goals import Target, Transformed
 from ...kinematics import Cone, Free, Freedom, Hinge, Pose
 from ...kinematics.ranges import finite
-from ...kinematics.workspace import reaches
 from .shapes import ArcStroke, LineStroke, Role, Sketch, Stroke, circle, facing, plane_of, silhouette
 
 # Shares of the length of a bone
-_DIAL = 0.3  # radius of the arcs that show bending
+_DIAL = 0.5  # radius of the arcs that show bending
 _TWIST = 0.4  # of that: radius of the arcs that show twist
 _ALONG = 1.6  # of that: position of the twist arcs along the bone, clear of the others
 _AXIS = 0.6  # of that: half the length of a hinge's axis
 _LOCK = 0.03  # half the width of the mark of a locked joint
 
 # Shares of the limb's reach
-_AIM = 0.008  # radius of the mark at the nearest point of the target
 _POINT = 0.03  # radius of the mark of a point target
 _FAR = 0.4  # drawn length of infinite targets
 
 _TICK = 0.85, 1.15  # of the radius
 _PARALLEL = 0.2  # sine of the angle to an axis below which a bone twists about it rather than bends
 _ALIGNED = 0.999  # cosine of the angle to X, Y or Z from which on a hinge has the axis' colour
-_KEPT = 256  # joints whose strokes are cached
+_KEPT = 16  # joints whose strokes are cached
 _GRID = 2  # lines of a plane on either side of the middle one
 
 _X, _Y, _Z = (Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
@@ -41,24 +39,13 @@ _NOWHERE = Vector().freeze()
 Far = Callable[[Vector], Vector]  # scales a vector to the drawn length of infinite targets
 
 
-def add_reach_outlines(sketch: Sketch, pose: Pose, eye: Vector) -> None:
-    """Add the outer and inner radius of the workspace around the root, as without joint limits."""
-    for radius in reaches(pose.lengths)[0]:
-        outline = silhouette(Role.REACH, pose.head(0), radius, eye) if radius > 0.0 else None
-        if outline is not None:  # in quarters: a full circle would look angular from near
-            sketch.add(*(outline._replace(lower=i * pi / 2.0, upper=(i + 1) * pi / 2.0) for i in range(4)))
-
-
-def add_joints(sketch: Sketch, pose: Pose, lengths: Sequence[float]) -> None:
-    """Add the limits of each limited joint, with a tick at its current angle; `lengths` are those of the bones."""
-    for i, (joint, length) in enumerate(zip(pose.chain.joints, lengths, strict=True)):
-        if isinstance(joint.freedom, Free) or not joint.freedom.moves:
-            continue
-        head, socket = pose.head(i), pose.socket(i)
-        stretch = (socket @ _Y).length
-        if stretch:
-            where = (held.copy().freeze() for held in (pose.rotations[i], socket, head))
-            sketch.add(*_joint(joint.freedom, _DIAL * length / stretch, *where))
+def add_joint(sketch: Sketch, pose: Pose, i: int, length: float) -> None:
+    """Add the axes and limits of joint `i`, with a tick at its current angle; `length` is that of its bone."""
+    freedom = pose.chain.joints[i].freedom
+    stretch = (pose.socket(i) @ _Y).length
+    if not isinstance(freedom, Free) and freedom.moves and stretch:
+        where = (held.copy().freeze() for held in (pose.rotations[i], pose.socket(i), pose.head(i)))
+        sketch.add(*_joint(freedom, _DIAL * length / stretch, *where))
 
 
 def add_locks(sketch: Sketch, pose: Pose, lengths: Sequence[float], eye: Vector) -> None:
@@ -76,6 +63,11 @@ def add_lock(sketch: Sketch, head: Vector, length: float, eye: Vector) -> None:
     sketch.add(*(LineStroke(Role.LOCKED, corners[i - 1], corners[i]) for i in range(4)))
 
 
+def is_point(target: Target) -> bool:
+    """Tell whether a target is a single point, so that a mark of the tip on it marks it as well."""
+    return isinstance(target.target if isinstance(target, Transformed) else target, targets.Point)
+
+
 def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: Vector) -> None:
     """Add the target; of an infinite one the part around the point nearest to the `tip`."""
     own, into, out = target, Matrix.Identity(4), Matrix.Identity(4)
@@ -90,12 +82,6 @@ def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: V
     if shown is not None:
         strokes = shown(own, out @ target.closest(tip), far, out @ eye)
         sketch.add(*(stroke.through(linear, into.to_translation()) for stroke in strokes if stroke is not None))
-
-
-def add_aim(sketch: Sketch, tip: Vector, aim: Vector, reached: bool, reach: float, eye: Vector) -> None:
-    """Add a line from the tip to the nearest point of the target, and a mark there."""
-    role = Role.REACHED if reached else Role.MISSED
-    sketch.add(LineStroke(role, tip, aim), facing(role, aim, _AIM * reach, eye, apex=aim))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -115,7 +101,7 @@ def _limits(freedom: Freedom, rotation: Quaternion, bone: Vector) -> Iterator[St
     for name, (axis, value, *ends) in zip(freedom.names, freedom.coordinates(allowed), strict=True):
         if name in {"swing", "direction"} or (all(map(isinf, ends)) and not isinstance(freedom, Hinge)):
             continue
-        role = _role(name, axis)
+        role = axis_role(name, axis)
         apex, radius = _NOWHERE, bone
         if axis.cross(allowed @ bone).length < _PARALLEL * bone.length:
             apex, radius = rotation @ bone * _ALONG, _Z * (_TWIST * bone.length)
@@ -144,7 +130,7 @@ def _tick(role: Role, apex: Vector, radius: Vector) -> LineStroke:
     return LineStroke(role, apex + radius * _TICK[0], apex + radius * _TICK[1])
 
 
-def _role(name: str, axis: Vector) -> Role:
+def axis_role(name: str, axis: Vector) -> Role:
     """Return the role of a coordinate by its name and axis: X, Y or Z if it rotates about one of these."""
     if name in {"X", "Y", "Z"}:
         return Role[name]

@@ -14,9 +14,10 @@ from .shapes import Array, Role
 _BRIGHT = 0.4  # luminance from which a background is bright
 _LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue (Rec. 709)
 
-_OUTLINE = {Role.REACH: 0.35, Role.LOCKED: 0.7, Role.TARGET: 0.7}  # alpha of lines; _OTHERS for the other roles
+# Alpha of lines; _OTHERS for the other roles
+_OUTLINE = {Role.REACH: 0.45, Role.LOCKED: 0.7, Role.TARGET: 0.7, Role.JOINT: 0.6}
 _OTHERS = 0.85
-_SURFACE = {Role.REACHED: 0.6, Role.MISSED: 0.6}  # alpha of surfaces
+_SURFACE = {Role.REACH: 1.0, Role.MISSED: 0.1}  # alpha of surfaces; that of a shell comes from its shading
 _OTHER_SURFACES = 0.08
 IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED))  # for each role, True for wide lines
 GHOST = 0.6, 0.12  # alpha of a ghost's edges and faces
@@ -41,6 +42,8 @@ def palette(theme: Theme) -> Palette:
         Role.TARGET: interface.gizmo_secondary,
         Role.REACHED: _clear(state.success, theme),
         Role.MISSED: _clear(state.error, theme),
+        Role.AT_LIMIT: _clear(state.warning, theme),
+        Role.REACH: viewport.bone_pose,
     }
     plain = viewport.space.text_hi
     rows = np.array([tuple(colours.get(role, plain))[:3] for role in Role], dtype=np.float32)
@@ -51,6 +54,13 @@ def palette(theme: Theme) -> Palette:
 def ghostly(theme: Theme) -> tuple[float, float, float]:
     """Return the default colour of ghosts."""
     return tuple(theme.view_3d.bone_pose)
+
+
+def plain_text(theme: Theme) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the colour of texts, and that of an outline in which they can be read before anything."""
+    text: tuple[float, ...] = tuple(theme.view_3d.space.text_hi)[:3]
+    bright = sum(part * share for part, share in zip(text, _LUMINANCE, strict=True)) > 0.5
+    return text, (0.0, 0.0, 0.0) if bright else (1.0, 1.0, 1.0)
 
 
 def _clear(colour: Sequence[float], theme: Theme) -> list[float]:

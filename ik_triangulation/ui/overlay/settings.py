@@ -18,25 +18,31 @@ class IKT_PG_overlay(PropertyGroup):
 
     show: BoolProperty(
         name="Overlay",
-        description="Show the reach, joint limits and target of the active limb in viewports",
+        description="Show the reach, the active joint and the distance from the target of the active limb in viewports",
+        default=True,
         update=_switched,
     )
     show_reach: BoolProperty(
         name="Reach",
-        description="Largest and smallest distance from its root that the limb could reach without joint limits",
+        description="Shell around everything that the limb reaches, clearer where the target is out of reach",
         default=True,
         update=_switched,
     )
     show_joints: BoolProperty(
         name="Joints",
-        description="Hinge axes and limits of the joints, with a tick at each current angle",
+        description="Axes, limits and angles of the active joint; the other joints are dots, in orange at a limit",
         default=True,
         update=_switched,
     )
-    show_target: BoolProperty(name="Target", description="Shape of the target", default=True, update=_switched)
+    show_target: BoolProperty(
+        name="Target",
+        description="Shape of the target, and the orientation that the limb is to take until it has it",
+        default=True,
+        update=_switched,
+    )
     show_error: BoolProperty(
         name="Distance",
-        description="Line from the tip to the nearest point of the target, green within the tolerance and red outside",
+        description="Distance from the target in words, with a line to it until it is reached",
         default=True,
         update=_switched,
     )

@@ -39,6 +39,9 @@ class Role(IntEnum):
     TARGET = auto()
     REACHED = auto()
     MISSED = auto()
+    COMING = auto()
+    JOINT = auto()
+    AT_LIMIT = auto()
 
 
 class ArcStroke(NamedTuple):

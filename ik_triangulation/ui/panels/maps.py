@@ -8,6 +8,7 @@ from ...rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
 from ..context import active_bone
 from ..operators.map import (
     POSE_OT_ik_triangulation_map,
+    POSE_OT_ik_triangulation_map_remove,
     POSE_OT_ik_triangulation_map_volume,
     POSE_OT_ik_triangulation_show_reach,
 )
@@ -24,7 +25,8 @@ class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         settings, bone = context.scene.ik_triangulation_map, active_bone(context)
-        column.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
+        row = _removable(column, bone, VOLUME)
+        row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
         _draw_legend(column, bone, VOLUME, context, _SHARE)
         column.separator()
         for name in ("metric", "scale", "tolerance"):
@@ -32,12 +34,22 @@ class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
         column.separator()
         for name in ("solver", "finish", "iterations", "size"):
             column.prop(settings, name)
-        column.operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
+        _removable(column, bone, PICTURE).operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
         _draw_legend(column, bone, PICTURE, context)
         column.separator()
         column.prop(settings, "resolution")
-        column.operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
+        _removable(column, bone, VOLUME).operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
         _draw_legend(column, bone, VOLUME, context, _METRIC)
+
+
+def _removable(column: UILayout, bone: bpy.types.PoseBone, kind: str) -> UILayout:
+    """Return a row for a button, with another one after it that removes what is shown of this kind, if it is."""
+    row = column.row(align=True)
+    button = row.row(align=True)
+    if shown_map(bone.id_data, bone.name, kind):
+        remove = row.operator(POSE_OT_ik_triangulation_map_remove.bl_idname, text="", icon="X")
+        remove.kind = "REACH" if kind == VOLUME else "MAP"
+    return button
 
 
 def _draw_legend(

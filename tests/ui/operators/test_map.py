@@ -14,7 +14,7 @@ from ik_triangulation.maps.metric_map import METRICS
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
-from ik_triangulation.rig.map_objects import VOLUME, legend_of, shown_map
+from ik_triangulation.rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
 
 from ...mapped import pixels, standard
 from ...presets.arms import arm
@@ -140,3 +140,24 @@ def test_a_solver_that_refuses_the_limb_says_so_and_leaves_no_image():
     standard(3)
     with nothing_lost(), pytest.raises(RuntimeError, match=r"IK Triangulation: .*two"):
         bpy.ops.pose.ik_triangulation_map(size=8, solver="TWO_BONE")
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"), [("ALL", []), ("REACH", [PICTURE]), ("MAP", [VOLUME])], ids=["all", "shell", "map"]
+)
+def test_maps_are_removed_by_their_button(kind, left, capfd):
+    rig, _ = standard(3)
+    bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
+    bpy.ops.pose.ik_triangulation_map_volume(metric="reached", resolution=5)
+    bpy.ops.ed.undo_push(message="Mapped")
+    capfd.readouterr()
+    assert bpy.ops.pose.ik_triangulation_map_remove(kind=kind) == {"FINISHED"}
+    assert [each for each in (PICTURE, VOLUME) if shown_map(rig, "Bone 2", each)] == left
+    assert "Info: Removed '" in capfd.readouterr().out
+    assert bpy.context.mode == "POSE"
+
+
+def test_there_is_nothing_to_remove_without_a_map():
+    standard(3)
+    with nothing_lost(), pytest.raises(RuntimeError, match="There is no map of 'Bone 2'"):
+        bpy.ops.pose.ik_triangulation_map_remove()

@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 
-from ik_triangulation.ui.overlay import draw
+from ik_triangulation.ui.overlay import draw, text
 from ik_triangulation.ui.overlay.palette import palette
 
 from ...rigs import chain_rig, configure, empty
@@ -34,9 +34,23 @@ def layers():
         return list(draw.layers(context))
 
 
+def shells():
+    bpy.context.view_layer.update()
+    with viewport() as context:
+        return list(draw.shells(context))
+
+
+def texts():
+    """The texts of the limbs that were drawn last, as lists of rows."""
+    layers()
+    with viewport() as context:
+        return [block.rows for block in text.texts(context)]
+
+
 def drawn():
     """How many vertices are drawn."""
-    return sum(len(places) for layer in layers() for places, _ in layer[1:])
+    shaded = sum(len(mesh[0]) for shell in shells() for mesh, _ in shell.meshes)
+    return shaded + sum(len(places) for layer in layers() for places, _ in layer[1:])
 
 
 def colours():

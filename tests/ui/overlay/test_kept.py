@@ -9,7 +9,8 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.ui.overlay import draw
+from ik_triangulation.ui.overlay import draw, kept
+from ik_triangulation.ui.overlay.kept import forget_limbs
 from ik_triangulation.ui.overlay.updates import updates
 
 from ...rigs import empty
@@ -30,14 +31,14 @@ def same(one, other):
 
 def as_new():
     """The picture made from nothing."""
-    draw._kept.clear()
+    forget_limbs()
     return picture()
 
 
 def test_a_view_that_turns_makes_nothing_anew(monkeypatch):
     standard()
     before = picture()
-    monkeypatch.setattr(draw, "displayed_limb", None)
+    monkeypatch.setattr(kept, "displayed_limb", None)
     monkeypatch.setattr(draw, "eye_of", lambda view: Vector((5.0, -4.0, 3.0, 1.0)))
     assert not same(picture(), before)  # outlines face the viewer
 
@@ -113,7 +114,7 @@ def target_deleted(rig, target):
 
 
 def another_bone(rig, target):
-    rig.data.bones.active = rig.data.bones["Bone 0"]  # above the limb
+    rig.data.bones.active = rig.data.bones["Bone 3"]
 
 
 def scaled(rig, target):
@@ -179,6 +180,7 @@ def live_posed(rig, target):
 )
 def test_whatever_changes_is_drawn_as_it_is(change):
     rig, target = standard()
+    rig.data.bones.active = rig.data.bones["Bone 2"]
     before = picture()
     try:
         change(rig, target)

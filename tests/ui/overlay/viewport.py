@@ -25,7 +25,7 @@ def pixels(drawing):
     screen = gpu.types.GPUOffScreen(*SIZE)
     try:
         with viewport() as context, screen.bind(), gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
-            gpu.state.active_framebuffer_get().clear(color=(0.0, 0.0, 0.0, 0.0))
+            gpu.state.active_framebuffer_get().clear(color=(0.0, 0.0, 0.0, 0.0), depth=1.0)
             gpu.matrix.load_matrix(context.region_data.view_matrix)
             gpu.matrix.load_projection_matrix(context.region_data.window_matrix)
             drawing()

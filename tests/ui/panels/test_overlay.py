@@ -42,9 +42,9 @@ def test_every_switch_is_in_the_panel():
 
 
 def test_what_is_switched_off_is_greyed_out():
-    assert {name for name, active in drawn().items() if active} == {"show", "show_ghosts"}
-    bpy.context.scene.ik_triangulation_overlay.show = True
     assert all(drawn().values())
+    bpy.context.scene.ik_triangulation_overlay.show = False
+    assert {name for name, active in drawn().items() if active} == {"show", "show_ghosts"}
 
 
 def test_it_is_there_with_a_limb_and_closed_at_first():

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is missing is seen by shape as well as by color: a ring where it is reached, dashes and a cross where not."""
+
+from math import radians
+
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.goals import Direction, Orientation, Point
+from ik_triangulation.ui.overlay.active_limb import Aim
+from ik_triangulation.ui.overlay.aim_figure import add_distance, add_turn, role_of
+from ik_triangulation.ui.overlay.shapes import Role, Sketch
+
+from ...chains import straight
+
+EYE = Vector((3.0, -50.0, 20.0, 1.0))
+X, Y, Z = (Vector([float(i == j) for j in range(3)]) for i in range(3))
+REACH = 2.0
+
+
+def aim(place, turn=None, close=False, turned=True, due=True):
+    return Aim(Point(place), place, turn, 0.0 if close else 1.0, None, close, turned, due)
+
+
+def distance(which):
+    sketch = Sketch()
+    add_distance(sketch, which, X, REACH, EYE)
+    return sketch
+
+
+def turn(which):
+    sketch = Sketch()
+    add_turn(sketch, which, straight((1.0, 1.0)).rest_pose(), EYE)
+    return sketch
+
+
+def test_a_target_that_is_reached_has_a_ring():
+    sketch = distance(aim(X, close=True))
+    (ring,) = sketch.arcs
+    assert (ring.role, ring.centre, ring.apex) == (Role.REACHED, X, None)
+    assert not sketch.lines
+
+
+def test_a_target_that_is_missed_has_a_dashed_line_to_a_cross():
+    sketch = distance(aim(Y))
+    assert not sketch.arcs
+    *dashes, one, other = sketch.lines
+    assert {line.role for line in sketch.lines} == {Role.MISSED}
+    assert (dashes[0].start - X).length < 1e-6
+    assert (dashes[-1].end - Y).length < 1e-6
+    assert len(dashes) > 3
+    assert sum((dash.end - dash.start).length for dash in dashes) < 0.7 * (Y - X).length
+    assert all(((line.start + line.end) / 2.0 - Y).length < 1e-6 for line in (one, other))
+    assert abs((one.end - one.start).dot(other.end - other.start)) < 1e-6
+
+
+@pytest.mark.parametrize("far", [1e12, 3e38])
+def test_a_target_far_away_has_few_dashes(far):
+    assert len(distance(aim(Vector((far, 0.0, 0.0)))).lines) < 50
+
+
+def test_a_limb_on_its_way_is_neither_reached_nor_missed():
+    assert role_of(aim(Y, due=False)) == Role.COMING
+    assert role_of(aim(Y, close=True, due=False)) == Role.REACHED
+    assert role_of(aim(Y, close=True, turned=False)) == Role.MISSED
+
+
+def test_the_orientation_is_drawn_at_the_target_in_the_colors_of_its_axes():
+    rotation = Quaternion(X, radians(30.0))
+    sketch = turn(aim(Y, Orientation(rotation)))
+    shafts = sketch.lines[::3]
+    assert [line.role for line in shafts] == [Role.X, Role.Y, Role.Z]
+    for line, axis in zip(shafts, (X, Y, Z), strict=True):
+        assert (line.end - Y).normalized().dot(rotation @ axis) > 0.9999
+        assert (line.start - Y).length > 0.5 * (line.end - Y).length  # what is at the target stays visible
+    assert not sketch.arcs
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_a_sector_shows_by_how_much_the_tip_is_turned_off(close):
+    sketch = turn(aim(Y, Orientation(Quaternion(X, radians(40.0))), close=close, turned=False))
+    (sector,) = sketch.arcs
+    assert sector.role == Role.MISSED
+    assert sector.upper - sector.lower == pytest.approx(radians(40.0), abs=1e-3)
+    assert (sector.apex is None) == close  # nothing covers the hand
+
+
+def test_a_direction_has_one_arrow():
+    sketch = turn(aim(Y, Direction(Z), turned=False))
+    assert len(sketch.lines) == 4
+    (sector,) = sketch.arcs
+    assert sector.upper == pytest.approx(radians(90.0), abs=1e-3)
+
+
+def test_without_an_orientation_there_is_nothing_to_turn():
+    sketch = turn(aim(Y))
+    assert not sketch.lines
+    assert not sketch.arcs

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Texts say what is missing in the scene's units, and are never over the hand."""
+
+from math import radians
+from random import Random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Vector
+
+from ik_triangulation.ui.overlay.active_limb import displayed_limb
+from ik_triangulation.ui.overlay.labels import (
+    Screen,
+    anchors_of,
+    distance_row,
+    joint_rows,
+    place_distance,
+    place_joint,
+)
+from ik_triangulation.ui.overlay.shapes import Role
+
+from ...rigs import evaluated_tip
+from .seen import standard
+from .viewport import viewport
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+SIZE = 1000, 800
+WORDS = 120.0, 20.0
+
+
+def seen(rig, active="Bone 3"):
+    bpy.context.view_layer.update()
+    with viewport() as context:
+        return displayed_limb(context, rig, rig.pose.bones["Bone 3"], active)
+
+
+def row(rig):
+    return distance_row(seen(rig).aim, bpy.context.scene)
+
+
+def test_the_distance_is_in_the_units_of_the_scene():
+    rig, target = standard()
+    units = bpy.context.scene.unit_settings
+    target.empty_display_type, target.location = "PLAIN_AXES", evaluated_tip(rig, "Bone 3") + Vector((0.25, 0.0, 0.0))
+    units.system = "METRIC"
+    assert (row(rig).text, row(rig).sign, row(rig).role) == ("25 cm away", "missed", Role.MISSED)
+    units.scale_length = 0.01
+    assert row(rig).text == "2.5 mm away"
+    units.system = "NONE"
+    assert row(rig).text == "0.25 away"
+
+
+def test_a_target_that_is_reached_says_so():
+    rig, target = standard()
+    target.empty_display_type, target.location = "PLAIN_AXES", evaluated_tip(rig, "Bone 3")
+    assert row(rig) == (Role.REACHED, "reached", "Reached")
+
+
+def test_the_angle_is_told_where_the_limb_follows_the_orientation():
+    rig, target = standard(orientation="FULL")
+    bone = rig.pose.bones["Bone 3"]
+    target.location, target.empty_display_type = evaluated_tip(rig, "Bone 3"), "PLAIN_AXES"
+    target.rotation_euler = (bone.matrix @ Euler((radians(50.0), 0.0, 0.0)).to_matrix().to_4x4()).to_euler()
+    assert row(rig) == (Role.MISSED, "missed", "50° off")
+    target.location.x += 1.0
+    assert row(rig).text.endswith(" away, 50° off")
+    target.location.x -= 1.0
+    target.rotation_euler = bone.matrix.to_euler()
+    assert row(rig).text == "Reached"
+
+
+def test_a_limb_on_its_way_has_a_distance_but_no_cross():
+    rig, _ = standard(influence=0.5)
+    assert (row(rig).sign, row(rig).role) == ("", Role.COMING)
+    assert row(rig).text.endswith(" away")
+
+
+def test_the_joint_shown_has_its_angles_and_ranges():
+    rig, _ = standard()
+    joint = rig.pose.bones["Bone 2"].ik_triangulation_joint
+    joint.axis, joint.lower, joint.upper = (1.0, 0.0, 0.0), radians(-10.0), radians(145.0)
+    bone = rig.pose.bones["Bone 2"]
+    bone.rotation_mode = "XYZ"
+    bone.rotation_euler = (radians(42.0), 0.0, 0.0)
+    assert joint_rows(seen(rig, "Bone 2")) == [(Role.X, "Bend", "42°  (\N{MINUS SIGN}10° to 145°)")]
+    bone.rotation_euler = (radians(145.0), 0.0, 0.0)
+    assert joint_rows(seen(rig, "Bone 2")) == [(Role.X, "Bend", "145° at its limit")]
+    joint.use_limits = False
+    assert joint_rows(seen(rig, "Bone 2")) == [(Role.X, "Bend", "145°")]
+
+
+def test_a_cone_has_a_swing_up_to_its_opening_and_a_twist():
+    rig, _ = standard()
+    swing, twist = joint_rows(seen(rig, "Bone 1"))
+    assert swing == (Role.LIMIT, "Swing", "0°  (up to 45°)")
+    assert twist == (Role.Y, "Twist", "0°  (\N{MINUS SIGN}45° to 45°)")
+
+
+def test_a_joint_without_limits_and_no_joint_have_no_text():
+    rig, _ = standard()
+    rig.pose.bones["Bone 3"].ik_triangulation_joint.kind = "FREE"
+    assert joint_rows(seen(rig)) == joint_rows(seen(rig, "")) == []
+
+
+def overlap(one, other):
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_texts_are_on_the_screen_off_the_hand_and_off_each_other(seed):
+    rig, target = standard()
+    random = Random(seed)
+    target.location = Vector([random.uniform(-3.0, 3.0) for _ in range(3)])
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler = [random.uniform(-0.7, 0.7) for _ in range(3)]
+    limb = seen(rig, "Bone 2")
+    turned = Matrix.Rotation(random.uniform(0.0, 6.0), 4, "Z") @ Matrix.Rotation(random.uniform(-1.0, 1.0), 4, "X")
+    view = Matrix.Diagonal((0.12, 0.15, 0.01, 1.0)) @ turned.inverted() @ Matrix.Translation((0.0, 0.0, -2.0))
+    screen = Screen(anchors_of(limb), view, SIZE, 1.0)
+    assert screen.seen
+    first = place_distance(screen, WORDS)
+    second = place_joint(screen, WORDS, [first])
+    for box in (first, second):
+        assert box[2] - box[0] == pytest.approx(WORDS[0])
+        assert box[0] >= 0.0
+        assert box[1] >= 0.0
+        assert box[2] <= SIZE[0]
+        assert box[3] <= SIZE[1]
+        assert not overlap(box, screen.hand)
+    assert not overlap(first, second)
+
+
+def test_a_long_line_has_its_text_beside_it():
+    rig, target = standard()
+    target.empty_display_type, target.location = "PLAIN_AXES", (6.0, 0.0, 4.0)
+    screen = Screen(anchors_of(seen(rig)), Matrix.Diagonal((0.1, 0.1, 0.1, 1.0)), SIZE, 1.0)
+    left, bottom, right, top = place_distance(screen, WORDS)
+    middle = screen.aim.mean(0)
+    assert np.hypot(*(np.array(((left + right) / 2.0, (bottom + top) / 2.0)) - middle)) < 90.0
+
+
+def test_nothing_is_placed_behind_the_viewer():
+    rig, _ = standard()
+    behind = Matrix(((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, -1)))
+    assert not Screen(anchors_of(seen(rig)), behind, SIZE, 1.0).seen
