@@ -78,10 +78,11 @@ class Relaxation:
 
     def _change(self, system: System, wish: Numbers) -> Numbers:
         """The change of all columns that meets the tasks and, in what these leave free, the wish."""
-        tree, states = system.tree, system.states
-        low = np.full((tree.columns, len(states)), -np.inf)
-        high = -low
-        low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
+        tree, states, low, high = system.tree, system.states, None, None
+        if tree.angles:
+            low = np.full((tree.columns, len(states)), -np.inf)
+            high = -low
+            low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
         damping = _DAMPING * np.minimum(1.0, np.sqrt(system.value) / tree.size)
         errors, levels = system.errors()
         return bounded_change(system.jacobian(), errors, levels, low, high, self.compliance, damping, tree.size, wish)
