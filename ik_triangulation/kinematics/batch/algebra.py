@@ -130,7 +130,7 @@ def exponential(v: Numbers) -> Numbers:
 
 
 def turned(q: Numbers, v: Numbers) -> Numbers:
-    """Unit quaternions turned further by rotation vectors, in their own axes: to third order, which is enough for steps.
+    """Unit quaternions turned further by rotation vectors in their own axes, to third order: enough for steps.
 
     It is the square of Cayley's map of a quarter of each vector, which needs no trigonometry.
     """

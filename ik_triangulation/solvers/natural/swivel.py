@@ -105,8 +105,8 @@ def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool
     """Find the ends of spans that swivels (F) lean on, in place; return whether there are any."""
     ends = (spans.low, spans.below), (spans.high, spans.above)
     frames = [np.flatnonzero((swivels == good) & (good != bad)) for good, bad in ends]
-    tried = ((good[some], bad[some]) for (good, bad), some in zip(ends, frames, strict=True))
-    found = limits.last_allowed(*map(np.concatenate, zip(*tried, strict=True)), np.concatenate(frames))
+    good, bad = (np.concatenate([end[side][some] for end, some in zip(ends, frames, strict=True)]) for side in (0, 1))
+    found = limits.last_allowed(good, bad, np.concatenate(frames))
     for (good, bad), some, last in zip(ends, frames, np.split(found, [len(frames[0])]), strict=True):
         good[some] = bad[some] = last
     return len(found) > 0
