@@ -43,7 +43,7 @@ class SpreadSettings:
 
     knot: int = 4
     coarse: int = 16
-    fine: int = 6
+    fine: int = 40
 
 
 USUAL_SPREAD = SpreadSettings()
