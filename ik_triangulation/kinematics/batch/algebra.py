@@ -129,7 +129,7 @@ def exponential(v: Numbers) -> Numbers:
     return out
 
 
-def turned(q: Numbers, v: Numbers) -> Numbers:
+def stepped(q: Numbers, v: Numbers) -> Numbers:
     """Unit quaternions turned further by rotation vectors in their own axes, to third order: enough for steps.
 
     It is the square of Cayley's map of a quarter of each vector, which needs no trigonometry.

@@ -42,7 +42,7 @@ class SwivelSpans(NamedTuple):
 
 
 class SwivelLimits(Protocol):
-    """What swivels are allowed."""
+    """Limits of swivels."""
 
     def spans(self, swivels: Numbers) -> SwivelSpans:
         """Spans around the nearest swivels to these (F)."""

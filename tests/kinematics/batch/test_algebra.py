@@ -105,7 +105,7 @@ def test_turns_of_steps_are_those_of_rotation_vectors_to_third_order():
     for size, off in ((0.1, 1e-4), (0.6, 6e-3), (3.0, 0.6)):
         v = size * many([random_direction(random) for _ in range(COUNT)])
         exact = algebra.product(q, algebra.exponential(v))
-        apart = algebra.rotation_vectors(algebra.product(algebra.conjugated(exact), algebra.turned(q, v)))
+        apart = algebra.rotation_vectors(algebra.product(algebra.conjugated(exact), algebra.stepped(q, v)))
         assert algebra.lengths(apart).max() < off
 
 
