@@ -18,8 +18,8 @@ from .shots import Shot, Tracked
 from .turns import turns_of
 
 _MARGIN = 12  # frames around a hasty turn that may move
-_ROUNDS = 8  # of averaging and bringing back
-_AVERAGES = 8  # times that frames are averaged in each
+_ROUNDS = 5  # of averaging and bringing back
+_AVERAGES = 12  # times that frames are averaged in each
 _CALMER = 0.9  # share of the largest turn that a stretch may have afterwards
 
 

@@ -25,7 +25,7 @@ from ..freedom import Free, Freedom
 from ..hinge import Hinge
 from ..joint import Joint
 from ..pose import Pose
-from .algebra import as_slice, exponential, matrices, normalized, product, rotate_back
+from .algebra import as_slice, matrices, normalized, rotate_back, stepped
 from .cones import Cones
 from .coordinates import Coordinates, EulerAngles, Hinges, bounded
 from .states import States
@@ -208,8 +208,7 @@ class Tree:
                 angles[rows] = self.cones.moved(states.angles[rows], change[rows])
         if self.balls:
             turns = change[self.angles : len(self.joint_of)].reshape(len(self.balls), 3, -1)
-            local = rotate_back(frames[self.at_balls][:, :, :3], turns)
-            balls = normalized(product(balls, exponential(local)))
+            balls = stepped(balls, rotate_back(frames[self.at_balls][:, :, :3], turns))
         if self.moves_root:
             place = place + self.size * change[len(self.joint_of) :]
         return States(angles, balls, states.held, states.root, place)

@@ -39,7 +39,7 @@ class KeyedMotion:
     """Matrices of objects and bones at all `times` (evaluated, not those of the timeline), as arrays.
 
     Each is (4, 4, times), or (4, 4, 1) if it does not move. `compound` is True if there was more to read than the
-    location keys of an object without a parent.
+    keys of objects without a parent.
     """
 
     def __init__(self, times: Array) -> None:
@@ -108,7 +108,6 @@ class KeyedMotion:
             scale = scale * values("delta_scale")
             if mode != "AXIS_ANGLE":  # which has no delta
                 rotation = products(rotation_matrices(values(f"delta_{prop}"), mode), rotation)
-        self.compound = self.compound or rotation.shape[2] > 1 or scale.shape[1] > 1
         return composed_matrices(place, rotation, scale)
 
     def _parent(self, ob: Object) -> Array:

@@ -39,14 +39,14 @@ def bounded_change(
     rows: Numbers,
     errors: Numbers,
     levels: Indices,
-    low: Numbers,
-    high: Numbers,
+    low: Numbers | None,
+    high: Numbers | None,
     compliance: Numbers,
     damping: Numbers,
     size: float,
     wished: Numbers | None = None,
 ) -> Numbers:
-    """Return the change (k, F) within `low` and `high` (k, F), which no size changes.
+    """Return the change (k, F) within `low` and `high` (k, F; None: without bounds), which no size changes.
 
     `rows` (r, k, F) and `errors` (r, F) are those of all tasks, `levels` (r) their priorities, `compliance` (k, 1),
     `damping` (F) that of the last level, as a share of its trace, `size` the tree's [Blender units], which rows and
@@ -55,19 +55,20 @@ def bounded_change(
     columns, count = rows.shape[1:]
     result = np.empty((columns, count))
     solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
-    several = int(levels.min()) < int(levels.max())
-    least = _LEAST * size * size
-    shares = [(levels == level, damping if level or not several else _URGENT) for level in np.unique(levels)]
+    every, least = sorted({*levels.tolist()}), _LEAST * size * size
+    shares = [(levels == level, damping if level or len(every) == 1 else _URGENT) for level in every]
     left: Any = slice(None)  # states that are not within their bounds yet
     free: Mask | None = None  # columns that are not fixed
     mu: Numbers | None = None
     begun, d0 = wished is not None, wished
     for number in range(PASSES):
-        weights = np.broadcast_to(compliance, low.shape) if free is None else compliance * free
+        weights = np.broadcast_to(compliance, rows.shape[1:]) if free is None else compliance * free
         aim = errors if not begun else errors - np.einsum("rkf,kf->rf", rows, d0)
         step, mu = solve(rows, aim, weights, mu, shares, least)
         if begun:
             step += d0
+        if low is None or high is None:
+            return step
         inside = np.clip(step, low, high)
         excess = np.abs(step - inside)
         most = excess.max(0)

@@ -27,30 +27,23 @@ from .relaxation import Relaxation
 from .whole_turn import turned_whole
 from .within_reach import within_reach
 
-_LEAST = 1e-6  # compliance of a joint that hardly turns
-_STILL = 0.003  # [rad] change of a step at which a frame is done; knots need not be as precise
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
 _TOGETHER = 1024  # frames that are solved together
 _OVERLAP = 4  # knots before and after these that are solved with them
-_JUMP = 0.7  # [rad] from knot to knot, from where on both are tried from each other's pose
 _SAME = 1e-4  # [rad, and of the reach] difference of two frames that is rounding
-_LESS = 1e-3  # of the cost: a difference that is rounding
 _CORRECTION, _APPROACH = Descent(iterations=30, stall=4), Descent(iterations=8, stall=4)
-_MISSING = 1e3  # cost of an error as long as the reach, or of a radian
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpreadSettings:
     """Bounds of the work: `knot` frames at 30 a second from knot to knot, and steps that are made at most.
 
-    `coarse` are those of the knots, `fine` those of all frames, and `exchanges` the times that knots on different
-    branches are tried from their neighbours' poses.
+    `coarse` are those of the knots, and `fine` those of all frames.
     """
 
     knot: int = 4
-    coarse: int = 24
-    fine: int = 10
-    exchanges: int = 3
+    coarse: int = 16
+    fine: int = 40
 
 
 USUAL_SPREAD = SpreadSettings()
@@ -131,9 +124,7 @@ class _Spread:
         if not tree.columns or System(tree, reference, precise).met.all():
             return reference
         posture, tasks = Posture(tree, reference), within_reach(tree, reference, precise)
-        relaxation = Relaxation(
-            posture=posture, compliance=self.compliance, weight=self.weight, cyclic=cyclic, still=_STILL
-        )
+        relaxation = Relaxation(posture=posture, compliance=self.compliance, weight=self.weight, cyclic=cyclic)
         if count > 2 * self.stride:
             states = self._interpolated(relaxation, tasks, first)
         else:
@@ -145,14 +136,11 @@ class _Spread:
             self._approach(states, precise)
         return states
 
-    def _apart(self, posture: Posture, tasks: Sequence[Task], states: States | None = None) -> States:
-        """The states of frames that do not know of each other; by default from their references."""
-        steps = self.settings.fine  # are enough from a neighbour's pose
-        if states is None:
-            steps = self.settings.coarse
-            states = turned_whole(self.tree, posture.reference, tasks, self.compliance, self.flexion)
+    def _apart(self, posture: Posture, tasks: Sequence[Task]) -> States:
+        """The states of frames that do not know of each other."""
+        states = turned_whole(self.tree, posture.reference, tasks, self.compliance, self.flexion)
         alone = Relaxation(posture=posture, compliance=self.compliance)
-        return alone.run(self.tree, states, tasks, steps)
+        return alone.run(self.tree, states, tasks, self.settings.coarse)
 
     def _interpolated(self, relaxation: Relaxation, tasks: Sequence[Task], first: int) -> States:
         """The states of all frames, from those of the knots."""
@@ -166,43 +154,11 @@ class _Spread:
         weight = self.weight / self.stride**2
         coarse = Relaxation(posture=at_knots, compliance=self.compliance, weight=weight, cyclic=cyclic)
         found = coarse.run(tree, found, goals, self.settings.coarse)
-        if self._exchange(at_knots, found, goals, cyclic):
-            found = coarse.run(tree, found, goals, self.settings.fine)
         states = posture.states(interpolated_offsets(at_knots.offsets(found), knots, count, cyclic))
         away = np.flatnonzero(System(tree, states, tasks).value > (_APART * tree.size) ** 2)
         if len(away):
             states.put(away, self._apart(posture.take(away), [task.take(away) for task in tasks]))
         return states
-
-    def _exchange(self, posture: Posture, states: States, tasks: Sequence[Task], cyclic: bool) -> bool:
-        """Try knots that jump from their neighbours' turns and keep what costs less, in place; return whether any did.
-
-        A knot decides by its own cost, so that it is the same whatever is far from it.
-        """
-        count, ever = len(states), False
-        for _ in range(self.settings.exchanges):
-            offsets, any_better = posture.offsets(states), False
-            turns = np.abs(offsets - np.roll(offsets, 1, 1)).max(0) > _JUMP
-            turns[0] &= cyclic
-            if not turns.any():
-                break
-            for step in (1, -1):
-                jumping = np.flatnonzero(turns if step == 1 else np.roll(turns, -1))
-                some, goals = posture.take(jumping), [task.take(jumping) for task in tasks]
-                others = self._apart(some, goals, some.states(offsets[:, (jumping - step) % count]))
-                better = self._cost(some, others, goals) < self._cost(some, states.take(jumping), goals) * (1.0 - _LESS)
-                states.put(jumping[better], others.take(better))
-                any_better |= bool(better.any())
-            ever |= any_better
-            if not any_better:
-                break
-        return ever
-
-    def _cost(self, posture: Posture, states: States, tasks: Sequence[Task]) -> Numbers:
-        """Cost (F) of frames on their own, with what they miss."""
-        offsets = posture.offsets(states)
-        stiffness = 1.0 / np.maximum(self.compliance, _LEAST)
-        return (stiffness * offsets**2).sum(0) + _MISSING * System(self.tree, states, tasks).value / self.tree.size**2
 
     def _make_exact(self, posture: Posture, states: States, tasks: Sequence[Task]) -> None:
         """Bring all frames to their goals, in place; those missed from the nearest that is not, else level by level."""

@@ -3,7 +3,8 @@
 
 A step is that of solvers.batch.change with the descent of the posture's cost as the change that is wished for, so that
 posture is the last of all levels. It has no acceptance: one that accepts frame by frame makes neighbours differ. The
-curvature of the goals, which the step does not know, lets steps shrink by about a half each.
+curvature of the goals, which the step does not know, lets steps shrink by about a half each, and makes some overshoot
+without end; so every step goes on with a share of the one before (Polyak 1964, the heavy ball).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .posture import Posture, roughness
 
 _DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
 _LARGEST = 0.6  # [rad] change of any column in one step
+_MOMENTUM = 0.3  # share of the step before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +45,15 @@ class Relaxation:
         """The states after at most so many steps."""
         states, offsets = states.copy(), self.posture.offsets(states)
         active: Any = slice(None)
+        last = np.zeros_like(offsets)
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
             wish = self.posture.columns(system.geometry, -self._descent(offsets)[:, active])
+            wish += _MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= _LARGEST / np.maximum(most, _LARGEST)
+            last[:, active] = change
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)
             offsets[:, active] = self.posture.take(active).offsets(moved)
@@ -73,10 +78,11 @@ class Relaxation:
 
     def _change(self, system: System, wish: Numbers) -> Numbers:
         """The change of all columns that meets the tasks and, in what these leave free, the wish."""
-        tree, states = system.tree, system.states
-        low = np.full((tree.columns, len(states)), -np.inf)
-        high = -low
-        low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
+        tree, states, low, high = system.tree, system.states, None, None
+        if tree.angles:
+            low = np.full((tree.columns, len(states)), -np.inf)
+            high = -low
+            low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
         damping = _DAMPING * np.minimum(1.0, np.sqrt(system.value) / tree.size)
         errors, levels = system.errors()
         return bounded_change(system.jacobian(), errors, levels, low, high, self.compliance, damping, tree.size, wish)

@@ -102,19 +102,14 @@ def _two_bones(
     limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
 
-    def spans(swivels: Numbers) -> tuple[Numbers, Numbers]:
-        low, high = cost.spans(swivels)
-        low[held], high[held] = 0.0, 0.0
-        return low, high
-
-    bounded = cost.is_limited or len(held) > 0
     swivels = best_swivels(
         cost,
         len(frames),
         time,
         cost.choices,
-        spans if bounded else None,
+        cost if cost.is_limited else None,
         cyclic,
+        held,
         inside=cost.posture if cost.is_limited else None,
     )
     return tree.posed(limb.rotations(swivels), frames), limb.possible

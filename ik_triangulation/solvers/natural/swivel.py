@@ -10,22 +10,45 @@ is, so smoothing costs no reach. Frames are the last axis of every array.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...kinematics.arrays import Indices, Numbers
 
 SwivelCosts = Callable[[Numbers, Indices], Numbers]  # of swivels (k, n) at n frames, given by their indices
-SwivelSpans = Callable[[Numbers], tuple[Numbers, Numbers]]  # least and greatest that are allowed round swivels (F)
 
 _STRIDE = 4  # frames from one that the search looks at to the next
 _STEPS, _PRECISE = 10, 1e-5  # of Newton's method at most, and the change [rad] that ends it
 _LARGEST = 0.2  # change of a step [rad]
 _APART = 0.03  # of the three swivels whose costs give the first and second derivative [rad]
 _APART_ROUNDS = 256  # unknowns on either side of a round of a ring, at least
+_WIDENED = 3  # times that ends of spans are looked for where the path leans on them
 _DEAD = 1e-14  # coupling, relative to the diagonal, that changes nothing
 _FIXED = 1e9  # curvature that leaves a swivel where it is
 _LEAST_CURVATURE = 0.2  # keeps a step from running away where the cost has none
+
+
+class SwivelSpans(NamedTuple):
+    """Spans of swivels (F) that are allowed, from `low` to `high`; infinite where none is.
+
+    They end somewhere before `below` and `above`, which are not allowed; where these are the same, they end there.
+    """
+
+    low: Numbers
+    high: Numbers
+    below: Numbers
+    above: Numbers
+
+
+class SwivelLimits(Protocol):
+    """Limits of swivels."""
+
+    def spans(self, swivels: Numbers) -> SwivelSpans:
+        """Spans around the nearest swivels to these (F)."""
+
+    def last_allowed(self, good: Numbers, bad: Numbers, frames: Indices) -> Numbers:
+        """The last swivels allowed between those (n) that are and those that are not, at these frames."""
 
 
 def best_swivels(
@@ -33,21 +56,22 @@ def best_swivels(
     count: int,
     time: float,
     choices: int,
-    spans: SwivelSpans | None = None,
+    limits: SwivelLimits | None = None,
     cyclic: bool = False,
+    held: Indices | None = None,
     inside: SwivelCosts | None = None,
 ) -> Numbers:
     """Return the swivels (F) of `count` frames; `time` is the weight of their change, `choices` those of the search.
 
-    They stay inside the spans that are allowed around what the search finds; `inside` is the cost there, if it is
-    simpler. With `cyclic` the first frame follows the last one.
+    They stay inside the spans that the limits allow around what the search finds; `inside` is the cost there, if it is
+    simpler. Frames `held` have the swivel 0. With `cyclic` the first frame follows the last one.
     """
     frames = np.arange(0, count, _STRIDE) if count > 2 * _STRIDE else np.arange(count)
     if frames[-1] != count - 1 and not cyclic:
         frames = np.append(frames, count - 1)
     grid = np.linspace(-np.pi, np.pi, choices, endpoint=False)
     stride = max(1.0, (count - 1) / max(1, len(frames) - 1))
-    costs = stride * cost(np.broadcast_to(grid[:, None], (choices, len(frames))), frames)
+    costs = stride * cost(grid[:, None], frames)
     chosen = grid[_cheapest(costs, time / stride, grid, cyclic)]
     swivels = np.unwrap(chosen)
     if cyclic:
@@ -55,8 +79,12 @@ def best_swivels(
         swivels = np.unwrap(swivels)
     every = np.arange(count)
     swivels = np.interp(every, frames, swivels)
-    low, high = spans(swivels) if spans else (np.full(count, -np.inf), np.full(count, np.inf))
-    blocked = np.flatnonzero(~np.isfinite(low))
+    nowhere = np.full(count, -np.inf), np.full(count, np.inf)
+    spans = limits.spans(swivels) if limits else SwivelSpans(*nowhere, *nowhere)
+    blocked = np.flatnonzero(~np.isfinite(spans.low))
+    if held is not None:
+        for end in spans:
+            end[held] = 0.0
 
     def refining(tried: Numbers, frames: Indices) -> Numbers:
         if inside is None or len(blocked) == count:
@@ -66,7 +94,22 @@ def best_swivels(
             values[:, blocked] = cost(tried[:, blocked], blocked)
         return values
 
-    return _refined(refining, np.clip(swivels, low, high), (low, high), time, cyclic)
+    for number in range(_WIDENED + 1):  # each time from the same swivels, as there are several valleys
+        refined = _refined(refining, np.clip(swivels, spans.low, spans.high), (spans.low, spans.high), time, cyclic)
+        if limits is None or number == _WIDENED or not _widened(spans, refined, limits):
+            break
+    return refined
+
+
+def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool:
+    """Find the ends of spans that swivels (F) lean on, in place; return whether there are any."""
+    ends = (spans.low, spans.below), (spans.high, spans.above)
+    frames = [np.flatnonzero((swivels == good) & (good != bad)) for good, bad in ends]
+    good, bad = (np.concatenate([end[side][some] for end, some in zip(ends, frames, strict=True)]) for side in (0, 1))
+    found = limits.last_allowed(good, bad, np.concatenate(frames))
+    for (good, bad), some, last in zip(ends, frames, np.split(found, [len(frames[0])]), strict=True):
+        good[some] = bad[some] = last
+    return len(found) > 0
 
 
 def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool) -> Indices:

@@ -6,11 +6,14 @@ The weights were found on recorded arms and legs, and hold when each clip is lef
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...kinematics import Free
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch.limit_arrays import LimitArrays
+from .swivel import SwivelSpans
 from .two_bones import TwoBones
 
 UPPER, END, SWING = 1.0, 0.5, 0.25  # turn of the upper bone and of the end off the reference, swing off rest
@@ -46,12 +49,11 @@ class SwivelCost:
         return bool(self._limits)
 
     def __call__(self, swivels: Numbers, frames: Indices) -> Numbers:
-        """The costs of swivels (k, n) at n frames, given by their indices."""
+        """The costs (k, n) of swivels (k, n or 1) at n frames, given by their indices."""
         cost = self.posture(swivels, frames)
         if self._limits:
-            outside = np.zeros(swivels.shape, bool)
-            for limits, turns, weight in self._limits:
-                beyond = _beyond(limits, turns, swivels, frames)
+            outside = np.zeros(cost.shape, bool)
+            for beyond, weight in self._beyond(swivels, frames):
                 cost += weight * beyond * beyond
                 outside |= beyond > _INSIDE
             if len(swivels) == self.choices:
@@ -61,7 +63,8 @@ class SwivelCost:
     def posture(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The same costs without those of the limits, which are 0 inside them."""
         cosine, sine = np.cos(swivels), np.sin(swivels)
-        cost = 2.0 * self._plain * (1.0 - cosine)
+        cost = np.zeros((len(swivels), len(frames)))
+        cost += 2.0 * self._plain * (1.0 - cosine)
         for weight, (a, b, c) in self._angles:
             angle = np.arccos(np.clip(a[frames] + b[frames] * cosine + c[frames] * sine, -1.0, 1.0))
             cost += weight * angle * angle
@@ -69,30 +72,20 @@ class SwivelCost:
             cost += 2.0 * POLE * (1.0 - np.cos(swivels - self._pole[frames]))
         return cost
 
-    def spans(self, swivels: Numbers) -> tuple[Numbers, Numbers]:
-        """Least and greatest swivel (F) allowed around the nearest one that is; none where no one near is."""
-        low, high = np.full(len(swivels), -np.inf), np.full(len(swivels), np.inf)
-        if not self._limits:
-            return low, high
-        every = np.arange(len(swivels))
+    def spans(self, swivels: Numbers) -> SwivelSpans:
+        """Swivels allowed around the nearest ones to these (F) that are, among some around them."""
+        every, last = np.arange(len(swivels)), len(_AROUND) - 1
         fits = self._allowed(swivels + _AROUND[:, None], every)
         middle = np.where(fits, np.abs(_AROUND)[:, None], np.inf).argmin(0)
-        found = fits[middle, every]
-        for bound, step in ((low, -1), (high, 1)):
-            last = middle.copy()
-            for _ in range(len(_AROUND)):
-                beyond = np.clip(last + step, 0, len(_AROUND) - 1)
-                last = np.where(fits[beyond, every], beyond, last)
-            good = swivels + _AROUND[last]
-            bound[found] = good[found]
-            edge = np.flatnonzero(found & (last > 0) & (last < len(_AROUND) - 1))
-            bound[edge] = self._end(
-                good[edge], (swivels + _AROUND[np.clip(last + step, 0, len(_AROUND) - 1)])[edge], edge
-            )
-        return low, high
+        rows = np.arange(len(_AROUND))[:, None]
+        below = np.where(~fits & (rows < middle), rows, -1).max(0)
+        above = np.where(~fits & (rows > middle), rows, last + 1).min(0)
+        ends = below + 1, above - 1, np.maximum(below, 0), np.minimum(above, last)
+        found, outer = fits[middle, every], np.array([-np.inf, np.inf, -np.inf, np.inf])[:, None]
+        return SwivelSpans(*np.where(found, swivels + _AROUND[np.stack(ends)], outer))
 
-    def _end(self, good: Numbers, bad: Numbers, frames: Indices) -> Numbers:
-        """The last swivels allowed between those that are and those that are not."""
+    def last_allowed(self, good: Numbers, bad: Numbers, frames: Indices) -> Numbers:
+        """The last swivels allowed between those (n) that are and those that are not, at these frames."""
         for _ in range(_HALVINGS if len(frames) else 0):
             middle = 0.5 * (good + bad)
             fits = self._allowed(middle[None], frames)[0]
@@ -100,14 +93,18 @@ class SwivelCost:
         return good
 
     def _allowed(self, swivels: Numbers, frames: Indices) -> Mask:
-        inside = np.ones(swivels.shape, bool)
-        for limits, turns, _ in self._limits:
-            inside &= _beyond(limits, turns, swivels, frames) <= _INSIDE
+        inside = np.ones((len(swivels), len(frames)), bool)
+        for beyond, _ in self._beyond(swivels, frames):
+            inside &= beyond <= _INSIDE
         return inside
 
+    def _beyond(self, swivels: Numbers, frames: Indices) -> Iterator[tuple[Numbers, float]]:
+        """Angles (k, n) [rad] beyond each of the limits, and their weight.
 
-def _beyond(limits: LimitArrays, turns: tuple[Numbers, Numbers], swivels: Numbers, frames: Indices) -> Numbers:
-    """Angles beyond the limits (k, n) [rad] of the rotations A cos(swivel / 2) + B sin(swivel / 2)."""
-    a, b = (each[:, None, frames] for each in turns)
-    rotations = a * np.cos(0.5 * swivels) + b * np.sin(0.5 * swivels)
-    return limits.excess(rotations.reshape(4, -1)).reshape(swivels.shape)
+        Rotations are A cos(swivel / 2) + B sin(swivel / 2).
+        """
+        cosine, sine = np.cos(0.5 * swivels), np.sin(0.5 * swivels)
+        for limits, turns, weight in self._limits:
+            a, b = (each[:, None, frames] for each in turns)
+            rotations = a * cosine + b * sine
+            yield limits.excess(rotations.reshape(4, -1)).reshape(rotations.shape[1:]), weight

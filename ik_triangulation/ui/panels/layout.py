@@ -7,6 +7,7 @@ import blf
 from bpy.types import Context, UILayout, bpy_struct
 
 from ..context import active_bone
+from ..translation import translated
 
 _FONT = 0  # Blender's interface font
 # Widths in pixels at 1x interface scale
@@ -74,6 +75,7 @@ def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> N
 
 def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE", room: float | None = None) -> None:
     """Draw a text, wrapped at the width of the sidebar or at so much `room` [pixels at 1x interface scale]."""
+    text = translated(text)
     lines = column.column(align=True)
     lines.scale_y = 0.8
     scale = _scale(context)

@@ -12,7 +12,7 @@ from ik_triangulation.goals import Direction, Orientation, Pole
 from ik_triangulation.goals.batch import AlongTask, BatchTarget, OrientTask, PlaceTask, PoleTask
 from ik_triangulation.kinematics import Free
 from ik_triangulation.kinematics.batch import Geometry, Tree, TreeTip
-from ik_triangulation.kinematics.batch.algebra import square_to
+from ik_triangulation.kinematics.batch.algebra import exponential, product, rotate_back, square_to
 
 from ...chains import mixed, random_base, random_chain, random_direction, random_rotation
 from ...trees import HERE, ROUNDING, batch_of, drawn, places, poses_of, random_tree, rest_of, special
@@ -174,9 +174,8 @@ def test_the_swivel_that_is_missing_brings_the_bend_to_the_pole():
     line = geometry.tip() - root
     line /= np.linalg.norm(line, axis=0)
     turned = drawn(tree, states, np.random.default_rng(1), 0.0)
-    change = np.zeros((tree.columns, COUNT))
-    change[:3] = line * missing  # the first joint is a ball: rotate the whole chain about the line
-    turned = tree.moved(turned, geometry.frames, change)
+    swivel = exponential(rotate_back(geometry.frames[0, :, :3], line * missing))
+    turned.balls[0] = product(turned.balls[0], swivel)  # the first joint is a ball: rotate the whole chain
     after = task.measure(Geometry(tree, turned))
     assert after.off.max() < 1e-5  # the base is in single precision
     assert np.abs(Geometry(tree, turned).tip() - geometry.tip()).max() < 1e-5

@@ -97,3 +97,18 @@ def test_consecutive_indices_are_a_slice():
     assert algebra.as_slice(np.array([3, 4, 5])) == slice(3, 6)
     assert algebra.as_slice(np.array([3, 5])).tolist() == [3, 5]
     assert len(algebra.as_slice(np.array([], int))) == 0
+
+
+def test_turns_of_steps_are_those_of_rotation_vectors_to_third_order():
+    random = Random(2)
+    q = many([random_rotation(random) for _ in range(COUNT)])
+    for size, off in ((0.1, 1e-4), (0.6, 6e-3), (3.0, 0.6)):
+        v = size * many([random_direction(random) for _ in range(COUNT)])
+        exact = algebra.product(q, algebra.exponential(v))
+        apart = algebra.rotation_vectors(algebra.product(algebra.conjugated(exact), algebra.stepped(q, v)))
+        assert algebra.lengths(apart).max() < off
+
+
+def test_many_matrices_are_those_of_few():
+    q = algebra.normalized(np.random.default_rng(3).normal(size=(4, 5000)))
+    assert np.abs(algebra.matrices(q)[..., :50] - algebra.matrices(q[:, :50])).max() < 1e-15

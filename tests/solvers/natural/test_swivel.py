@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.solvers.natural.swivel import _solved, best_swivels
+from ik_triangulation.solvers.natural.swivel import SwivelSpans, _solved, best_swivels
 
 
 def valley(middle, depth=1.0):
@@ -57,12 +57,25 @@ def test_swivels_stay_inside_their_spans_and_leave_them_smoothly():
     middle = np.zeros(count)
     low = np.where((np.arange(count) > 30) & (np.arange(count) < 50), 0.6, -np.inf)
 
-    def spans(swivels):
-        return low, np.full(count, np.inf)
+    class Limits:
+        def spans(self, swivels):
+            near = np.where(np.isfinite(low), low + 0.2, low), np.full(count, np.inf)
+            return SwivelSpans(*near, np.where(np.isfinite(low), low - 0.1, low), near[1].copy())
 
-    swivels = best_swivels(valley(middle, 0.2), count, 8.0, 24, spans)
+        def last_allowed(self, good, bad, frames):
+            assert (bad < low[frames]).all()
+            return low[frames]
+
+    swivels = best_swivels(valley(middle, 0.2), count, 8.0, 24, Limits())
     assert (swivels >= low - 1e-12).all()
     assert np.abs(np.diff(swivels)).max() < 0.2
+    assert np.abs(swivels[40] - 0.6) < 1e-12  # the end of the span, not the nearest that was tried
+
+
+def test_held_frames_have_no_swivel():
+    swivels = best_swivels(valley(np.full(40, 0.5)), 40, 0.5, 24, held=np.array([0, 39]))
+    assert swivels[0] == swivels[39] == 0.0
+    assert swivels[20] == pytest.approx(0.5, abs=1e-3)
 
 
 def test_a_cycle_closes_and_does_not_know_of_its_first_frame():

@@ -34,7 +34,10 @@ def test_the_reference_itself_costs_only_its_swing_off_rest(seed):
 def test_spans_are_inside_the_limits_and_what_is_just_beyond_is_not(seed):
     limb, tree, there = limb_of(seed, LIMITS)
     cost, count = SwivelCost(limb), len(there)
-    low, high = cost.spans(np.zeros(count))
+    low, high, below, above = cost.spans(np.zeros(count))
+    for good, bad in ((low, below), (high, above)):
+        edge = np.flatnonzero(good != bad)
+        good[edge] = cost.last_allowed(good[edge], bad[edge], edge)
     limited = [(i, LimitArrays(tree.joints[i].freedom)) for i in (0, 2)]
     here = np.flatnonzero(np.isfinite(low))
     assert (np.isfinite(low) == np.isfinite(high)).all()
