@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Field,
         Goal,
         Line,
+        LookAt,
         Near,
         Orientation,
         Plane,
@@ -55,13 +56,28 @@ if TYPE_CHECKING:
     from .jobs.reach import Stop, reach, reach_through
     from .jobs.report import Report
     from .jobs.switching import let_follow
-    from .kinematics import Chain, Cone, Cost, EulerLimits, Free, Freedom, Hinge, Joint, Locked, Pose
+    from .kinematics import (
+        Body,
+        BodyPose,
+        BodySegment,
+        BodyTip,
+        Chain,
+        Cone,
+        Cost,
+        EulerLimits,
+        Free,
+        Freedom,
+        Hinge,
+        Joint,
+        Locked,
+        Pose,
+    )
     from .maps.chain_map import map_chain
     from .maps.metric_map import MetricMap
     from .presets import Preset, PresetJoint, apply_preset, find_preset, preset_of, read_preset, write_preset
     from .presets import names as preset_names
     from .rig.limb import Limb, enabled_limbs
-    from .solvers import SOLVERS, Solution, SolverSettings, solve, solve_goal
+    from .solvers import SOLVERS, BodySolution, Solution, SolverSettings, TipResult, solve, solve_body, solve_goal
     from .solvers.compare import SolverResult
 
 _HOMES = {

@@ -4,6 +4,8 @@
 Everything is in armature space, lengths in Blender units, angles in radians, quaternions wxyz.
 """
 
+from .body import Body, BodyTip, BodySegment
+from .body_pose import BodyPose
 from .chain import Chain
 from .cone import Cone
 from .cost import Cost

@@ -105,13 +105,14 @@ class PlaceTask:
         columns, joints = tree.moving(tree.tips[self.tip].joint)
         velocity = cross(axes[columns], place - geometry.heads[joints])
         rows = [velocity[:, i] for i in range(3)]
+        root = np.broadcast_to(tree.size * tree.root_ways.T[..., None], (3, len(tree.root_ways), place.shape[-1]))
         if self.target.shape is not None:
             off = self._off_target(place, _SLIDE * tree.size)
             rows = [off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3)]
+            root = compose(off, root)
         for i in range(3):
             out[i, columns] = rows[i]
-            if tree.moves_root:
-                out[i, len(tree.joint_of) + i] = tree.size
+        out[:, len(tree.joint_of) :] = root
 
     def _off_target(self, place: Numbers, step: float) -> Numbers:
         """Derivative (3, 3, F) of the vector from the target to a place, by finite differences."""
@@ -132,6 +133,10 @@ class PlaceTask:
         """The task of those poses."""
         return replace(self, target=self.target.take(columns), tolerance=at(self.tolerance, columns))
 
+    def to_points(self, points: Numbers) -> PlaceTask:
+        """The same task with points (3, F) as the target."""
+        return replace(self, target=BatchTarget(None, np.eye(3)[:, :, None], points, np.ones(1)))
+
     def at_level(self, level: int) -> PlaceTask:
         """The same task with another priority."""
         return replace(self, level=level)
@@ -142,7 +147,7 @@ class PlaceTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AngleTask:
+class AngleTask:
     """Something about the rotation of an end effector, within `tolerance` [rad].
 
     `length` [Blender units] is the distance that counts as much as one radian.
@@ -163,7 +168,7 @@ class _AngleTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrientTask(_AngleTask):
+class OrientTask(AngleTask):
     """Turn an end effector to `rotation` (3, 3, F or 1), armature space."""
 
     rotation: Numbers
@@ -192,7 +197,7 @@ class OrientTask(_AngleTask):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlongTask(_AngleTask):
+class AlongTask(AngleTask):
     """Point `axis` (3, 1), a unit vector of the end effector, along `direction` (3, F or 1), unit, armature space."""
 
     axis: Numbers
@@ -228,7 +233,7 @@ class AlongTask(_AngleTask):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoleTask(_AngleTask):
+class PoleTask(AngleTask):
     """Bend a limb towards `location` (3, F or 1), rotated by `angle` (F or 1) [rad] about the line from root to tip.
 
     As in goals.pole, the direction of the bend is the sum of the joints' offsets from that line.

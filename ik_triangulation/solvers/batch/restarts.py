@@ -23,6 +23,7 @@ from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import exponential, normalized, product
 from ...kinematics.batch.coordinates import finite_range
+from .aligned import aligned
 from .descent import CHUNK, PLAIN, Descent, descend
 from .system import System
 
@@ -44,7 +45,16 @@ def solve_cold(
     bounds: Descent = PLAIN,
 ) -> tuple[Mask, Numbers]:
     """Bring states to their tasks from wherever they are, in place; return which are met (F), and the values (F)."""
+    start = states.copy()
     met, value = descend(tree, states, tasks, bounds)
+    missed = np.flatnonzero(~met)
+    if tree.moves_root and len(missed):
+        goals = [task.take(missed) for task in tasks]
+        some = aligned(tree, start.take(missed), goals)
+        got, found = descend(tree, some, goals, bounds)
+        better = got | (found < value[missed])
+        states.put(missed[better], some.take(better))
+        value[missed[better]], met[missed[better]] = found[better], got[better]
     restart(tree, states, tasks, met, value, seed=seed, rounds=rounds, bounds=bounds)
     return met, value
 
@@ -96,7 +106,11 @@ def _starts(
     drawn = strayed(tree, states.take(many), np.tile(np.repeat(share, DRAWN), len(states)), random)
     value = np.empty(len(many))
     for part in _parts(len(many)):
-        value[part] = System(tree, drawn.take(part), [task.take(many[part]) for task in tasks]).value
+        some, goals = drawn.take(part), [task.take(many[part]) for task in tasks]
+        if tree.moves_root:
+            some = aligned(tree, some, goals)
+            drawn.put(part, some)
+        value[part] = System(tree, some, goals).value
     best = _least(value, len(states) * count, 1)
     return drawn.take(best), many[best]
 

@@ -29,7 +29,7 @@ _LARGEST = 0.6  # [rad] change of any column in one step
 class Relaxation:
     """A posture to relax towards: the cost of change in time has this `weight`, columns this `compliance` (k, 1).
 
-    In a cycle the first frame comes after the last one. A frame stops once neither it nor one beside it changes a
+    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way. A frame stops once neither it nor one beside it changes a
     column by more than `still` [rad], so that the steps of a frame depend only on those near it.
     """
 
@@ -38,6 +38,7 @@ class Relaxation:
     weight: float = 0.0
     cyclic: bool = False
     still: float = 0.01
+    gain: float = 1.0
 
     def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int) -> States:
         """The states after at most so many steps."""
@@ -45,7 +46,7 @@ class Relaxation:
         active: Any = slice(None)
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
-            wish = self.posture.columns(system.geometry, -self._descent(offsets)[:, active])
+            wish = self.posture.columns(system.geometry, -self.gain * self._descent(offsets)[:, active])
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= _LARGEST / np.maximum(most, _LARGEST)
