@@ -59,10 +59,10 @@ class BodySegment:
 class Body:
     """Joints, each after its parent (-1: none), with end effectors.
 
-    The first joint is the hips. `hips_motion` tells where they may go: FREE anywhere, UP_DOWN along `up`, FIXED nowhere;
-    their rotation has the limits of their joint. `segments` has the mass of each joint; without them masses are
-    estimated by the lengths of the links. Raises ChainError for joints that are no tree or whose bones are scaled, for
-    tips that have the same name, and for numbers that are not valid.
+    The first joint is the hips. `hips_motion` tells where they may go: FREE anywhere, UP_DOWN along `up`, FIXED
+    nowhere; their rotation has the limits of their joint. `segments` has the mass of each joint; without them masses
+    are estimated by the lengths of the links. Raises ChainError for joints that are no tree or whose bones are scaled,
+    for tips that have the same name, and for numbers that are not valid.
     """
 
     joints: tuple[Joint, ...]

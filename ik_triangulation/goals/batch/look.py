@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry
-from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate_back, square_to
+from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate_back
 from .task import AlongTask, AngleTask, Missing
 
 _NEAREST = 1e-3  # of the distance that counts as much as a radian: a point nearer than that is in no direction

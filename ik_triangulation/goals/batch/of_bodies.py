@@ -63,7 +63,7 @@ def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:
 
 
 def balance_of(body: Body, names: Sequence[str], frames: Numbers, margin: float = MARGIN) -> BalanceTask | None:
-    """The task of keeping the centre of mass above these tips, which stand where such frames have them; None without."""
+    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any."""
     points = [_point(frames[tip.joint], point) for tip in map(body.tip, names) for point in tip.contacts]
     if not points:
         return None

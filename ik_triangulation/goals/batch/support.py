@@ -21,7 +21,7 @@ _NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Support:
-    """Convex polygons seen from above: `corners` (c, 2, F or 1), counter-clockwise, in two unit vectors `across` (2, 3).
+    """Convex polygons seen from above: `corners` (c, 2, F or 1), counter-clockwise, along unit vectors `across` (2, 3).
 
     A polygon of fewer corners repeats its last one; a single point and a line are allowed.
     """
@@ -31,7 +31,7 @@ class Support:
 
     @classmethod
     def under(cls, contacts: Numbers, up: Numbers, margin: float = 0.0) -> Support:
-        """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk towards their middles by a share `margin`."""
+        """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk to their middles by a share `margin`."""
         u, v = square_to(up[:, None])
         across = np.stack((u[:, 0], v[:, 0]))
         if np.dot(np.cross(across[0], across[1]), up) < 0.0:

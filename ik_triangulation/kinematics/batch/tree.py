@@ -2,9 +2,9 @@
 """A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip.
 
 A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
-of the joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction in
-which a root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
-table, tells which joints rotate with which.
+of the joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction
+in which the root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the
+ancestor table, tells which joints rotate with which.
 """
 
 from __future__ import annotations

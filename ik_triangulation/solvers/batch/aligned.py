@@ -51,7 +51,7 @@ def _directions(geometry: Geometry, task: Task, count: int) -> Numbers:
     """Products (F, 3, 3) of directions now and as wanted, of a task that is about them; else zero."""
     if isinstance(task, OrientTask):
         wanted = np.broadcast_to(task.rotation, (3, 3, count))
-        return np.einsum("icf,jcf->fij", geometry.tip_rotation(task.tip), wanted)
+        return np.asarray(np.einsum("icf,jcf->fij", geometry.tip_rotation(task.tip), wanted))
     if isinstance(task, AlongTask | LookTask):
         now = geometry.tip_rotation(task.tip)
         axis = rotate(now, np.broadcast_to(task.axis, now.shape[1:]))
@@ -59,7 +59,7 @@ def _directions(geometry: Geometry, task: Task, count: int) -> Numbers:
             direction = normalized(task.point - geometry.tip(task.tip) + 1e-12)
         else:
             direction = np.broadcast_to(task.direction, axis.shape)
-        return np.einsum("if,jf->fij", axis, direction)
+        return np.asarray(np.einsum("if,jf->fij", axis, direction))
     return np.zeros((count, 3, 3))
 
 

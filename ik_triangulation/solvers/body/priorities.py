@@ -48,10 +48,13 @@ def solve_sets(
     """Solve sets of goals, one a column, from wherever the states are, in place; return which are met (F).
 
     Of those that are not met, held tips are where they have to be if that is possible at all, and the others as near as
-    that leaves.
+    that leaves. Without `rounds` of restarts they are led there from where they are, without a leap.
     """
     start = states.copy()
-    met, _ = solve_cold(tree, states, together(tasks), seed=seed, rounds=rounds, bounds=bounds)
+    if rounds:
+        met, _ = solve_cold(tree, states, together(tasks), seed=seed, rounds=rounds, bounds=bounds)
+    else:
+        met, _ = descend(tree, states, together(tasks), bounds)
     missed = np.flatnonzero(~met)
     if len(missed):
         some = states.take(missed)
@@ -74,7 +77,7 @@ def give_way(
     if held and len(held) < len(tasks):
         fine = hold(tree, states, held, share=HELD_SHARE)
         stuck = np.flatnonzero(~fine)
-        if len(stuck):
+        if len(stuck) and rounds:
             goals = [task.take(stuck) for task in tasks]
             states.put(stuck, _from_held(tree, start.take(stuck), goals, seed, rounds, bounds))
     urgent = [task for task in tasks if task.level <= REACH]

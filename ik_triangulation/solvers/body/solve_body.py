@@ -112,7 +112,7 @@ def _solved(
 ) -> States:
     """The solution from states inside the limits, no worse than they are."""
     start = states.copy()
-    rounds, bounds = ((), _FOLLOWING) if follow else (ROUNDS[:1] + (sum(ROUNDS[1:]),), _ALONE)
+    rounds, bounds = ((), _FOLLOWING) if follow else ((*ROUNDS[:1], sum(ROUNDS[1:])), _ALONE)
     solve_sets(tree, states, tasks, seed=seed, rounds=rounds, bounds=bounds)
     settle(tree, states, reference, tasks, steady, _FOLLOWED if follow else _SETTLED)
     return start if _worse(tree, states, start, tasks) else states
@@ -136,7 +136,8 @@ def _worse(tree: Tree, states: States, start: States, tasks: Sequence[Task]) -> 
 
 def _results(tree: Tree, states: States, tasks: Sequence[Task], names: Sequence[str]) -> dict[str, TipResult]:
     """How each tip stands to its goal."""
-    system, found = System(tree, states, tasks), {}
+    system = System(tree, states, tasks)
+    found: dict[str, TipResult] = {}
     for task, measured in zip(tasks, system.measured, strict=True):
         name = names[task.tip]
         before = found.get(name, TipResult(task.level == 0, True, None, None))

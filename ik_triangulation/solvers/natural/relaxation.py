@@ -29,8 +29,9 @@ _LARGEST = 0.6  # [rad] change of any column in one step
 class Relaxation:
     """A posture to relax towards: the cost of change in time has this `weight`, columns this `compliance` (k, 1).
 
-    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way. A frame stops once neither it nor one beside it changes a
-    column by more than `still` [rad], so that the steps of a frame depend only on those near it.
+    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way. A frame stops once
+    neither it nor one beside it changes a column by more than `still` [rad], so that the steps of a frame depend only
+    on those near it.
     """
 
     posture: Posture
