@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import HOLD, RADIAN, BalanceTask, PlaceTask, Task
+from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.priorities import HELD_SHARE, ROUNDS, held_of, solve_sets, together
-from ..solvers.body.settling import GAIN, exactly, settle
+from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
+from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
@@ -125,7 +125,7 @@ class _Path:
         yield
         if len(knots) > 1:
             relaxation = Relaxation(
-                posture=self.posture, compliance=self.compliance, weight=self.weight, gain=GAIN, still=1e-4
+                posture=self.posture, compliance=self.compliance, weight=self.weight, gain=POSTURE_GAIN, still=1e-4
             )
             states = relaxation.run(tree, states, self.every, settings.fine)
         yield
@@ -163,7 +163,7 @@ class _Path:
         while ahead:
             k = ahead[0]
             state = self._relaxed(k, found[before])
-            goals = together([task.take([k]).within(_GUIDE * task.tolerance) for task in self.tasks])
+            goals = at_two_levels([task.take([k]).within(_GUIDE * task.tolerance) for task in self.tasks])
             start = state.copy()
             met, value = descend(self.tree, state, goals, _ON_ITS_WAY)
             if not met[0] and abs(k - before) > _NEAREST:
@@ -182,14 +182,14 @@ class _Path:
         """Turns off the reference of a frame that no other one leads to."""
         at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
         state, steady = at.reference.copy(), self.steady.take([k]) if self.steady else None
-        solve_sets(self.tree, state, here, seed=self.seed, rounds=ROUNDS, bounds=Descent())
+        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS, bounds=Descent())
         settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 
     def _relaxed(self, k: int, offsets: Numbers) -> States:
         """A knot with the turns of another one, after a few steps of posture."""
         at = self.posture.take([k])
-        relaxation = Relaxation(posture=at, compliance=self.compliance, gain=GAIN, still=1e-3)
+        relaxation = Relaxation(posture=at, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
         return relaxation.run(
             self.tree, at.states(offsets), [task.take([k]) for task in self.every], self.settings.knot
         )
@@ -236,6 +236,6 @@ class _Path:
             some = states.take(missed)
             solve_sets(tree, some, [task.take(missed) for task in self.tasks], rounds=(), bounds=_ON_ITS_WAY)
             states.put(missed, some)
-            if any(task.level == HOLD for task in self.tasks):
+            if any(task.level == Level.HOLD for task in self.tasks):
                 hold(tree, states, self.tasks, share=HELD_SHARE)
         yield

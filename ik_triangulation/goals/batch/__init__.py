@@ -2,22 +2,19 @@
 """Goals of many poses at once, as rows of a linear system: errors and their Jacobian, the last axis over the poses."""
 
 from .from_goals import BATCHED, RADIAN, tasks_of
-from .levels import BALANCE, HOLD, REACH, TURN
+from .levels import Level
 from .look import LookTask
 from .support import BalanceTask, Support, balance_task
 from .targets import BatchTarget, shape_is_batched
 from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
 
 __all__ = [
-    "BALANCE",
     "BATCHED",
-    "HOLD",
     "RADIAN",
-    "REACH",
-    "TURN",
     "AlongTask",
     "BalanceTask",
     "BatchTarget",
+    "Level",
     "LookTask",
     "OrientTask",
     "PlaceTask",

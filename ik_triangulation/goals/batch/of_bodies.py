@@ -20,7 +20,7 @@ from ..look_at import LookAt
 from ..orientation import Direction, Orientation
 from ..shapes import Point
 from .from_goals import RADIAN, point_task, tasks_of
-from .levels import HOLD, REACH, TURN
+from .levels import Level
 from .look import LookTask
 from .support import BalanceTask, Support, balance_task
 from .task import OrientTask, Task
@@ -55,10 +55,12 @@ def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:
         frame, rest = frames[tip.joint], np.array(tip.rotation.to_matrix(), float)[:, :, None]
         places, rotations = _point(frame, tip.place), compose(frame[:, :3], rest)
         tolerance = np.array([HELD * tree.tips[number].reach])
-        tasks.append(replace(point_task(_once(places), tolerance), tip=number, level=HOLD))
+        tasks.append(replace(point_task(_once(places), tolerance), tip=number, level=Level.HOLD))
         length = RADIAN * tree.size
         angle = np.array([HELD_ANGLE])
-        tasks.append(OrientTask(rotation=_once(rotations), length=length, tolerance=angle, tip=number, level=HOLD))
+        tasks.append(
+            OrientTask(rotation=_once(rotations), length=length, tolerance=angle, tip=number, level=Level.HOLD)
+        )
     return tasks
 
 
@@ -83,7 +85,7 @@ def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: flo
         if any(not isinstance(look, LookAt) or look.axis != first.axis for look in looks):
             raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
         points = _once(np.array([look.point[:] for look in looks]).T)
-        return [LookTask(axis=axis, point=points, length=RADIAN * reach, tolerance=tolerance, level=REACH)]
+        return [LookTask(axis=axis, point=points, length=RADIAN * reach, tolerance=tolerance, level=Level.REACH)]
     alone = not isinstance(first, Goal)
     wanted: list[Any] = (
         [Goal(Point((0.0, 0.0, 0.0)), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
@@ -106,7 +108,7 @@ def _point(frame: Numbers, point: Vector) -> Numbers:
 
 def _at_tip(task: Any, number: int) -> Task:
     """A task as that of a tip: places before orientations."""
-    level = REACH if isinstance(task, LookTask) or task.level == 0 else TURN
+    level = Level.REACH if isinstance(task, LookTask) or task.level == 0 else Level.TURN
     moved: Task = replace(task, tip=number, level=level)
     return moved
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at, cross, square_to
-from .levels import BALANCE
+from .levels import Level
 from .task import Missing
 
 _NOTHING = 1e-300
@@ -101,7 +101,8 @@ class BalanceTask:
     centres: Numbers
     support: Support
     tolerance: Numbers
-    level: int = BALANCE
+    level: int = Level.BALANCE
+    tip = 0  # of no tip
     count = 2
 
     def centre(self, geometry: Geometry) -> Numbers:

@@ -48,9 +48,12 @@ class Missing(NamedTuple):
 class Task(Protocol):
     """The interface of every task.
 
-    `level` is its priority, 0 before 1; `count` the number of its rows; `tolerance` (F or 1) how far it may be off, in
-    its own unit: Blender units for a place, radians for an angle.
+    `tip` is the number of its tip, `level` its priority, 0 before 1; `count` the number of its rows; `tolerance` (F or
+    1) how far it may be off, in its own unit: Blender units for a place, radians for an angle.
     """
+
+    @property
+    def tip(self) -> int: ...
 
     @property
     def level(self) -> int: ...

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...goals.batch import HOLD, AlongTask, LookTask, OrientTask, PlaceTask, Task
+from ...goals.batch import AlongTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import conjugated, normalized, product, quaternions, rotate
@@ -30,7 +30,7 @@ def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
         return states
     geometry, count = Geometry(tree, states), len(states)
     tips = [geometry.tip(task.tip) for task in places]
-    weights = np.array([_MORE_URGENT if task.level == HOLD else 1.0 for task in places])
+    weights = np.array([_MORE_URGENT if task.level == Level.HOLD else 1.0 for task in places])
     now = np.array(tips)
     wanted = np.array([task.target.closest(tip) for task, tip in zip(places, tips, strict=True)])
     wanted = np.broadcast_to(wanted, now.shape)

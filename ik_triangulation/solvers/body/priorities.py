@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...goals.batch import HOLD, REACH, PlaceTask, Task
+from ...goals.batch import Level, PlaceTask, Task
 from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import lengths
@@ -20,20 +20,20 @@ from ..batch.descent import Descent, descend, hold
 from ..batch.restarts import solve_cold
 from ..batch.system import System
 
-ROUNDS = (4, 12, 24, 64)  # restarts of every set of goals that is still missed
+BODY_ROUNDS = (4, 12, 24, 64)  # restarts of every set of goals that is still missed
 HELD_SHARE = 0.01  # of their tolerances, to which held tips are put right
 _STRETCH, _STRETCHES = 0.3, 8  # of the reach: way of a tip at a time where holding sticks, and how many times
 _WAY = Descent(iterations=20)
 
 
-def together(tasks: Sequence[Task]) -> list[Task]:
+def at_two_levels(tasks: Sequence[Task]) -> list[Task]:
     """The tasks at two levels: those of held tips, and all others."""
-    return [task.at_level(min(task.level, REACH)) for task in tasks]
+    return [task.at_level(min(task.level, Level.REACH)) for task in tasks]
 
 
 def held_of(tasks: Sequence[Task]) -> list[Task]:
     """The tasks of held tips."""
-    return [task for task in tasks if task.level == HOLD]
+    return [task for task in tasks if task.level == Level.HOLD]
 
 
 def solve_sets(
@@ -42,7 +42,7 @@ def solve_sets(
     tasks: Sequence[Task],
     *,
     seed: int = 0,
-    rounds: Sequence[int] = ROUNDS,
+    rounds: Sequence[int] = BODY_ROUNDS,
     bounds: Descent,
 ) -> Mask:
     """Solve sets of goals, one a column, from wherever the states are, in place; return which are met (F).
@@ -52,9 +52,9 @@ def solve_sets(
     """
     start = states.copy()
     if rounds:
-        met, _ = solve_cold(tree, states, together(tasks), seed=seed, rounds=rounds, bounds=bounds)
+        met, _ = solve_cold(tree, states, at_two_levels(tasks), seed=seed, rounds=rounds, bounds=bounds)
     else:
-        met, _ = descend(tree, states, together(tasks), bounds)
+        met, _ = descend(tree, states, at_two_levels(tasks), bounds)
     missed = np.flatnonzero(~met)
     if len(missed):
         some = states.take(missed)
@@ -80,7 +80,7 @@ def give_way(
         if len(stuck) and rounds:
             goals = [task.take(stuck) for task in tasks]
             states.put(stuck, _from_held(tree, start.take(stuck), goals, seed, rounds, bounds))
-    urgent = [task for task in tasks if task.level <= REACH]
+    urgent = [task for task in tasks if task.level <= Level.REACH]
     if len(urgent) < len(tasks):
         nearer = states.copy()
         descend(tree, nearer, urgent, bounds)
@@ -97,7 +97,7 @@ def _accept(tree: Tree, states: States, tried: States, tasks: Sequence[Task]) ->
 
 
 def _missing(tree: Tree, states: States, tasks: Sequence[Task]) -> Numbers:
-    return System(tree, states, [task for task in tasks if task.level != HOLD]).value
+    return System(tree, states, [task for task in tasks if task.level != Level.HOLD]).value
 
 
 def _from_held(
@@ -109,7 +109,7 @@ def _from_held(
     hold(tree, states, held, share=HELD_SHARE)
     for _ in range(_STRETCHES):
         tried = states.copy()
-        descend(tree, tried, together([_nearer(tree, states, task) for task in tasks]), _WAY)
+        descend(tree, tried, at_two_levels([_nearer(tree, states, task) for task in tasks]), _WAY)
         if not _accept(tree, states, tried, tasks).any():
             break
     return states
@@ -117,7 +117,7 @@ def _from_held(
 
 def _nearer(tree: Tree, states: States, task: Task) -> Task:
     """A place to reach, at most a stretch from where its tip is now; other tasks as they are."""
-    if not isinstance(task, PlaceTask) or task.level == HOLD:
+    if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
         return task
     system = System(tree, states, [task])
     way = system.measured[0].errors

@@ -14,10 +14,10 @@ from ..batch.descent import Descent, descend, hold
 from ..batch.system import System
 from ..natural.posture import Posture
 from ..natural.relaxation import Relaxation
-from .priorities import HELD_SHARE, held_of, together
+from .priorities import HELD_SHARE, at_two_levels, held_of
 from .stiffness import body_compliance
 
-GAIN = 0.4  # share of the way to the reference in one step: with all of it knees and elbows overshoot
+POSTURE_GAIN = 0.4  # share of the way to the reference in one step: with all of it knees and elbows overshoot
 _CORRECTION = Descent(iterations=30, stall=4)
 _EDGE = 0.1  # of its tolerance, up to which balance is brought back
 _OUTSIDE = 1e3  # cost of a centre of mass that is as far outside as the tree is large, beside radians
@@ -36,7 +36,7 @@ def settle(
     A state is changed only if it stays as near to its goals; what was met stays met.
     """
     posture, compliance = Posture(tree, reference), body_compliance(tree, tasks)
-    relaxation = Relaxation(posture=posture, compliance=compliance, gain=GAIN)
+    relaxation = Relaxation(posture=posture, compliance=compliance, gain=POSTURE_GAIN)
     every = [*tasks, steady] if steady else list(tasks)
     tried = relaxation.run(tree, states, every, steps)
     exactly(tree, tried, tasks, steady)
@@ -53,12 +53,12 @@ def exactly(
 
     Where the centre of mass is outside its support it is brought there as well if all goals can be met with it.
     """
-    descend(tree, states, together(tasks), bounds)
+    descend(tree, states, at_two_levels(tasks), bounds)
     if held_of(tasks):
         hold(tree, states, tasks, share=HELD_SHARE)
     if steady is None:
         return
-    every = [*together(tasks), steady.within(_EDGE * steady.tolerance)]
+    every = [*at_two_levels(tasks), steady.within(_EDGE * steady.tolerance)]
     outside = np.flatnonzero(~System(tree, states, every[-1:]).met)
     if len(outside):
         some, goals = states.take(outside), [task.take(outside) for task in every]

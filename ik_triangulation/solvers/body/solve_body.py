@@ -17,7 +17,7 @@ from ...kinematics.batch import States, Tree
 from ...kinematics.body_pose import poses_of_body, states_of
 from ..batch.descent import Descent
 from ..batch.system import System
-from .priorities import ROUNDS, held_of, solve_sets
+from .priorities import BODY_ROUNDS, held_of, solve_sets
 from .settling import settle
 
 _ALONE = Descent(iterations=40)
@@ -112,7 +112,7 @@ def _solved(
 ) -> States:
     """The solution from states inside the limits, no worse than they are."""
     start = states.copy()
-    rounds, bounds = ((), _FOLLOWING) if follow else ((*ROUNDS[:1], sum(ROUNDS[1:])), _ALONE)
+    rounds, bounds = ((), _FOLLOWING) if follow else ((*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])), _ALONE)
     solve_sets(tree, states, tasks, seed=seed, rounds=rounds, bounds=bounds)
     settle(tree, states, reference, tasks, steady, _FOLLOWED if follow else _SETTLED)
     return start if _worse(tree, states, start, tasks) else states

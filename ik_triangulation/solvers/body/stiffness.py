@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...goals.batch import HOLD, Task
+from ...goals.batch import Level, Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Tree
 
@@ -25,7 +25,7 @@ def body_compliance(tree: Tree, tasks: Sequence[Task]) -> Numbers:
         return tree.compliance
     tips = np.array([tip.joint for tip in tree.tips])
     leads = tree.above[:, tips]  # [i, t]: joint i leads to tip t
-    held = {task.tip for task in tasks if task.level == HOLD}
+    held = {task.tip for task in tasks if task.level == Level.HOLD}
     share = np.ones(len(tree.joints))
     for joint, to in enumerate(leads):
         number = np.flatnonzero(to)

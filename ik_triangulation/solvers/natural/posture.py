@@ -2,8 +2,8 @@
 """Posture: the turn of every joint off a reference, in coordinates that can be compared and interpolated over time.
 
 The offsets of a state are a vector (k, F) with a row for each column of the tree: differences of angles and of swing
-vectors for joints with limits, rotation vectors in the joint's own frame for ball joints, and its way for a root that moves,
-in units of the tree's size. The cost of F frames is
+vectors for joints with limits, rotation vectors in the joint's own frame for ball joints, and the way of a root that
+moves, in units of the tree's size. The cost of F frames is
 
     sum over the frames of |u_f|^2 + w |u_f - u_(f-1)|^2,    each row divided by its compliance.
 
