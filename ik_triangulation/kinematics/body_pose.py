@@ -91,11 +91,12 @@ class BodyPose:
 
 def states_of(poses: Sequence[BodyPose]) -> States:
     """Poses of one body as those of its tree, moved inside the limits; each with a place of its own if hips move."""
-    tree = poses[0].body.tree
-    states = tree.states(poses)
-    if tree.moves_root:
-        states.place = np.array([pose.base.translation[:] for pose in poses]).T
-    return states
+    tree, count = poses[0].body.tree, len(poses)
+    rotations = normalized(np.array([[turn[:] for turn in pose.rotations] for pose in poses]).transpose(1, 2, 0))
+    bases = np.array([[row[:] for row in pose.base] for pose in poses])
+    root, place = bases[:, :3, :3].transpose(1, 2, 0).copy(), bases[:, :3, 3].T.copy()
+    none = np.empty((tree.angles, count)), np.empty((len(tree.balls), 4, count))
+    return tree.posed(rotations, States(*none, rotations[tree.held], root, place))
 
 
 def poses_of_body(body: Body, states: States) -> list[BodyPose]:

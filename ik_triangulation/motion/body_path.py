@@ -200,7 +200,6 @@ class _Path:
         """Bring a knot that sticks to its goals from strayed and bent poses, in place, by the least turn."""
         tree = self.tree
         many = before.take(np.zeros(_STRAYS, np.intp))
-        many.place = np.repeat(before.place, _STRAYS, -1)
         middle = 0.5 * (tree.lower + tree.upper)
         inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
         many.angles = tree.inside(np.clip(many.angles, *inner))

@@ -119,3 +119,40 @@ def _mirrored(vector, side):
 def _mirrored_ranges(ranges, side):
     x, y, z = ranges
     return ranges if side == "L" else (x, (-y[1], -y[0]), (-z[1], -z[0]))
+
+
+def forward(figure, states):
+    """Orientation and head of each joint (n, F, 3, 4) by plain matrix products, apart from the package."""
+    tree = figure.tree
+    turns = np.zeros((len(figure.joints), len(states), 3))
+    seen = dict.fromkeys(range(len(figure.joints)), 0)
+    for row, joint in enumerate(tree.joint_of[: tree.angles].tolist()):
+        freedom = figure.joints[joint].freedom
+        axes = [axis for axis in range(3) if freedom.upper[axis] > freedom.lower[axis]]
+        turns[joint, :, axes[seen[joint]]] = states.angles[row]
+        seen[joint] += 1
+    frames = np.zeros((len(figure.joints), len(states), 3, 4))
+    for i, (joint, parent) in enumerate(zip(figure.joints, figure.parents, strict=True)):
+        offset = np.array(joint.offset[:])
+        if parent < 0:
+            frames[i, :, :, :3] = _of_quaternions(states.balls[0].T)
+            frames[i, :, :, 3] = states.place.T + offset
+            continue
+        x, y, z = (_about(axis, turns[i, :, axis]) for axis in range(3))
+        frames[i, :, :, :3] = frames[parent, :, :, :3] @ (z @ y @ x)
+        frames[i, :, :, 3] = frames[parent, :, :, :3] @ offset + frames[parent, :, :, 3]
+    return frames
+
+
+def _about(axis, angles):
+    matrix = np.tile(np.eye(3), (len(angles), 1, 1))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    matrix[:, i, i] = matrix[:, j, j] = np.cos(angles)
+    matrix[:, j, i], matrix[:, i, j] = np.sin(angles), -np.sin(angles)
+    return matrix
+
+
+def _of_quaternions(q):
+    w, v = q[:, 0, None, None], q[:, 1:]
+    skew = np.cross(v[:, None], -np.eye(3)[None])
+    return np.eye(3) + 2.0 * (w * skew + skew @ skew)

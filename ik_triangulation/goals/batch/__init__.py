@@ -4,9 +4,10 @@
 from .from_goals import BATCHED, RADIAN, tasks_of
 from .levels import Level
 from .look import LookTask
+from .pole_task import PoleTask
 from .support import BalanceTask, Support, balance_task
 from .targets import BatchTarget, shape_is_batched
-from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
+from .task import AlongTask, OrientTask, PlaceTask, Task
 
 __all__ = [
     "BATCHED",

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
-from ...kinematics.batch import Geometry, Tree
+from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
 from .targets import BatchTarget
 
 _ALIGNED = 1e-9  # sine below which two directions have no axis between them
-_STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
 _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
 
 
@@ -130,7 +129,7 @@ class PlaceTask:
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the target's origin."""
-        return _ways(rotate_back(root, self.target.place - place))
+        return ways_of(rotate_back(root, self.target.place - place))
 
     def take(self, columns: Columns) -> PlaceTask:
         """The task of those poses."""
@@ -228,75 +227,13 @@ class AlongTask(AngleTask):
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the end of a unit vector along the direction."""
-        return _ways(rotate_back(root, self.direction)) * self.length
+        return ways_of(rotate_back(root, self.direction)) * self.length
 
     def take(self, columns: Columns) -> AlongTask:
         """The task of those poses."""
         return replace(self, direction=at(self.direction, columns), tolerance=at(self.tolerance, columns))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoleTask(AngleTask):
-    """Bend a limb towards `location` (3, F or 1), rotated by `angle` (F or 1) [rad] about the line from root to tip.
-
-    As in goals.pole, the direction of the bend is the sum of the joints' offsets from that line.
-    """
-
-    location: Numbers
-    angle: Numbers
-    count = 1
-
-    def measure(self, geometry: Geometry) -> Missing:
-        """Measure the swivel angle that is missing; a straight limb, or a pole on its line, misses nothing."""
-        inner = _inner(geometry.tree, self.tip)
-        tip = geometry.tree.tips[self.tip]
-        root, nowhere = geometry.heads[tip.first], _STRAIGHT * tip.reach
-        line = geometry.tip(self.tip) - root
-        length = lengths(line)
-        line = line / np.maximum(length, 1e-300)
-        offset = geometry.heads[inner].sum(0) - len(inner) * root
-        bend = offset - line * dot(offset, line)
-        pole = np.broadcast_to(self.location, root.shape) - root
-        pole = pole - line * dot(pole, line)
-        pole = pole * np.cos(self.angle) + cross(line, pole) * np.sin(self.angle)
-        size = lengths(bend)
-        defined = (length > nowhere) & (size > nowhere) & (lengths(pole) > nowhere)
-        missing = np.where(defined, np.arctan2(dot(cross(bend, pole), line), dot(bend, pole)), 0.0)
-        around = np.where(defined, cross(line, bend) / np.where(defined, size * size, 1.0), 0.0)
-        return Missing((missing * self.length)[None], np.abs(missing), (around,))
-
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
-        tree, (around,) = geometry.tree, measured.more
-        inner = _inner(tree, self.tip)
-        columns, joints = tree.moving(tree.tips[self.tip].joint)
-        beyond = tree.above[:, inner].astype(float)
-        beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
-        heads, first = geometry.heads, tree.tips[self.tip].first
-        before = tree.above[:, first].copy()  # joints that move the root of the limb as well
-        before[first] = False
-        pivots = np.where(before[:, None, None], heads[first], heads)
-        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * pivots
-        out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
-
-    def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Ways of the pole."""
-        return _ways(rotate_back(root, self.location - place))
-
-    def take(self, columns: Columns) -> PoleTask:
-        """The task of those poses."""
-        location, angle = at(self.location, columns), at(self.angle, columns)
-        return replace(self, location=location, angle=angle, tolerance=at(self.tolerance, columns))
-
-
-def _ways(places: Numbers) -> Numbers:
+def ways_of(places: Numbers) -> Numbers:
     """Distances between places (3, F), each from the one before."""
     return lengths(np.diff(places, axis=-1))
-
-
-def _inner(tree: Tree, number: int) -> list[int]:
-    """Joints of a limb after its first one."""
-    tip = tree.tips[number]
-    return [
-        j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j] and j != tip.first
-    ]

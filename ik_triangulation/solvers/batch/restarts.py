@@ -104,6 +104,8 @@ def _starts(
     share = np.minimum(1.0, (np.arange(count) + 1.0) / NEARBY)
     many = np.repeat(np.arange(len(states)), count * DRAWN)
     drawn = strayed(tree, states.take(many), np.tile(np.repeat(share, DRAWN), len(states)), random)
+    if tree.moves_root:
+        drawn.own_places()
     value = np.empty(len(many))
     for part in _parts(len(many)):
         some, goals = drawn.take(part), [task.take(many[part]) for task in tasks]

@@ -109,14 +109,14 @@ def _from_held(
     hold(tree, states, held, share=HELD_SHARE)
     for _ in range(_STRETCHES):
         tried = states.copy()
-        descend(tree, tried, at_two_levels([_nearer(tree, states, task) for task in tasks]), _WAY)
+        descend(tree, tried, at_two_levels([nearer(tree, states, task) for task in tasks]), _WAY)
         if not _accept(tree, states, tried, tasks).any():
             break
     return states
 
 
-def _nearer(tree: Tree, states: States, task: Task) -> Task:
-    """A place to reach, at most a stretch from where its tip is now; other tasks as they are."""
+def nearer(tree: Tree, states: States, task: Task) -> Task:
+    """The same task with a place at most a stretch from where its tip is now; other tasks as they are."""
     if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
         return task
     system = System(tree, states, [task])

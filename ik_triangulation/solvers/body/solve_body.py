@@ -10,19 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ChainError, SettingError
-from ...goals.batch import BalanceTask, LookTask, OrientTask, PlaceTask, Task
+from ...goals.batch import BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ...goals.batch.of_bodies import TipGoal, balance_of, body_tasks, hold_tasks
 from ...kinematics import BodyPose
 from ...kinematics.batch import States, Tree
 from ...kinematics.body_pose import poses_of_body, states_of
 from ..batch.descent import Descent
 from ..batch.system import System
+from .following import BodyFollower
 from .priorities import BODY_ROUNDS, held_of, solve_sets
 from .settling import settle
 
 _ALONE = Descent(iterations=40)
-_FOLLOWING = Descent(iterations=12, stall=4, tries=4)
-_SETTLED, _FOLLOWED = 8, 1  # steps of posture
+_SETTLED = 8  # steps of posture
 
 
 class TipResult(NamedTuple):
@@ -112,16 +112,20 @@ def _solved(
 ) -> States:
     """The solution from states inside the limits, no worse than they are."""
     start = states.copy()
-    rounds, bounds = ((), _FOLLOWING) if follow else ((*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])), _ALONE)
-    solve_sets(tree, states, tasks, seed=seed, rounds=rounds, bounds=bounds)
-    settle(tree, states, reference, tasks, steady, _FOLLOWED if follow else _SETTLED)
+    if follow:
+        held = held_of(tasks)
+        goals = [task for task in tasks if task.level > Level.HOLD]
+        states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
+    else:
+        solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])), bounds=_ALONE)
+        settle(tree, states, reference, tasks, steady, _SETTLED)
     return start if _worse(tree, states, start, tasks) else states
 
 
 def _worse(tree: Tree, states: States, start: States, tasks: Sequence[Task]) -> bool:
     """Tell whether a result is farther from its goals than the start, the held ones first."""
     held = held_of(tasks)
-    others = [task for task in tasks if not any(task is other for other in held)]
+    others = [task for task in tasks if task.level > Level.HOLD]
     if System(tree, states, tasks).met.all():
         return False
     for some in (held, others):
@@ -135,7 +139,7 @@ def _worse(tree: Tree, states: States, start: States, tasks: Sequence[Task]) -> 
 
 
 def _results(tree: Tree, states: States, tasks: Sequence[Task], names: Sequence[str]) -> dict[str, TipResult]:
-    """How each tip stands to its goal."""
+    """The result of each tip that has a goal."""
     system = System(tree, states, tasks)
     found: dict[str, TipResult] = {}
     for task, measured in zip(tasks, system.measured, strict=True):

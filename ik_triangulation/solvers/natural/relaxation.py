@@ -44,6 +44,8 @@ class Relaxation:
     def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int) -> States:
         """The states after at most so many steps."""
         states, offsets = states.copy(), self.posture.offsets(states)
+        if tree.moves_root:
+            states.own_places()
         active: Any = slice(None)
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
