@@ -10,7 +10,7 @@ import numpy as np
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, Tree
 from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate_back
-from .task import AngleTask, Missing, ways_of
+from .task import AngleTask, Missing, steps_between
 
 _STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
 
@@ -61,7 +61,7 @@ class PoleTask(AngleTask):
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the pole."""
-        return ways_of(rotate_back(root, self.location - place))
+        return steps_between(rotate_back(root, self.location - place))
 
     def take(self, columns: Columns) -> PoleTask:
         """The task of those poses."""

@@ -129,7 +129,7 @@ class PlaceTask:
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the target's origin."""
-        return ways_of(rotate_back(root, self.target.place - place))
+        return steps_between(rotate_back(root, self.target.place - place))
 
     def take(self, columns: Columns) -> PlaceTask:
         """The task of those poses."""
@@ -227,13 +227,13 @@ class AlongTask(AngleTask):
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the end of a unit vector along the direction."""
-        return ways_of(rotate_back(root, self.direction)) * self.length
+        return steps_between(rotate_back(root, self.direction)) * self.length
 
     def take(self, columns: Columns) -> AlongTask:
         """The task of those poses."""
         return replace(self, direction=at(self.direction, columns), tolerance=at(self.tolerance, columns))
 
 
-def ways_of(places: Numbers) -> Numbers:
+def steps_between(places: Numbers) -> Numbers:
     """Distances between places (3, F), each from the one before."""
     return lengths(np.diff(places, axis=-1))
