@@ -182,7 +182,7 @@ class _Path:
         """Turns off the reference of a frame that no other one leads to."""
         at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
         state, steady = at.reference.copy(), self.steady.take([k]) if self.steady else None
-        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS, bounds=Descent())
+        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
         settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 

@@ -34,7 +34,6 @@ PULLS = 0.2, 0.6, 2.0  # [m]
 
 def sets(figure, count, peer):
     """Sets of goals that can all be met: in one batch, and some alone."""
-    from ik_triangulation.solvers.batch.descent import Descent
     from ik_triangulation.solvers.body.priorities import solve_sets
 
     print("| Goals | Method | Reached | | Wrong | Violation [rad] | ms a set |\n|---|---|---|---|---|---|---|")
@@ -45,11 +44,11 @@ def sets(figure, count, peer):
             some, states = [task.take(np.arange(number)) for task in tasks], stands(figure, number)
             met, begun = np.zeros(number, bool), process_time()
             if method == "a batch":
-                met = solve_sets(figure.tree, states, some, bounds=Descent())
+                met = solve_sets(figure.tree, states, some)
             else:
                 for n in range(number):
                     one = states.take([n])
-                    met[n] = solve_sets(figure.tree, one, [task.take([n]) for task in some], bounds=Descent())[0]
+                    met[n] = solve_sets(figure.tree, one, [task.take([n]) for task in some])[0]
                     states.put([n], one)
             spent = process_time() - begun
             _print_sets(kind, f"this package, {method}", judge(figure, states, some), met, spent)
@@ -78,7 +77,6 @@ def _print_sets(kind, method, judged, met, spent):
 
 def pulls(figure, count):
     """Hands pulled out of reach while feet are held."""
-    from ik_triangulation.solvers.batch.descent import Descent
     from ik_triangulation.solvers.body.priorities import solve_sets
 
     print("\n| Hands pulled by | Feet off, of the leg | Feet turned [degrees] | Hands no farther off | ms a set |")
@@ -92,7 +90,7 @@ def pulls(figure, count):
         for hand in range(2):
             tasks[hand] = tasks[hand].to_points(tasks[hand].target.place + ways[hand])
         begun = process_time()
-        solve_sets(figure.tree, states, tasks, rounds=(), bounds=Descent())
+        solve_sets(figure.tree, states, tasks, rounds=())
         spent = process_time() - begun
         far, turned, _ = judge(figure, states, tasks)
         fine = far[:2] * figure.reach(HANDS[0]) <= pull * (1.0 + 1e-6)
@@ -185,7 +183,7 @@ def report_beside_an_arm(figure, count):
     from ik_triangulation.goals.batch import OrientTask
     from ik_triangulation.goals.batch.from_goals import RADIAN, point_task
     from ik_triangulation.kinematics.batch import Geometry, Tree
-    from ik_triangulation.solvers.batch.descent import Descent, at_one_level
+    from ik_triangulation.solvers.batch.descent import at_one_level
     from ik_triangulation.solvers.batch.restarts import solve_cold
     from ik_triangulation.solvers.body.priorities import solve_sets
 
@@ -208,7 +206,7 @@ def report_beside_an_arm(figure, count):
             alone = process_time() - begun
             tasks = goals_of(figure, humanoid.random_states(figure, number, random), kind)
             states, begun = stands(figure, number), process_time()
-            solve_sets(figure.tree, states, tasks, bounds=Descent())
+            solve_sets(figure.tree, states, tasks)
             ratio.append((process_time() - begun, alone))
         body, one = np.array(ratio).mean(0)
         print(f"{number} of {kind} at once: {body / one:.1f} times one limited arm ({one / number * 1e3:.2f} ms)")

@@ -23,6 +23,7 @@ from ..batch.system import System
 BODY_ROUNDS = (4, 12, 24, 64)  # restarts of every set of goals that is still missed
 HELD_SHARE = 0.01  # of their tolerances, to which held tips are put right
 _STRETCH, _STRETCHES = 0.3, 8  # of the reach: way of a tip at a time where holding sticks, and how many times
+BODY_DESCENT = Descent(stall=4)
 _WAY = Descent(iterations=20)
 
 
@@ -43,7 +44,7 @@ def solve_sets(
     *,
     seed: int = 0,
     rounds: Sequence[int] = BODY_ROUNDS,
-    bounds: Descent,
+    bounds: Descent = BODY_DESCENT,
 ) -> Mask:
     """Solve sets of goals, one a column, from wherever the states are, in place; return which are met (F).
 

@@ -15,13 +15,11 @@ from ...goals.batch.of_bodies import TipGoal, balance_of, body_tasks, hold_tasks
 from ...kinematics import BodyPose
 from ...kinematics.batch import States, Tree
 from ...kinematics.body_pose import poses_of_body, states_of
-from ..batch.descent import Descent
 from ..batch.system import System
 from .following import BodyFollower
 from .priorities import BODY_ROUNDS, held_of, solve_sets
 from .settling import settle
 
-_ALONE = Descent(iterations=40)
 _SETTLED = 8  # steps of posture
 
 
@@ -117,7 +115,7 @@ def _solved(
         goals = [task for task in tasks if task.level > Level.HOLD]
         states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
     else:
-        solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])), bounds=_ALONE)
+        solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])))
         settle(tree, states, reference, tasks, steady, _SETTLED)
     return start if _worse(tree, states, start, tasks) else states
 
