@@ -28,6 +28,7 @@ def unsteadiness(tree: Tree, states: States) -> float:
     if len(states) < 3:
         return 0.0
     turns = largest_turns(tree, states)
-    around = np.pad(turns, _AROUND, mode="reflect") if len(turns) > _AROUND else np.tile(turns, 3)
-    window = np.lib.stride_tricks.sliding_window_view(around, 2 * _AROUND + 1)[: len(turns)]
+    half = min(_AROUND, len(turns) - 1)
+    around = np.pad(turns, half, mode="reflect")
+    window = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1)
     return float((turns / np.maximum(np.median(window, 1), _CALM)).max())

@@ -28,7 +28,7 @@ def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:
         return states
-    geometry, count = Geometry(tree, states), len(states)
+    geometry = Geometry(tree, states)
     tips = [geometry.tip(task.tip) for task in places]
     weights = np.array([_MORE_URGENT if task.level == Level.HOLD else 1.0 for task in places])
     now = np.array(tips)
@@ -37,7 +37,7 @@ def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:
-        turn += _PER_RADIAN * _directions(geometry, task, count)
+        turn += _PER_RADIAN * _directions(geometry, task, goal - middle)
     rotation = _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:
@@ -47,8 +47,12 @@ def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
     return States(turned.angles, turned.balls, turned.held, turned.root, place)
 
 
-def _directions(geometry: Geometry, task: Task, count: int) -> Numbers:
-    """Products (F, 3, 3) of directions now and as wanted, of a task that is about them; else zero."""
+def _directions(geometry: Geometry, task: Task, way: Numbers) -> Numbers:
+    """Products (F, 3, 3) of directions now and as wanted, of a task that is about them; else zero.
+
+    Points are looked at from where the tips are after they have gone this `way` (3, F).
+    """
+    count = way.shape[-1]
     if isinstance(task, OrientTask):
         wanted = np.broadcast_to(task.rotation, (3, 3, count))
         return np.asarray(np.einsum("icf,jcf->fij", geometry.tip_rotation(task.tip), wanted))
@@ -56,7 +60,7 @@ def _directions(geometry: Geometry, task: Task, count: int) -> Numbers:
         now = geometry.tip_rotation(task.tip)
         axis = rotate(now, np.broadcast_to(task.axis, now.shape[1:]))
         if isinstance(task, LookTask):
-            direction = normalized(task.point - geometry.tip(task.tip) + 1e-12)
+            direction = normalized(task.point - geometry.tip(task.tip) - way + 1e-12)
         else:
             direction = np.broadcast_to(task.direction, axis.shape)
         return np.asarray(np.einsum("if,jf->fij", axis, direction))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ChainError, SettingError
+from ...goals import Goal
 from ...goals.batch import BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ...goals.batch.of_bodies import TipGoal, balance_of, body_tasks, hold_tasks
 from ...kinematics import BodyPose
@@ -82,7 +83,10 @@ def solve_body(
         raise SettingError(f"Tolerance {angle_tolerance} is no angle. Give it one above zero.")
     for name in (*goals, *hold):
         body.tip(name)
-    if not np.isfinite(start.frames).all() or len(start.rotations) != len(body.joints):
+    for goal in goals.values():
+        if isinstance(goal, Goal) and not (goal.tolerance > 0.0 and goal.angle_tolerance > 0.0):
+            raise SettingError(f"Tolerance {goal.tolerance} is not a distance. Give it a length above zero.")
+    if len(start.rotations) != len(body.joints) or not np.isfinite(start.frames).all():
         raise ChainError("The start pose is not valid. Give it a rotation for each joint and a base of finite numbers.")
     made_by_hand = reference or start
     origin, inside = states_of([made_by_hand]), start.inside()
