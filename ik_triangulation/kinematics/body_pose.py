@@ -81,7 +81,7 @@ class BodyPose:
         turns = matrices(normalized(np.array([turn[:] for turn in self.rotations])[:, :, None]))[..., 0]
         rests = matrices(normalized(np.array([joint.rest[:] for joint in body.joints])[:, :, None]))[..., 0]
         local, offsets = rests @ turns, np.array([joint.offset[:] for joint in body.joints])
-        base, frames = np.array([row[:] for row in self.base]), np.empty((len(turns), 3, 4))
+        base, frames = np.array([row[:] for row in self.base.copy()]), np.empty((len(turns), 3, 4))
         for i, parent in enumerate(body.parents):
             above = base[:3] if parent < 0 else frames[parent]
             frames[i, :, :3] = above[:, :3] @ local[i]
@@ -93,7 +93,7 @@ def states_of(poses: Sequence[BodyPose]) -> States:
     """Poses of one body as those of its tree, moved inside the limits; each with a place of its own if hips move."""
     tree, count = poses[0].body.tree, len(poses)
     rotations = normalized(np.array([[turn[:] for turn in pose.rotations] for pose in poses]).transpose(1, 2, 0))
-    bases = np.array([[row[:] for row in pose.base] for pose in poses])
+    bases = np.array([[row[:] for row in pose.base.copy()] for pose in poses])
     root, place = bases[:, :3, :3].transpose(1, 2, 0).copy(), bases[:, :3, 3].T.copy()
     none = np.empty((tree.angles, count)), np.empty((len(tree.balls), 4, count))
     return tree.posed(rotations, States(*none, rotations[tree.held], root, place))
