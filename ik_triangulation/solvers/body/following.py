@@ -15,7 +15,7 @@ from .priorities import HELD_SHARE, at_two_levels, held_of, nearer
 from .stiffness import body_compliance
 
 _GAIN = 0.15  # of a step of posture: there are many in a drag
-_DESCENT = Descent(iterations=5, stall=2, tries=2)
+_DESCENT = Descent(iterations=3, stall=1, tries=1)  # out of reach more steps only cost time
 
 
 class BodyFollower:
