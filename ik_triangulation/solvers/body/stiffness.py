@@ -16,7 +16,7 @@ from ...goals.batch import Level, Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Tree
 
-_ROOT_TURN, _ROOT_MOVE, _TRUNK, _HELD, _REACHING = 0.05, 30.0, 0.1, 1.35, 1.5
+_ROOT_TURN, _ROOT_MOVE, _TRUNK, _HELD, _REACHING = 0.05, 3.0, 0.15, 1.0, 1.5
 
 
 def body_compliance(tree: Tree, tasks: Sequence[Task]) -> Numbers:

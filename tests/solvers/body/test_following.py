@@ -48,7 +48,7 @@ def test_a_hand_within_reach_is_followed_without_a_leap(way):
 def test_the_weight_stays_above_the_feet_while_the_hand_goes_to_the_floor():
     states, _ = dragged((0.0, -0.3, -0.75))
     whole = balance_of(FIGURE, FEET, humanoid.standing(FIGURE).frames[..., None], 0.0)
-    assert System(TREE, states, [whole]).measured[0].off.max() < 0.01
+    assert System(TREE, states, [whole]).measured[0].off.max() < 0.02
 
 
 def test_a_hand_that_is_pulled_away_takes_the_body_as_far_as_the_feet_let_it():
