@@ -27,8 +27,9 @@ class RigBody:
     """The limbs of an armature that reach at once, and the bones whose tails are `held` where the animation has them.
 
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
-    a name it is found. With `balance` the centre of mass stays above the held bones. Raises ChainError for bones that
-    do not hang together, and for hips that cannot move.
+    a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
+    `solved` ones turn, by default all. Raises ChainError for bones that do not hang together, and for hips that cannot
+    move.
     """
 
     armature: Object
@@ -37,6 +38,7 @@ class RigBody:
     hips: str = ""
     hips_motion: str = "FREE"
     balance: bool = False
+    solved: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         lines = [self._line(tip) for tip in self.tips]
@@ -134,6 +136,8 @@ class BodyRest:
     def _freedom(self, bone: PoseBone) -> Freedom:
         if bone.name == self.rig.hips and self.rig.hips_motion != "FREE":
             return Locked()  # keeps its animation
+        if self.rig.solved and bone.name not in self.rig.solved and bone.name != self.rig.hips:
+            return Locked()
         freedom = freedom_of(bone)
         return freedom if freedom.moves or isinstance(freedom, Locked) else Free()
 
