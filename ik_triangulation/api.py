@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .goals import Field as Field
     from .goals import Goal as Goal
     from .goals import Line as Line
+    from .goals import LookAt as LookAt
     from .goals import Near as Near
     from .goals import Orientation as Orientation
     from .goals import Plane as Plane
@@ -72,6 +73,10 @@ if TYPE_CHECKING:
     from .jobs.reach import reach_through as reach_through
     from .jobs.report import Report as Report
     from .jobs.switching import let_follow as let_follow
+    from .kinematics import Body as Body
+    from .kinematics import BodyPose as BodyPose
+    from .kinematics import BodySegment as BodySegment
+    from .kinematics import BodyTip as BodyTip
     from .kinematics import Chain as Chain
     from .kinematics import Cone as Cone
     from .kinematics import Cost as Cost
@@ -95,9 +100,12 @@ if TYPE_CHECKING:
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
     from .solvers import SOLVERS as SOLVERS
+    from .solvers import BodySolution as BodySolution
     from .solvers import Solution as Solution
     from .solvers import SolverSettings as SolverSettings
+    from .solvers import TipResult as TipResult
     from .solvers import solve as solve
+    from .solvers import solve_body as solve_body
     from .solvers import solve_goal as solve_goal
     from .solvers.compare import SolverResult as SolverResult
 

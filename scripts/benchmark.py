@@ -8,6 +8,8 @@ python scripts/benchmark.py paths [--paths ...] [--chains ...]  turns and jumps 
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the ends of joint ranges, all checked
 python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
+python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
+                                 [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
@@ -29,11 +31,41 @@ from environment import enter
 
 def main():
     enter("test")
-    from benchmarks import arms, bake, lifts, live, map, mocap, natural, overlay, panel, paths, postures, ranges, reach
+    from benchmarks import (
+        arms,
+        bake,
+        body,
+        lifts,
+        live,
+        map,
+        mocap,
+        natural,
+        overlay,
+        panel,
+        paths,
+        postures,
+        ranges,
+        reach,
+    )
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
     commands = parser.add_subparsers(required=True)
-    for benchmark in (bake, paths, lifts, reach, ranges, arms, map, live, overlay, panel, mocap, natural, postures):
+    for benchmark in (
+        bake,
+        paths,
+        lifts,
+        reach,
+        ranges,
+        arms,
+        body,
+        map,
+        live,
+        overlay,
+        panel,
+        mocap,
+        natural,
+        postures,
+    ):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
         benchmark.add_arguments(command)

@@ -6,6 +6,7 @@ Needs mathutils, nothing else of Blender. Everything is in armature space.
 
 from .comfort import Effort, Near
 from .goal import Goal
+from .look_at import LookAt
 from .obstacles import Avoid, Ball, Block
 from .orientation import Direction, Orientation
 from .pole import Pole
@@ -25,6 +26,7 @@ __all__ = [
     "Field",
     "Goal",
     "Line",
+    "LookAt",
     "Near",
     "Orientation",
     "Plane",

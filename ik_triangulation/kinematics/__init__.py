@@ -4,6 +4,8 @@
 Everything is in armature space, lengths in Blender units, angles in radians, quaternions wxyz.
 """
 
+from .body import Body, BodySegment, BodyTip
+from .body_pose import BodyPose
 from .chain import Chain
 from .cone import Cone
 from .cost import Cost
@@ -14,4 +16,20 @@ from .inheritance import Inheritance
 from .joint import Joint
 from .pose import Pose
 
-__all__ = ["Chain", "Cone", "Cost", "EulerLimits", "Free", "Freedom", "Hinge", "Inheritance", "Joint", "Locked", "Pose"]
+__all__ = [
+    "Body",
+    "BodyPose",
+    "BodySegment",
+    "BodyTip",
+    "Chain",
+    "Cone",
+    "Cost",
+    "EulerLimits",
+    "Free",
+    "Freedom",
+    "Hinge",
+    "Inheritance",
+    "Joint",
+    "Locked",
+    "Pose",
+]

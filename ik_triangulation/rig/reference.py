@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import Protocol
 
 import numpy as np
 from bpy.types import ActionChannelbag, NlaStrip, Object, PoseBone, Scene
@@ -29,8 +30,18 @@ from .nla import strip_times
 from .posed import remember_before
 
 
-def reference_rotations(limb: Limb, frames: Sequence[float], scene: Scene) -> Numbers:
-    """Return the reference of every bone of a limb at these frames of the timeline: unit quaternions (bones, 4, F).
+class Boned(Protocol):
+    """A limb or a whole body: bones of an armature."""
+
+    @property
+    def armature(self) -> Object: ...
+
+    @property
+    def bones(self) -> Sequence[str]: ...
+
+
+def reference_rotations(limb: Boned, frames: Sequence[float], scene: Scene) -> Numbers:
+    """Return the reference of every bone of a limb or body at these frames: unit quaternions (bones, 4, F).
 
     The bones are those of `limb.bones`, from root to tip, in their own rest axes; (bones, 4, 1) if nothing moves.
     """
@@ -64,7 +75,7 @@ def hold_reference(bones: Sequence[PoseBone], scene: Scene, undo: ExitStack | No
 
 
 def keep_replaced(
-    limb: Limb,
+    limb: Boned,
     runs: Sequence[Channel],
     bag: ActionChannelbag,
     ends: tuple[float, float],
@@ -94,7 +105,7 @@ def keep_replaced(
             put_replaced(bag, run.path, Replaced(mode, values, keys), undo)
 
 
-def _bones(limb: Limb) -> list[PoseBone]:
+def _bones(limb: Boned) -> list[PoseBone]:
     return [limb.armature.pose.bones[name] for name in limb.bones]
 
 

@@ -5,6 +5,7 @@ A new setting takes three places: a row in one of these files, the panel that dr
 """
 
 from .bend import BendSettings
+from .body import BodySettings
 from .chain import ChainSettings
 from .frames import FrameSettings
 from .goal import GoalSettings
@@ -21,6 +22,7 @@ __all__ = [
     "SOLVER_ITEMS",
     "TABLE",
     "BendSettings",
+    "BodySettings",
     "ChainSettings",
     "Exempt",
     "Flag",

@@ -54,6 +54,14 @@ class ChainSettings:
         flag=Exempt("+ recognises it"),
         panel=Exempt("the list of limbs shows it"),
     )
+    hold: bool = setting(
+        BoolProperty,
+        "Hold",
+        "Keep the tip where the animation has it, place and rotation, while other limbs of the body reach",
+        default=False,
+        flag=Exempt("bodies are set up by scripts so far"),
+        panel=Exempt("bodies are set up by scripts so far"),
+    )
     use_selected: bool = setting(
         BoolProperty,
         "Only Selected Bones",

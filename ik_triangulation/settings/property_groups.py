@@ -6,10 +6,11 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 from bpy.props import PointerProperty
-from bpy.types import PoseBone, PropertyGroup
+from bpy.types import Object, PoseBone, PropertyGroup
 
 from ..errors import SettingError
 from .bend import BendSettings
+from .body import BodySettings
 from .chain import ChainSettings
 from .frames import FrameSettings
 from .goal import GoalSettings
@@ -47,10 +48,17 @@ class IKT_PG_joint(PropertyGroup):
     __annotations__ = saved(JointSettings, override=OVERRIDABLE)
 
 
+class IKT_PG_body(PropertyGroup):
+    """The hips and the balance of the body of this armature."""
+
+    __annotations__ = saved(BodySettings, override=OVERRIDABLE)
+
+
 # The settings that each property group saves, by the names of its properties.
 TABLE = {
     IKT_PG_limb: by_property(*LIMB_GROUPS),
     IKT_PG_joint: by_property(JointSettings),
+    IKT_PG_body: by_property(BodySettings),
     IKT_PG_stop: by_property(StopSettings),
 }
 
@@ -69,12 +77,14 @@ def _prepare_overrides(*_: object) -> None:
     """
     for ob in bpy.data.objects:
         reference = ob.override_library.reference if ob.override_library else None
+        if reference is not None:
+            reference.ik_triangulation, ob.ik_triangulation  # noqa: B018  makes them
         for bone in (*reference.pose.bones, *ob.pose.bones) if reference is not None and reference.pose else ():
             bone.ik_triangulation, bone.ik_triangulation_joint, bone.ik_triangulation_posed  # noqa: B018  makes them
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
-    (IKT_PG_stop, IKT_PG_limb, IKT_PG_joint, IKT_PG_posed)
+    (IKT_PG_stop, IKT_PG_limb, IKT_PG_joint, IKT_PG_body, IKT_PG_posed)
 )
 
 
@@ -95,11 +105,13 @@ def register() -> None:
     PoseBone.ik_triangulation_posed = PointerProperty(
         name="IK Triangulation Pose", type=IKT_PG_posed, override=OVERRIDABLE
     )
+    Object.ik_triangulation = PointerProperty(name="IK Triangulation Body", type=IKT_PG_body, override=OVERRIDABLE)
     bpy.app.handlers.save_pre.append(_prepare_overrides)
 
 
 def unregister() -> None:
     bpy.app.handlers.save_pre.remove(_prepare_overrides)
+    del Object.ik_triangulation
     del PoseBone.ik_triangulation_posed
     del PoseBone.ik_triangulation_joint
     del PoseBone.ik_triangulation

@@ -16,8 +16,9 @@ from ..pole import Pole
 from ..shapes import Point
 from ..target import Target
 from ..transformed import Transformed
+from .pole_task import PoleTask
 from .targets import BatchTarget, shape_is_batched
-from .task import AlongTask, OrientTask, PlaceTask, PoleTask, Task
+from .task import AlongTask, OrientTask, PlaceTask, Task
 
 RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
 _UNIFORM = 1e-4  # relative difference of two scales that is no rounding

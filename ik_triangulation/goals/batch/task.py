@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
-from ...kinematics.batch import Geometry, Tree
+from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
 from .targets import BatchTarget
 
 _ALIGNED = 1e-9  # sine below which two directions have no axis between them
-_STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
 _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
 
 
@@ -48,9 +47,12 @@ class Missing(NamedTuple):
 class Task(Protocol):
     """The interface of every task.
 
-    `level` is its priority, 0 before 1; `count` the number of its rows; `tolerance` (F or 1) how far it may be off, in
-    its own unit: Blender units for a place, radians for an angle.
+    `tip` is the number of its tip, `level` its priority, 0 before 1; `count` the number of its rows; `tolerance` (F or
+    1) how far it may be off, in its own unit: Blender units for a place, radians for an angle.
     """
+
+    @property
+    def tip(self) -> int: ...
 
     @property
     def level(self) -> int: ...
@@ -105,13 +107,14 @@ class PlaceTask:
         columns, joints = tree.moving(tree.tips[self.tip].joint)
         velocity = cross(axes[columns], place - geometry.heads[joints])
         rows = [velocity[:, i] for i in range(3)]
+        root = np.broadcast_to(tree.size * tree.root_ways.T[..., None], (3, len(tree.root_ways), place.shape[-1]))
         if self.target.shape is not None:
             off = self._off_target(place, _SLIDE * tree.size)
             rows = [off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3)]
+            root = compose(off, root)
         for i in range(3):
             out[i, columns] = rows[i]
-            if tree.moves_root:
-                out[i, len(tree.joint_of) + i] = tree.size
+        out[:, len(tree.joint_of) :] = root
 
     def _off_target(self, place: Numbers, step: float) -> Numbers:
         """Derivative (3, 3, F) of the vector from the target to a place, by finite differences."""
@@ -126,11 +129,15 @@ class PlaceTask:
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the target's origin."""
-        return _ways(rotate_back(root, self.target.place - place))
+        return steps_between(rotate_back(root, self.target.place - place))
 
     def take(self, columns: Columns) -> PlaceTask:
         """The task of those poses."""
         return replace(self, target=self.target.take(columns), tolerance=at(self.tolerance, columns))
+
+    def to_points(self, points: Numbers) -> PlaceTask:
+        """The same task with points (3, F) as the target."""
+        return replace(self, target=BatchTarget(None, np.eye(3)[:, :, None], points, np.ones(1)))
 
     def at_level(self, level: int) -> PlaceTask:
         """The same task with another priority."""
@@ -142,7 +149,7 @@ class PlaceTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AngleTask:
+class AngleTask:
     """Something about the rotation of an end effector, within `tolerance` [rad].
 
     `length` [Blender units] is the distance that counts as much as one radian.
@@ -163,7 +170,7 @@ class _AngleTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrientTask(_AngleTask):
+class OrientTask(AngleTask):
     """Turn an end effector to `rotation` (3, 3, F or 1), armature space."""
 
     rotation: Numbers
@@ -192,7 +199,7 @@ class OrientTask(_AngleTask):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlongTask(_AngleTask):
+class AlongTask(AngleTask):
     """Point `axis` (3, 1), a unit vector of the end effector, along `direction` (3, F or 1), unit, armature space."""
 
     axis: Numbers
@@ -220,75 +227,13 @@ class AlongTask(_AngleTask):
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Ways of the end of a unit vector along the direction."""
-        return _ways(rotate_back(root, self.direction)) * self.length
+        return steps_between(rotate_back(root, self.direction)) * self.length
 
     def take(self, columns: Columns) -> AlongTask:
         """The task of those poses."""
         return replace(self, direction=at(self.direction, columns), tolerance=at(self.tolerance, columns))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoleTask(_AngleTask):
-    """Bend a limb towards `location` (3, F or 1), rotated by `angle` (F or 1) [rad] about the line from root to tip.
-
-    As in goals.pole, the direction of the bend is the sum of the joints' offsets from that line.
-    """
-
-    location: Numbers
-    angle: Numbers
-    count = 1
-
-    def measure(self, geometry: Geometry) -> Missing:
-        """Measure the swivel angle that is missing; a straight limb, or a pole on its line, misses nothing."""
-        inner = _inner(geometry.tree, self.tip)
-        tip = geometry.tree.tips[self.tip]
-        root, nowhere = geometry.heads[tip.first], _STRAIGHT * tip.reach
-        line = geometry.tip(self.tip) - root
-        length = lengths(line)
-        line = line / np.maximum(length, 1e-300)
-        offset = geometry.heads[inner].sum(0) - len(inner) * root
-        bend = offset - line * dot(offset, line)
-        pole = np.broadcast_to(self.location, root.shape) - root
-        pole = pole - line * dot(pole, line)
-        pole = pole * np.cos(self.angle) + cross(line, pole) * np.sin(self.angle)
-        size = lengths(bend)
-        defined = (length > nowhere) & (size > nowhere) & (lengths(pole) > nowhere)
-        missing = np.where(defined, np.arctan2(dot(cross(bend, pole), line), dot(bend, pole)), 0.0)
-        around = np.where(defined, cross(line, bend) / np.where(defined, size * size, 1.0), 0.0)
-        return Missing((missing * self.length)[None], np.abs(missing), (around,))
-
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
-        tree, (around,) = geometry.tree, measured.more
-        inner = _inner(tree, self.tip)
-        columns, joints = tree.moving(tree.tips[self.tip].joint)
-        beyond = tree.above[:, inner].astype(float)
-        beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
-        heads, first = geometry.heads, tree.tips[self.tip].first
-        before = tree.above[:, first].copy()  # joints that move the root of the limb as well
-        before[first] = False
-        pivots = np.where(before[:, None, None], heads[first], heads)
-        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * pivots
-        out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
-
-    def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Ways of the pole."""
-        return _ways(rotate_back(root, self.location - place))
-
-    def take(self, columns: Columns) -> PoleTask:
-        """The task of those poses."""
-        location, angle = at(self.location, columns), at(self.angle, columns)
-        return replace(self, location=location, angle=angle, tolerance=at(self.tolerance, columns))
-
-
-def _ways(places: Numbers) -> Numbers:
+def steps_between(places: Numbers) -> Numbers:
     """Distances between places (3, F), each from the one before."""
     return lengths(np.diff(places, axis=-1))
-
-
-def _inner(tree: Tree, number: int) -> list[int]:
-    """Joints of a limb after its first one."""
-    tip = tree.tips[number]
-    return [
-        j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j] and j != tip.first
-    ]

@@ -47,6 +47,11 @@ class States:
         if self.place.shape[-1] == len(self):
             self.place[:, columns] = other.place
 
+    def own_places(self) -> None:
+        """Give each pose a place of its own, for a root that moves: one that all share could not be replaced."""
+        if self.place.shape[-1] != len(self):
+            self.place = np.repeat(self.place, len(self), -1)
+
     def copy(self) -> States:
         """The same poses; changing them leaves these as they are."""
         return States(self.angles.copy(), self.balls.copy(), self.held, self.root, self.place.copy())

@@ -2,9 +2,9 @@
 """A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip.
 
 A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
-of the joints with limits, three for each ball joint (a rotation vector in armature space), and three for the place of a
-root that moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
-table, tells which joints rotate with which.
+of the joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction
+in which the root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the
+ancestor table, tells which joints rotate with which.
 """
 
 from __future__ import annotations
@@ -48,14 +48,21 @@ class TreeTip:
 class Tree:
     """Joints, each after its parent (-1: none), and tips. With `moves_root` the first joint's place is free.
 
-    The joints have to move rigidly with their parents (Joint.plain), and the first one has to be a ball joint if its
-    place is free.
+    The joints have to move rigidly with their parents (Joint.plain). A root that moves does so in all directions, or
+    only `along` a unit vector of armature space; `root_ways` (c, 3) are its directions.
     """
 
     def __init__(
-        self, joints: Sequence[Joint], parents: Sequence[int], tips: Sequence[TreeTip], moves_root: bool = False
+        self,
+        joints: Sequence[Joint],
+        parents: Sequence[int],
+        tips: Sequence[TreeTip],
+        moves_root: bool = False,
+        along: Vector | None = None,
     ) -> None:
         self.joints, self.parents, self.tips, self.moves_root = tuple(joints), tuple(parents), tuple(tips), moves_root
+        ways = np.eye(3) if along is None else np.array([along[:]], float)
+        self.root_ways: Numbers = ways if moves_root else ways[:0]
         count = len(self.joints)
         self.above = np.eye(count, dtype=bool)  # [i, j]: joint j rotates with joint i
         for j, parent in enumerate(self.parents):
@@ -66,7 +73,7 @@ class Tree:
         self._group()
         self.compliance = self._compliances()
         self.lower, self.upper = self._bounds()
-        self.columns = len(self.joint_of) + (3 if moves_root else 0)
+        self.columns = len(self.joint_of) + len(self.root_ways)
         self._moving: dict[int, tuple[Any, Any]] = {}
         self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
 
@@ -150,7 +157,7 @@ class Tree:
         """Square of 1 - stiffness for each column (k, 1): its rotation beside that of a joint without stiffness."""
         of_joint = np.array([(1.0 - joint.stiffness) ** 2 for joint in self.joints])
         compliance = of_joint[self.joint_of]
-        return np.concatenate((compliance, np.ones(3 if self.moves_root else 0)))[:, None]
+        return np.concatenate((compliance, np.ones(len(self.root_ways))))[:, None]
 
     def _bounds(self) -> tuple[Numbers, Numbers]:
         empty = np.empty((0, 1))
@@ -210,7 +217,7 @@ class Tree:
             turns = change[self.angles : len(self.joint_of)].reshape(len(self.balls), 3, -1)
             balls = stepped(balls, rotate_back(frames[self.at_balls][:, :, :3], turns))
         if self.moves_root:
-            place = place + self.size * change[len(self.joint_of) :]
+            place = place + self.size * (self.root_ways.T @ change[len(self.joint_of) :])
         return States(angles, balls, states.held, states.root, place)
 
     def ranges(self, states: States, largest: Numbers | float) -> tuple[Numbers, Numbers]:

@@ -64,7 +64,7 @@ class BodyLimb:
     turns: bool
 
 
-class Body:
+class RestBody:
     """The parts of an armature's bones: by their names, or by shape where these tell of no arms and no legs."""
 
     def __init__(self, bones: RestBones) -> None:

@@ -11,7 +11,7 @@ from bpy.types import Object
 
 from ..controls import Controls
 from .body import RestBone
-from .limbs import Body, BodyLimb
+from .limbs import BodyLimb, RestBody
 
 
 class Anatomy:
@@ -25,7 +25,7 @@ class Anatomy:
             )
             for bone in armature.data.bones
         }
-        self._body = Body(rest)
+        self._body = RestBody(rest)
 
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to, of FK controls where there are; None if it is not recognised."""

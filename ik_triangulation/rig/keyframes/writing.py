@@ -105,13 +105,15 @@ def replace_keys(
 
 
 def remove_generated(armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer) -> int:
-    """Remove the rotation keyframes that bakes have given the bones from `first` to `last`; returns their number.
+    """Remove the keyframes that bakes have given the bones from `first` to `last`; returns their number.
+
+    They are those of rotations, and of the location of hips.
 
     The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
     changed. F-curves that are left without keyframes are removed too.
     """
     paths: dict[str, list[FCurve]] = {
-        armature.pose.bones[name].path_from_id(prop): [] for name in bones for prop in PROPERTIES
+        armature.pose.bones[name].path_from_id(prop): [] for name in bones for prop in (*PROPERTIES, "location")
     }
     for curve in curves_of(armature):
         if curve.data_path in paths and not is_stuck(curve):

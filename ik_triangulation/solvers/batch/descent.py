@@ -65,6 +65,8 @@ def descend(
     one of them is met. The number of steps of each, those that were refused included, is added to `steps` (F).
     """
     count = len(states)
+    if tree.moves_root:
+        states.own_places()
     met, value = np.zeros(count, bool), np.full(count, np.inf)
     for part in _chunks(count, _chunk_size(tree), groups):
         some = states.take(part)  # arrays that are seen through a slice: what is written there is written to all

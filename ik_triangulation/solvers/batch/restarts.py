@@ -23,6 +23,7 @@ from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import exponential, normalized, product
 from ...kinematics.batch.coordinates import finite_range
+from .aligned import aligned
 from .descent import CHUNK, PLAIN, Descent, descend
 from .system import System
 
@@ -31,6 +32,7 @@ NEARBY = 4  # the first starts of a round stray by a share of the way only, whic
 AT_ENDS = 0.5  # share of the angles drawn that lie on an end of their range
 DRAWN = 8  # poses drawn for each start
 TRIAL_STEPS, KEPT = 3, 0.25  # steps of every start of a round, and the share of them that goes on
+_FAR = 0.25  # of the squared errors, left by a motion of the whole tree that is made first
 _AT_ONCE = 8192  # poses drawn at once, which bounds the memory
 
 
@@ -44,8 +46,35 @@ def solve_cold(
     bounds: Descent = PLAIN,
 ) -> tuple[Mask, Numbers]:
     """Bring states to their tasks from wherever they are, in place; return which are met (F), and the values (F)."""
-    met, value = descend(tree, states, tasks, bounds)
+    if tree.moves_root:
+        met, value = _from_start_or_aligned(tree, states, tasks, bounds)
+    else:
+        met, value = descend(tree, states, tasks, bounds)
     restart(tree, states, tasks, met, value, seed=seed, rounds=rounds, bounds=bounds)
+    return met, value
+
+
+def _from_start_or_aligned(tree: Tree, states: States, tasks: Sequence[Task], bounds: Descent) -> tuple[Mask, Numbers]:
+    """Descend from the states as they are and, where that fails, moved as a whole onto their goals; in place.
+
+    Where the motion as a whole takes off most of the errors it comes first; else it would throw a posture away.
+    """
+    states.own_places()
+    moved = aligned(tree, states, tasks)
+    before, after = (System(tree, each, tasks).value for each in (states, moved))
+    far = np.flatnonzero(after < _FAR * before)
+    other = states.copy()
+    other.put(np.arange(len(states)), moved)
+    other.put(far, states.take(far))
+    states.put(far, moved.take(far))
+    met, value = descend(tree, states, tasks, bounds)
+    missed = np.flatnonzero(~met)
+    if len(missed):
+        some = other.take(missed)
+        got, found = descend(tree, some, [task.take(missed) for task in tasks], bounds)
+        better = got | (found < value[missed])
+        states.put(missed[better], some.take(np.flatnonzero(better)))
+        value[missed[better]], met[missed[better]] = found[better], got[better]
     return met, value
 
 
@@ -94,9 +123,15 @@ def _starts(
     share = np.minimum(1.0, (np.arange(count) + 1.0) / NEARBY)
     many = np.repeat(np.arange(len(states)), count * DRAWN)
     drawn = strayed(tree, states.take(many), np.tile(np.repeat(share, DRAWN), len(states)), random)
+    if tree.moves_root:
+        drawn.own_places()
     value = np.empty(len(many))
     for part in _parts(len(many)):
-        value[part] = System(tree, drawn.take(part), [task.take(many[part]) for task in tasks]).value
+        some, goals = drawn.take(part), [task.take(many[part]) for task in tasks]
+        if tree.moves_root:
+            some = aligned(tree, some, goals)
+            drawn.put(part, some)
+        value[part] = System(tree, some, goals).value
     best = _least(value, len(states) * count, 1)
     return drawn.take(best), many[best]
 

@@ -2,7 +2,8 @@
 """Posture: the turn of every joint off a reference, in coordinates that can be compared and interpolated over time.
 
 The offsets of a state are a vector (k, F) with a row for each column of the tree: differences of angles and of swing
-vectors for joints with limits, rotation vectors in the joint's own frame for ball joints. The cost of F frames is
+vectors for joints with limits, rotation vectors in the joint's own frame for ball joints, and the way of a root that
+moves, in units of the tree's size. The cost of F frames is
 
     sum over the frames of |u_f|^2 + w |u_f - u_(f-1)|^2,    each row divided by its compliance.
 
@@ -73,7 +74,9 @@ class Posture:
             change -= np.where(self._endless, tau * np.rint(change / tau), 0.0)
         if tree.balls:
             turns = rotation_vectors(product(conjugated(reference.balls), states.balls))
-            offsets[tree.angles :] = turns.reshape(3 * len(tree.balls), -1)
+            offsets[tree.angles : len(tree.joint_of)] = turns.reshape(3 * len(tree.balls), -1)
+        if tree.moves_root:
+            offsets[len(tree.joint_of) :] = tree.root_ways @ (states.place - reference.place) / tree.size
         return offsets
 
     def states(self, offsets: Numbers) -> States:
@@ -81,10 +84,12 @@ class Posture:
         tree, reference = self.tree, self.reference
         balls = reference.balls
         if tree.balls:
-            turns = offsets[tree.angles :].reshape(len(tree.balls), 3, -1)
+            turns = offsets[tree.angles : len(tree.joint_of)].reshape(len(tree.balls), 3, -1)
             balls = normalized(product(balls, exponential(turns)))
-        angles = tree.inside(reference.angles + offsets[: tree.angles])
-        return States(angles, balls, reference.held, reference.root, reference.place)
+        angles, place = tree.inside(reference.angles + offsets[: tree.angles]), reference.place
+        if tree.moves_root:
+            place = place + tree.size * (tree.root_ways.T @ offsets[len(tree.joint_of) :])
+        return States(angles, balls, reference.held, reference.root, place)
 
     def columns(self, geometry: Geometry, changes: Numbers) -> Numbers:
         """Changes of offsets (k, F) as changes of the tree's columns."""
@@ -94,9 +99,9 @@ class Posture:
             rows = tree.cones.rows
             columns[rows] = tree.cones.along_and_across(states.angles[rows], changes[rows])
         if tree.balls:
-            turns = changes[tree.angles :].reshape(len(tree.balls), 3, -1)
+            turns = changes[tree.angles : len(tree.joint_of)].reshape(len(tree.balls), 3, -1)
             turned = rotate(geometry.frames[tree.at_balls][:, :, :3], turns)
-            columns[tree.angles :] = turned.reshape(3 * len(tree.balls), -1)
+            columns[tree.angles : len(tree.joint_of)] = turned.reshape(3 * len(tree.balls), -1)
         return columns
 
 

@@ -31,8 +31,9 @@ _MOMENTUM = 0.3  # share of the step before
 class Relaxation:
     """A posture to relax towards: the cost of change in time has this `weight`, columns this `compliance` (k, 1).
 
-    In a cycle the first frame comes after the last one. A frame stops once neither it nor one beside it changes a
-    column by more than `still` [rad], so that the steps of a frame depend only on those near it.
+    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way. A frame stops once
+    neither it nor one beside it changes a column by more than `still` [rad], so that the steps of a frame depend only
+    on those near it.
     """
 
     posture: Posture
@@ -40,15 +41,18 @@ class Relaxation:
     weight: float = 0.0
     cyclic: bool = False
     still: float = 0.01
+    gain: float = 1.0
 
     def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int) -> States:
         """The states after at most so many steps."""
         states, offsets = states.copy(), self.posture.offsets(states)
+        if tree.moves_root:
+            states.own_places()
         active: Any = slice(None)
         last = np.zeros_like(offsets)
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
-            wish = self.posture.columns(system.geometry, -self._descent(offsets)[:, active])
+            wish = self.posture.columns(system.geometry, -self.gain * self._descent(offsets)[:, active])
             wish += _MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)

@@ -5,7 +5,7 @@ import pytest
 
 from ik_triangulation.presets import find_preset
 from ik_triangulation.rig.anatomy.body import RestBone
-from ik_triangulation.rig.anatomy.limbs import LIMB_KINDS, Body
+from ik_triangulation.rig.anatomy.limbs import LIMB_KINDS, RestBody
 from ik_triangulation.rig.anatomy.names import PARTS
 from ik_triangulation.settings import by_property
 from ik_triangulation.settings.chain import ChainSettings
@@ -24,7 +24,7 @@ def test_every_bone_of_a_rig_stands_for_the_limb_that_an_animator_expects(name):
     convention = CONVENTIONS[name]
     bones, expected = convention.bones(), convention.expected()
     assert set(expected) <= set(bones)
-    body = Body(bones)
+    body = RestBody(bones)
     wrong = {each: found(body.limb_with(each)) for each in bones if found(body.limb_with(each)) != expected.get(each)}
     assert not wrong, {each: (limb, expected.get(each)) for each, limb in wrong.items()}
 
@@ -36,7 +36,7 @@ def line(*names, parent=None):
 
 
 def test_an_arm_without_a_hand_is_its_two_long_bones_whose_end_does_not_turn():
-    limb = Body(line("upper_arm.L", "forearm.L")).limb_with("upper_arm.L")
+    limb = RestBody(line("upper_arm.L", "forearm.L")).limb_with("upper_arm.L")
     assert (found(limb), limb.turns) == (("ARM", "L", ("upper_arm.L", "forearm.L")), False)
 
 
@@ -45,17 +45,17 @@ def test_fk_controls_go_before_bones_that_only_follow():
         line(*(name.format(bone) for bone in ("upper_arm", "forearm", "hand")))
         for name in ("{}_fk.R", "ORG-{}.R", "DEF-{}.R")
     )
-    body = Body({**deform, **original, **fk, **line("hand_ik.R")})
+    body = RestBody({**deform, **original, **fk, **line("hand_ik.R")})
     assert {found(body.limb_with(name)) for name in ("DEF-hand.R", "hand_ik.R", "ORG-forearm.R")} == {
         ("ARM", "R", ("upper_arm_fk.R", "forearm_fk.R", "hand_fk.R"))
     }
-    assert Body({**deform, **original}).limb_with("DEF-hand.R").bones[-1] == "ORG-hand.R"
+    assert RestBody({**deform, **original}).limb_with("DEF-hand.R").bones[-1] == "ORG-hand.R"
 
 
 def test_of_two_bodies_in_one_armature_the_chosen_bones_own_is_taken():
     arm = ("upper_arm.L", "forearm.L", "hand.L", "palm.L")
     other = tuple(f"{name}.001" for name in arm)
-    body = Body(line(*arm) | line(*other))
+    body = RestBody(line(*arm) | line(*other))
     assert body.limb_with("palm.L").bones == arm[:3]
     assert body.limb_with("palm.L.001").bones == other[:3]
     assert body.limb_with("hand.L.001").bones == other[:3]
@@ -79,7 +79,7 @@ def test_of_two_bodies_in_one_armature_the_chosen_bones_own_is_taken():
 def test_bones_that_are_chosen_together_are_a_limb_from_its_first_bone_on(names, kind, turns):
     arm = line("clavicle.L", "upper_arm.L", "forearm.L", "hand.L", "other", parent="spine.002")
     legs = line("thigh.R", "shin.R", "foot.R", "toe.R", parent="hips")
-    body = Body(line("hips", "spine.001", "spine.002", "neck", "head") | arm | legs)
+    body = RestBody(line("hips", "spine.001", "spine.002", "neck", "head") | arm | legs)
     limb = body.limb_of(names)
     assert (limb and limb.kind.name) == kind
     assert (limb and limb.turns) == turns
@@ -87,19 +87,19 @@ def test_bones_that_are_chosen_together_are_a_limb_from_its_first_bone_on(names,
 
 def test_twist_bones_that_are_chosen_along_are_left_between_the_joints():
     names = ["UpperArm.L", "UpperArmTwist.L", "ForeArm.L", "ForeArm.L.001", "Hand.L"]
-    body = Body(line(*names))
+    body = RestBody(line(*names))
     assert body.limb_of(names).bones == ("UpperArm.L", "ForeArm.L", "Hand.L")
     assert body.limb_of(names[:4]) is None, "it does not end in a joint's own bone"
 
 
 def test_a_finger_that_is_chosen_from_its_middle_has_no_knuckle():
-    body = Body(line("f_index.01.L", "f_index.02.L", "f_index.03.L"))
+    body = RestBody(line("f_index.01.L", "f_index.02.L", "f_index.03.L"))
     assert body.limb_of(["f_index.01.L", "f_index.02.L", "f_index.03.L"]).kind.name == "FINGER"
     assert body.limb_of(["f_index.02.L", "f_index.03.L"]) is None
 
 
 def test_fingers_of_a_foot_stand_for_the_leg():
-    body = Body(line("thigh.L", "shin.L", "foot.L", "toe.L", "r_index.01.L", "r_index.02.L"))
+    body = RestBody(line("thigh.L", "shin.L", "foot.L", "toe.L", "r_index.01.L", "r_index.02.L"))
     assert body.limb_with("r_index.01.L").kind.name == "LEG"
     assert body.limb_with("r_index.02.L").kind.name == "FINGER"
 

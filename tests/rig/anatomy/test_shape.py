@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ik_triangulation.rig.anatomy.body import RestBone
-from ik_triangulation.rig.anatomy.limbs import Body
+from ik_triangulation.rig.anatomy.limbs import RestBody
 from ik_triangulation.rig.anatomy.shape import parts_by_shape
 
 from .bodies import person, renamed
@@ -30,7 +30,7 @@ CHOSEN = {
 @pytest.mark.parametrize("scale", [1.0, 100.0, 0.01])
 def test_every_bone_of_a_body_stands_for_its_limb_whatever_the_names_and_the_size(scale):
     bones, names = renamed(person(scale))
-    body = Body(bones)
+    body = RestBody(bones)
     for kind, chosen in CHOSEN.items():
         for side in ("L", "R") if kind in {"ARM", "LEG"} else ("",):
             expected = tuple(names[f"{name} {side}".strip()] for name in LIMBS[kind])
@@ -41,7 +41,7 @@ def test_every_bone_of_a_body_stands_for_its_limb_whatever_the_names_and_the_siz
 
 def test_the_last_bone_of_a_finger_stands_for_the_finger():
     bones, names = renamed(person())
-    limb = Body(bones).limb_with(names["middle 2 R"])
+    limb = RestBody(bones).limb_with(names["middle 2 R"])
     assert (limb.kind.name, limb.side) == ("FINGER", "R")
     assert limb.bones == tuple(names[f"middle {number} R"] for number in range(3))
 
@@ -60,14 +60,14 @@ def test_arms_that_hang_down_are_no_legs():
         for side, x in (("L", 0.15), ("R", -0.15)):
             old = bones[names[f"{name} {side}"]]
             bones[names[f"{name} {side}"]] = replace(old, head=(x, 0.0, upper), tail=(x, 0.0, lower))
-    assert Body(bones).limb_with(names["forearm L"]).kind.name == "ARM"
+    assert RestBody(bones).limb_with(names["forearm L"]).kind.name == "ARM"
 
 
 def test_names_go_first_where_they_tell_of_limbs():
     bones = person()
     named = {"upper arm L": "arm.L", "forearm L": "forearm.L", "hand L": "hand.L"}
     bones = {named.get(n, n): replace(b, parent=named.get(b.parent, b.parent)) for n, b in bones.items()}
-    body = Body(bones)
+    body = RestBody(bones)
     assert body.limb_with("hand.L").bones == ("arm.L", "forearm.L", "hand.L")
 
 
@@ -82,7 +82,7 @@ def test_what_is_no_body_is_not_recognised(what):
     elif what == "nothing":
         bones = {}
     assert parts_by_shape(bones) == {}
-    assert all(Body(bones).limb_with(name) is None for name in bones)
+    assert all(RestBody(bones).limb_with(name) is None for name in bones)
 
 
 def branch(parent, side, length):

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of a body's tips as tasks for many poses at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import radians
+from typing import Any
+
+import numpy as np
+from mathutils import Vector
+
+from ...errors import TargetError
+from ...kinematics import Body
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch.algebra import compose
+from ..goal import Goal
+from ..look_at import LookAt
+from ..orientation import Direction, Orientation
+from ..shapes import Point
+from .from_goals import RADIAN, point_task, tasks_of
+from .levels import Level
+from .look import LookTask
+from .support import BalanceTask, Support, balance_task
+from .task import OrientTask, Task
+
+TipGoal = Goal | Orientation | Direction | LookAt
+HELD, HELD_ANGLE = 1e-3, radians(0.5)  # of the limb's reach, and [rad]: what counts as held
+MARGIN = 0.1  # share by which the area that feet support is made smaller
+
+
+def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float) -> list[Task]:
+    """Tasks for the goals of tips, for each tip a goal or one for each pose.
+
+    A goal is a Goal, or an orientation, a direction or a point to look at alone, met within `angle_tolerance` [rad].
+    Raises TargetError for goals that have no form for many poses.
+    """
+    tasks: list[Task] = []
+    for name, each in goals.items():
+        number = body.number_of[body.tip(name).name]
+        tasks += [_at_tip(task, number) for task in _tasks(body, name, each, angle_tolerance)]
+    return tasks
+
+
+def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:
+    """Tasks of keeping tips where they are, place and orientation, in poses whose joints have these frames.
+
+    `frames` (n, 3, 4, F) are orientations of the joints with their heads, whether inside the limits or not.
+    """
+    tasks: list[Task] = []
+    tree = body.tree
+    for name in names:
+        tip, number = body.tip(name), body.number_of[name]
+        frame, rest = frames[tip.joint], np.array(tip.rotation.to_matrix(), float)[:, :, None]
+        places, rotations = _point(frame, tip.place), compose(frame[:, :3], rest)
+        tolerance = np.array([HELD * tree.tips[number].reach])
+        tasks.append(replace(point_task(_once(places), tolerance), tip=number, level=Level.HOLD))
+        length = RADIAN * tree.size
+        angle = np.array([HELD_ANGLE])
+        tasks.append(
+            OrientTask(rotation=_once(rotations), length=length, tolerance=angle, tip=number, level=Level.HOLD)
+        )
+    return tasks
+
+
+def balance_of(body: Body, names: Sequence[str], frames: Numbers, margin: float = MARGIN) -> BalanceTask | None:
+    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any."""
+    points = [_point(frames[tip.joint], point) for tip in map(body.tip, names) for point in tip.contacts]
+    if not points:
+        return None
+    masses = np.array([segment.mass for segment in body.segments])
+    centres = np.array([segment.centre[:] for segment in body.segments])
+    support = Support.under(_once(np.array(points)), np.array(body.up[:]), margin)
+    return balance_task(masses, centres, support, body.tree.size)
+
+
+def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: float) -> Sequence[Task]:
+    first = goals[0]
+    reach = body.tree.size  # the same for all tips, so that their errors can be compared
+    tolerance = np.array([angle_tolerance])
+    if isinstance(first, LookAt):
+        looks: list[Any] = list(goals)
+        axis = np.array(first.axis.normalized()[:])[:, None]
+        if any(not isinstance(look, LookAt) or look.axis != first.axis for look in looks):
+            raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
+        points = _once(np.array([look.point[:] for look in looks]).T)
+        return [LookTask(axis=axis, point=points, length=RADIAN * reach, tolerance=tolerance, level=Level.REACH)]
+    alone = not isinstance(first, Goal)
+    wanted: list[Any] = (
+        [Goal(Point((0.0, 0.0, 0.0)), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
+    )
+    tasks = tasks_of(wanted, reach)
+    if tasks is None:
+        raise TargetError(
+            f"The goal of tip '{name}' cannot be solved for a body. Use a point or another simple shape, with at most "
+            "an orientation, a direction and a pole."
+        )
+    return tasks[1:] if alone else tasks
+
+
+def _point(frame: Numbers, point: Vector) -> Numbers:
+    """A point of a joint's frames (3, 4, F), armature space."""
+    x, y, z = point
+    place: Numbers = frame[:, 0] * x + frame[:, 1] * y + frame[:, 2] * z + frame[:, 3]
+    return place
+
+
+def _at_tip(task: Any, number: int) -> Task:
+    """A task as that of a tip: places before orientations."""
+    level = Level.REACH if isinstance(task, LookTask) or task.level == 0 else Level.TURN
+    moved: Task = replace(task, tip=number, level=level)
+    return moved
+
+
+def _once(values: Numbers) -> Numbers:
+    """Values of each pose, poses last; only once if they are all the same."""
+    return values[..., :1] if (values == values[..., :1]).all() else values

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The area that held feet support, and the task of keeping the centre of mass above it.
+
+Source: the support polygon of static balance, the convex hull of the contacts seen from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...kinematics.arrays import Columns, Numbers
+from ...kinematics.batch import Geometry
+from ...kinematics.batch.algebra import at, cross, square_to
+from .levels import Level
+from .task import Missing
+
+_NOTHING = 1e-300
+
+
+@dataclass(frozen=True)
+class Support:
+    """Convex polygons seen from above: `corners` (c, 2, F or 1), counter-clockwise, along unit vectors `across` (2, 3).
+
+    A polygon of fewer corners repeats its last one; a single point and a line are allowed.
+    """
+
+    corners: Numbers
+    across: Numbers
+
+    @classmethod
+    def under(cls, contacts: Numbers, up: Numbers, margin: float = 0.0) -> Support:
+        """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk to their middles by a share `margin`."""
+        u, v = square_to(up[:, None])
+        across = np.stack((u[:, 0], v[:, 0]))
+        if np.dot(np.cross(across[0], across[1]), up) < 0.0:
+            across = across[::-1]
+        seen = np.einsum("ij,cjf->cif", across, contacts)
+        if (seen == seen[..., :1]).all():
+            seen = seen[..., :1]
+        hulls = [_hull(seen[..., n]) for n in range(seen.shape[-1])]
+        most = max(map(len, hulls))
+        corners = np.stack([np.concatenate((hull, np.repeat(hull[-1:], most - len(hull), 0))) for hull in hulls], -1)
+        middle = np.stack([hull.mean(0) for hull in hulls], -1)
+        return cls(middle + (corners - middle) * (1.0 - margin), across)
+
+    def nearest(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """The points inside that are nearest to points (2, F), and the distances to them (F), zero for those inside."""
+        corners = self.corners
+        sides = np.roll(corners, -1, 0) - corners
+        away = points[None] - corners
+        inside = (sides[:, 0] * away[:, 1] - sides[:, 1] * away[:, 0] >= 0.0).all(0)
+        inside &= (np.abs(sides).sum((0, 1)) > 0.0) & (_area(corners) > 0.0)
+        share = np.clip((away * sides).sum(1) / np.maximum((sides * sides).sum(1), _NOTHING), 0.0, 1.0)
+        on_sides = corners + share[:, None] * sides
+        squares = ((on_sides - points[None]) ** 2).sum(1)
+        best = squares.argmin(0)
+        near = np.take_along_axis(on_sides, best[None, None], 0)[0]
+        return np.where(inside, points, near), np.where(inside, 0.0, np.sqrt(squares.min(0)))
+
+    def take(self, columns: Columns) -> Support:
+        """The polygons of those of the poses."""
+        return Support(at(self.corners, columns), self.across)
+
+
+def _area(corners: Numbers) -> Numbers:
+    after = np.roll(corners, -1, 0)
+    area: Numbers = (corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]).sum(0)
+    return area
+
+
+def _hull(points: Numbers) -> Numbers:
+    """Corners of the convex hull of points (c, 2), counter-clockwise. Source: Andrew 1979, monotone chain."""
+    order = sorted(set(map(tuple, points.tolist())))
+    if len(order) < 3:
+        return np.array(order)
+
+    def half(given: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        found: list[tuple[float, float]] = []
+        for x, y in given:
+            while len(found) > 1:
+                (ax, ay), (bx, by) = found[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                    break
+                found.pop()
+            found.append((x, y))
+        return found[:-1]
+
+    return np.array(half(order) + half(order[::-1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalanceTask:
+    """Keep the centre of mass above a support, within `tolerance` [Blender units]; inside there is nothing to do.
+
+    `masses` (n) are those of the joints, their sum one, and `centres` (n, 3) where they are in the joints' frames.
+    """
+
+    masses: Numbers
+    centres: Numbers
+    support: Support
+    tolerance: Numbers
+    level: int = Level.BALANCE
+    tip = 0  # of no tip
+    count = 2
+
+    def centre(self, geometry: Geometry) -> Numbers:
+        """Centre of mass (3, F), armature space."""
+        centre: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
+        return centre
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the vectors, seen from above, to the support."""
+        seen = self.support.across @ self.centre(geometry)
+        near, away = self.support.nearest(seen)
+        return Missing(near - seen, away, ((away > 0.0).astype(float),))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the centre of mass, for the poses that are outside their support."""
+        tree, (outside,) = geometry.tree, measured.more
+        hanging = tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
+        places = self._places(geometry)
+        levers = np.tensordot(hanging, places, 1) - hanging.sum(1)[:, None, None] * geometry.heads
+        velocities = cross(axes, levers[tree.joint_of])
+        for i, way in enumerate(self.support.across):
+            out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside
+            out[i, len(tree.joint_of) :] = tree.size * (tree.root_ways @ way)[:, None] * outside
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Nothing: a support is no goal that is followed."""
+        return np.zeros(0)
+
+    def take(self, columns: Columns) -> BalanceTask:
+        """The task of those poses."""
+        return replace(self, support=self.support.take(columns), tolerance=at(self.tolerance, columns))
+
+    def at_level(self, level: int) -> BalanceTask:
+        """The same task with another priority."""
+        return replace(self, level=level)
+
+    def within(self, tolerance: Numbers) -> BalanceTask:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+    def _places(self, geometry: Geometry) -> Numbers:
+        """Centres of the segments (n, 3, F)."""
+        frames, centres = geometry.frames, self.centres[:, :, None, None]
+        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * centres[:, 0]
+        places += frames[:, :, 1] * centres[:, 1]
+        places += frames[:, :, 2] * centres[:, 2]
+        return places
+
+
+def balance_task(tree_masses: Numbers, centres: Numbers, support: Support, size: float) -> BalanceTask:
+    """The task for masses (n) in any unit, with a tolerance of a thousandth of `size`."""
+    shares = tree_masses / tree_masses.sum()
+    return BalanceTask(masses=shares, centres=centres, support=support, tolerance=np.array([1e-3 * size]))

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body along a path: all frames together, from knots that are solved one from the other.
+
+Knots are as far apart as the goals move, never by count of frames. Each starts from the turns off the reference that
+the one before has. Between the knots these turns are interpolated; then all frames at once are relaxed towards the
+reference, towards their neighbours and above their support, in what their goals leave free; last they are brought to
+their goals exactly, held tips after all others. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..cooperative import Work
+from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
+from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.batch import States, Tree
+from ..solvers.batch.descent import Descent, descend, hold, precisely
+from ..solvers.batch.restarts import strayed
+from ..solvers.batch.system import System
+from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
+from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
+from ..solvers.body.stiffness import body_compliance
+from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
+from ..solvers.natural.relaxation import Relaxation
+from .body_turns import unsteadiness
+
+_OFTEN = 4  # knots between two looks at what the user does
+_FARTHEST = 32  # frames between two knots
+_RADIANS = 2.0  # turn of a goal that counts as much as a way of the limb's reach
+_STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; how far they stray; and unbend [rad]
+_MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
+_NEAREST = 3  # frames between which no other knot is put
+_GUIDE = 10.0  # times its tolerance: as near as a knot has to come
+# Ways of the goals from knot to knot, of the limb's reach, and whether to go back from the last frame: the first that
+# misses nothing and makes no jump is taken.
+_TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
+_JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
+_ON_ITS_WAY = Descent(iterations=20, stall=4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyPathSettings:
+    """Bounds of the work: steps of posture at the first frame, at each knot, and of all frames together."""
+
+    first: int = 16
+    knot: int = 2
+    fine: int = 5
+
+
+class BodyPath(NamedTuple):
+    """States of F frames, and which of them meet all goals (F)."""
+
+    states: States
+    met: Mask
+
+
+def body_path(
+    tree: Tree,
+    reference: States,
+    tasks: Sequence[Task],
+    steady: BalanceTask | None = None,
+    *,
+    compliance: Numbers | None = None,
+    fps: float = USUAL_FPS,
+    seed: int = 0,
+    settings: BodyPathSettings | None = None,
+) -> Work[BodyPath]:
+    """Return states that meet the tasks, keep to the `reference`, and change little from frame to frame.
+
+    `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
+    those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
+    priorities allow. Gives way between parts of the work.
+    """
+    work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps), seed, settings or BodyPathSettings())
+    best: States | None = None
+    least, last = (np.inf, np.inf), None
+    for way, backwards in _TRIED:
+        states, end = yield from work.solved(way, last if backwards else None)
+        last = end if last is None else last
+        missed = int((~System(tree, states, tasks).met).sum())
+        found = missed, unsteadiness(tree, states)
+        if found < least:
+            best, least = states, found
+        if missed == 0 and least[1] <= _JUMP:
+            break
+    assert best is not None
+    return BodyPath(best, System(tree, best, tasks).met)
+
+
+class _Path:
+    def __init__(
+        self,
+        tree: Tree,
+        reference: States,
+        tasks: Sequence[Task],
+        steady: BalanceTask | None,
+        compliance: Numbers | None,
+        weight: float,
+        seed: int,
+        settings: BodyPathSettings,
+    ) -> None:
+        self.tree, self.reference, self.posture = tree, reference, Posture(tree, reference)
+        self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
+        self.every = [*self.precise, steady] if steady else self.precise
+        self.compliance = body_compliance(tree, tasks) if compliance is None else compliance
+        self.weight, self.seed, self.settings = weight, seed, settings
+
+    def solved(self, way: float, last: States | None = None) -> Work[tuple[States, States]]:
+        """All frames, and the pose of the last knot, with knots such a way of the goals apart.
+
+        With a pose for the `last` frame they are solved back from there.
+        """
+        tree, settings = self.tree, self.settings
+        knots = self._knots(way)
+        knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
+        end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
+        if len(knots) > 1:
+            offsets = interpolated_offsets(offsets, knots, len(self.reference))
+        states = self.posture.states(offsets)
+        yield
+        if len(knots) > 1:
+            relaxation = Relaxation(
+                posture=self.posture, compliance=self.compliance, weight=self.weight, gain=POSTURE_GAIN, still=1e-4
+            )
+            states = relaxation.run(tree, states, self.every, settings.fine)
+        yield
+        exactly(tree, states, self.precise, self.steady)
+        yield from self._meet_missed(states)
+        return states, end
+
+    def _knots(self, way: float) -> Indices:
+        """Frames between which some goal moves by such a share of its limb's reach."""
+        count = len(self.reference)
+        steps = np.full(max(count - 1, 0), 1.0 / _FARTHEST)
+        root, place = np.eye(3)[:, :, None], np.zeros((3, 1))
+        if not self.tree.moves_root:
+            root, place = self.reference.root, self.reference.place
+        for task in self.tasks:
+            moved = task.ways(root, place)
+            if len(moved):
+                place_unit, angle_unit = self.tree.tips[task.tip].reach, _RADIANS * RADIAN * self.tree.size
+                unit = place_unit if isinstance(task, PlaceTask) else angle_unit
+                steps = np.maximum(steps, moved / (unit * way))
+        total = np.concatenate(([0.0], np.cumsum(steps)))
+        passed = np.searchsorted(total, np.arange(0.0, total[-1]))
+        return np.unique([*passed.tolist(), 0, count - 1]).astype(np.intp)
+
+    def _followed(self, knots: Indices, begin: States | None) -> Work[tuple[Indices, Numbers]]:
+        """Knots, in order, with their turns off the reference (k, K), each solved from the one before.
+
+        `begin` is the pose of the first of them; without it that is solved from its reference. Where a knot is missed
+        another one is put in between.
+        """
+        random = np.random.default_rng(self.seed)
+        first, *ahead = knots.tolist()
+        found = {first: self._first(first) if begin is None else self.posture.take([first]).offsets(begin)}
+        before = first
+        while ahead:
+            k = ahead[0]
+            state = self._relaxed(k, found[before])
+            goals = at_two_levels([task.take([k]).within(_GUIDE * task.tolerance) for task in self.tasks])
+            start = state.copy()
+            met, value = descend(self.tree, state, goals, _ON_ITS_WAY)
+            if not met[0] and abs(k - before) > _NEAREST:
+                ahead.insert(0, (k + before) // 2)
+                continue
+            if not met[0]:
+                self._stray(state, start, float(value[0]), goals, random)
+            found[k] = self.posture.take([k]).offsets(state)
+            before = ahead.pop(0)
+            if len(found) % _OFTEN == 0:
+                yield
+        order = sorted(found)
+        return np.array(order, np.intp), np.concatenate([found[k] for k in order], 1)
+
+    def _first(self, k: int) -> Numbers:
+        """Turns off the reference of a frame that no other one leads to."""
+        at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
+        state, steady = at.reference.copy(), self.steady.take([k]) if self.steady else None
+        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
+        settle(self.tree, state, at.reference, here, steady, self.settings.first)
+        return at.offsets(state)
+
+    def _relaxed(self, k: int, offsets: Numbers) -> States:
+        """A knot with the turns of another one, after a few steps of posture."""
+        at = self.posture.take([k])
+        relaxation = Relaxation(posture=at, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
+        return relaxation.run(
+            self.tree, at.states(offsets), [task.take([k]) for task in self.every], self.settings.knot
+        )
+
+    def _stray(
+        self, state: States, before: States, value: float, tasks: Sequence[Task], random: np.random.Generator
+    ) -> None:
+        """Bring a knot that sticks to its goals from strayed and bent poses, in place, by the least turn."""
+        tree = self.tree
+        many = before.take(np.zeros(_STRAYS, np.intp))
+        middle = 0.5 * (tree.lower + tree.upper)
+        inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
+        many.angles = tree.inside(np.clip(many.angles, *inner))
+        many = strayed(tree, many, np.linspace(0.0, _STRAY, _STRAYS), random, 0.0)
+        got, values = descend(tree, many, [task.take(np.zeros(_STRAYS, np.intp)) for task in tasks], _ON_ITS_WAY)
+        turned = (Posture(tree, before).offsets(many) ** 2).sum(0)
+        best = int(np.where(got, turned, 1e6 * (1.0 + values)).argmin())
+        if got[best] or values[best] < _MUCH * value:
+            state.put([0], many.take([best]))
+        if held_of(tasks):
+            hold(tree, state, tasks, share=HELD_SHARE)
+
+    def _meet_missed(self, states: States) -> Work[None]:
+        """Bring frames that are missed to their goals from those beside them, else as near as priorities allow."""
+        tree = self.tree
+        met = System(tree, states, self.tasks).met
+        for _ in range(3):
+            missed, good = np.flatnonzero(~met), np.flatnonzero(met)
+            if not len(missed) or not len(good):
+                break
+            nearest = good[np.abs(good[None] - missed[:, None]).argmin(1)]
+            some = self.posture.take(missed).states(self.posture.take(nearest).offsets(states.take(nearest)))
+            goals = [task.take(missed) for task in self.precise]
+            exactly(tree, some, goals)
+            now = System(tree, some, [task.take(missed) for task in self.tasks]).met
+            states.put(missed[now], some.take(np.flatnonzero(now)))
+            met[missed[now]] = True
+            yield
+            if not now.any():
+                break
+        missed = np.flatnonzero(~met)
+        if len(missed):
+            some = states.take(missed)
+            solve_sets(tree, some, [task.take(missed) for task in self.tasks], rounds=(), bounds=_ON_ITS_WAY)
+            states.put(missed, some)
+            if any(task.level == Level.HOLD for task in self.tasks):
+                hold(tree, states, self.tasks, share=HELD_SHARE)
+        yield

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole body of an armature: the bones between hips and tips, as the joints that solvers see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bpy.types import Object, PoseBone
+from mathutils import Matrix, Quaternion, Vector
+
+from ..errors import ChainError
+from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
+from ..kinematics.body import segments_by_length
+from ..kinematics.segment_masses import anatomical_masses
+from .anatomy.body import RestBone, parts_by_name
+from .armature import Channels, find_bone, is_flat, locating
+from .freedom import freedom_of, stiffness_of
+from .limb import Limb
+
+_UNSCALED = 1e-5  # deviation of a scale from 1 that is none
+
+
+@dataclass(frozen=True)
+class RigBody:
+    """The limbs of an armature that reach at once, and the bones whose tails are `held` where the animation has them.
+
+    `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
+    a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
+    `solved` ones turn, by default all. Raises ChainError for bones that do not hang together, and for hips that cannot
+    move.
+    """
+
+    armature: Object
+    limbs: tuple[Limb, ...]
+    held: tuple[str, ...] = ()
+    hips: str = ""
+    hips_motion: str = "FREE"
+    balance: bool = False
+    solved: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        lines = [self._line(tip) for tip in self.tips]
+        if not self.limbs:
+            raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
+        common = [name for name in lines[0] if all(name in line for line in lines)]
+        if not common:
+            raise ChainError(f"'{self.tips[0]}' and '{self.tips[-1]}' hang on no common bone. Bake them as limbs.")
+        if not self.hips:
+            found = next((name for name in common if not self._hindered(name)), None)
+            object.__setattr__(self, "hips", found or common[0])
+        elif self.hips not in common:
+            raise ChainError(f"'{self.hips}' is not above all tips of the body. Choose the bone they all hang on.")
+        hindered = self._hindered(self.hips)
+        if self.hips_motion != "FIXED" and hindered:
+            raise ChainError(f"The hips '{self.hips}' cannot move: {hindered}, or set their motion to Fixed.")
+
+    @property
+    def tips(self) -> tuple[str, ...]:
+        """Names of the bones at whose tails the tips are: the held ones, then those that reach."""
+        return (*self.held, *(limb.tip for limb in self.limbs))
+
+    @cached_property
+    def bones(self) -> tuple[str, ...]:
+        """Names of the bones from the hips to all tips, each after its parent."""
+        found: dict[str, None] = {}
+        for tip in self.tips:
+            line = self._line(tip)
+            found.update(dict.fromkeys(reversed(line[: line.index(self.hips) + 1])))
+        depth = {name: len(self.armature.data.bones[name].parent_recursive) for name in found}
+        return tuple(sorted(found, key=depth.__getitem__))
+
+    @property
+    def pose_bones(self) -> list[PoseBone]:
+        """The bones of the body."""
+        return [self.armature.pose.bones[name] for name in self.bones]
+
+    def _line(self, tip: str) -> list[str]:
+        bone = find_bone(self.armature, tip)
+        return [bone.name, *(above.name for above in bone.parent_recursive)]
+
+    def _hindered(self, name: str) -> str:
+        """Return the reason why a bone cannot move, with the remedy; nothing if it can."""
+        bone = self.armature.pose.bones[name]
+        if bone.bone.use_connect:
+            return "it is connected to its parent. Disconnect it in Edit Mode"
+        if any(bone.lock_location):
+            return "its location is locked. Unlock it"
+        return ""
+
+
+class BodyRest:
+    """The rest pose of a body's bones, read once; builds the joints for the channels of a frame."""
+
+    def __init__(self, rig: RigBody) -> None:
+        self.rig, bones = rig, rig.armature.data.bones
+        self.rests: list[Matrix] = []  # in the parent's frame, 4x4
+        self.locating: list[Matrix] = []  # from a bone's location channels to its parent's frame, 3x3
+        for name in rig.bones:
+            bone = bones[name]
+            if is_flat(bone.matrix_local):
+                raise ChainError(f"Bone '{name}' has an invalid rest pose. Re-create it in Edit Mode.")
+            if not bone.use_inherit_rotation:
+                raise ChainError(f"'{name}' does not inherit its parent's rotation. A body needs bones that do.")
+            above = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
+            self.rests.append(above.inverted() @ bone.matrix_local)
+            self.locating.append(locating(bone, self.rests[-1]))
+
+    def body(self, channels: Sequence[Channels], up: Vector) -> Body:
+        """Return the body with the bones where these channels have them; its hips are where their parent is.
+
+        Raises ChainError for scaled bones.
+        """
+        rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
+        bones = rig.armature.pose.bones
+        joints, parents = [], []
+        for number, (name, channel) in enumerate(zip(rig.bones, channels, strict=True)):
+            if max(abs(scale - 1.0) for scale in channel.scale) > _UNSCALED:
+                raise ChainError(f"'{name}' is scaled. A body needs bones without a scale.")
+            offset = self.rests[number].translation.copy()
+            if number:
+                offset += self.locating[number] @ channel.location
+            freedom = self._freedom(bones[name])
+            joints.append(Joint(name, offset, self.rests[number].to_quaternion(), freedom, stiffness_of(bones[name])))
+            above = bones[name].parent
+            parents.append(numbers[above.name] if number and above else -1)
+        tips = [self._tip(name, numbers[name]) for name in rig.tips]
+        body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
+        masses = self._masses()
+        if masses is None:
+            return body
+        segments = segments_by_length(body, masses)
+        return Body(body.joints, body.parents, body.tips, body.hips_motion, up, segments)
+
+    def _freedom(self, bone: PoseBone) -> Freedom:
+        if bone.name == self.rig.hips and self.rig.hips_motion != "FREE":
+            return Locked()  # keeps its animation
+        if self.rig.solved and bone.name not in self.rig.solved and bone.name != self.rig.hips:
+            return Locked()
+        freedom = freedom_of(bone)
+        return freedom if freedom.moves or isinstance(freedom, Locked) else Free()
+
+    def _tip(self, name: str, number: int) -> BodyTip:
+        """Return the tip at a bone's tail, standing on head and tail of the bone and of those below."""
+        bone = self.rig.armature.data.bones[name]
+        back = bone.matrix_local.inverted()
+        ends = [end for each in (bone, *bone.children) for end in (each.head_local, each.tail_local)]
+        return BodyTip(name, number, Vector((0.0, bone.length, 0.0)), Quaternion(), tuple(back @ end for end in ends))
+
+    def _masses(self) -> list[float] | None:
+        """Return the masses of the bones by their names; None where these do not tell the parts of a body."""
+        every = self.rig.armature.data.bones
+        rest = {
+            bone.name: RestBone(
+                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
+            )
+            for bone in every
+        }
+        parts = parts_by_name(rest)
+        known = [(found.part, found.side) if (found := parts.get(name)) else None for name in self.rig.bones]
+        return anatomical_masses(known, [every[name].length for name in self.rig.bones])
+
+
+def moving_bones(rig: RigBody, body: Body) -> Iterator[PoseBone]:
+    """Yield the bones that a solve may turn."""
+    for joint in body.joints:
+        if not isinstance(joint.freedom, Locked) and joint.freedom.moves:
+            yield rig.armature.pose.bones[joint.name]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samples of a whole body: the frame its hips hang in, the goals of its limbs, and its animation made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Scene
+from mathutils import Matrix
+
+from ...cooperative import Work
+from ...errors import RigError
+from ...goals import Goal
+from ...kinematics.arrays import Numbers
+from ..armature import Bones, Channels, base_of, channels_of
+from ..body import RigBody
+from ..goal import GoalReader
+from ..hips import hips_locations
+from ..reference import reference_rotations
+from .sampling import go_to, sample, temporary_scene
+
+_UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
+_OFTEN = 32  # frames read between two looks at what the user does
+
+
+class BodySamples(NamedTuple):
+    """F frames of a body, armature space.
+
+    `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
+    `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
+    animation made by hand, `goals` those of each limb, by its tip.
+    """
+
+    frames: Sequence[float]
+    worlds: Numbers
+    bases: Numbers
+    channels: list[Channels]
+    rotations: Numbers
+    locations: Numbers
+    goals: dict[str, list[Goal]]
+
+
+@contextmanager
+def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
+    """Create a scene with only the armature and the targets of all limbs; it is removed afterwards."""
+    first, *others = rig.limbs
+    with temporary_scene(first, scene) as staged:
+        for limb in others:
+            for ob in (*(target for target, _ in limb.targets), *limb.obstacle_objects):
+                if ob.name not in staged.collection.objects:
+                    staged.collection.objects.link(ob)
+        yield staged
+
+
+def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodySamples]:
+    """Read a body at frames of the timeline, without stepping the user's scene.
+
+    Raises RigError for a bone above the hips that is scaled, and what sample() raises.
+    """
+    readers = {limb.tip: GoalReader() for limb in rig.limbs}
+    goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
+    starts = {}
+    worlds, bases = [], []
+    channels: list[Channels] = []
+    for begin in range(0, len(frames), _OFTEN):
+        with body_scene(rig, scene) as staged:
+            for frame in frames[begin : begin + _OFTEN]:
+                depsgraph = go_to(staged, frame)
+                evaluated = rig.armature.evaluated_get(depsgraph)
+                channels = channels or channels_of(evaluated, rig.bones)
+                bases.append(_unscaled(base_of(evaluated, rig.hips), rig.hips))
+                worlds.append(evaluated.matrix_world.copy())
+                for limb in rig.limbs:
+                    now = sample(limb, depsgraph, frame)
+                    if limb.tip not in starts:
+                        starts[limb.tip] = Bones(limb.armature, limb.bones, limb.solved).pose(
+                            now.rig.base, now.rig.channels
+                        )
+                    goals[limb.tip].append(readers[limb.tip].at(now, starts[limb.tip]))
+        yield
+    rotations = reference_rotations(rig, frames, scene)
+    rotations = np.broadcast_to(rotations, (*rotations.shape[:2], len(frames)))
+    locations = hips_locations(rig.armature, rig.hips, frames, scene)
+    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
+
+
+def _unscaled(base: Matrix, hips: str) -> Matrix:
+    axes = np.array(base.to_3x3())
+    if np.abs(axes @ axes.T - np.eye(3)).max() > _UNIT:
+        raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
+    return base
+
+
+def _stacked(matrices: Sequence[Matrix]) -> Numbers:
+    return np.ascontiguousarray(np.moveaxis(np.array(matrices, float), 0, -1))

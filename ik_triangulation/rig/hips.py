@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The place of hips: their location keys made by hand, and what a bake replaces of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import numpy as np
+from bpy.types import ActionChannelbag, FCurve, Object, Scene
+
+from ..kinematics.arrays import Numbers
+from .by_hand import generated
+from .clock import Clock
+from .frames.curve_values import values_at, values_of_keys
+from .keyframes import Channel, check_curves
+from .keyframes.arrays import KeyArrays, get_keys, in_range
+from .keyframes.channelbags import channelbag_of, find_curves
+from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
+
+_MODE = "LOCATION"  # in what is kept of replaced keys
+
+
+def location_path(armature: Object, hips: str) -> str:
+    """Return the data path of the location of a bone."""
+    return str(armature.pose.bones[hips].path_from_id("location"))
+
+
+def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: Scene) -> Numbers:
+    """Return the location channels of the hips (3, F) that were made by hand, at frames of the timeline."""
+    path, bag, clock = location_path(armature, hips), channelbag_of(armature), Clock(scene, armature)
+    curves = find_curves(bag, path, 3) if bag else {}
+    times = np.array([clock.time(frame) for frame in frames]).astype(np.float32).astype(np.float64)
+    known = replaced_in(bag, path)
+    located: Numbers = np.empty((3, len(times)))
+    for index, value in enumerate(_before(armature, hips, bag)):
+        located[index] = value
+        if index in curves and not curves[index].mute:
+            keys = _by_hand(curves[index], known, index)
+            if keys is None:
+                located[index] = values_at([curves[index]], times)[0]
+            elif len(keys["co"]):
+                located[index] = values_of_keys([(curves[index], keys)], times)[0]
+    return located
+
+
+def check_hips(armature: Object, hips: str) -> None:
+    """Raise AnimationError if the location of the hips cannot be keyed."""
+    bag = channelbag_of(armature)
+    if bag:
+        check_curves(list(find_curves(bag, location_path(armature, hips), 3).values()), f"location of '{hips}'")
+
+
+def location_channel(armature: Object, hips: str, locations: Numbers) -> Channel:
+    """Return the channel that keys locations (3, F) of the hips, those that are not locked."""
+    locks = armature.pose.bones[hips].lock_location
+    indices = [index for index in range(3) if not locks[index]]
+    return Channel(hips, location_path(armature, hips), np.ascontiguousarray(locations.T, np.float32), indices)
+
+
+def keep_replaced_location(
+    armature: Object, hips: str, bag: ActionChannelbag, ends: tuple[float, float], undo: ExitStack
+) -> None:
+    """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys."""
+    path = location_path(armature, hips)
+    known, before = replaced_in(bag, path), _before(armature, hips, bag)
+    replaced = dict(known.keys) if known else {}
+    for index, curve in find_curves(bag, path, 3).items():
+        own = get_keys(curve)
+        going = ~generated(curve) & in_range(own, *ends)
+        if going.any():
+            replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
+    put_replaced(bag, path, Replaced(_MODE, before, replaced), undo)
+
+
+def _before(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
+    """Return the location of the hips before a bake; the present one if they were not baked."""
+    path = location_path(armature, hips)
+    curves = find_curves(bag, path, 3) if bag else {}
+    baked = any(generated(curve).any() for curve in curves.values())
+    known = replaced_in(bag, path) if baked else None
+    return known.before if known else tuple(armature.pose.bones[hips].location) if not baked else (0.0, 0.0, 0.0)
+
+
+def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:
+    """Return the keys of a curve that were made by hand; None if all of it was."""
+    mask = generated(curve)
+    if not mask.any():
+        return None
+    own = {name: column[~mask] for name, column in get_keys(curve).items()}
+    return together(own, known, index)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of a whole body, saved on its armature."""
+
+from __future__ import annotations
+
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from .table import Exempt, group, setting
+
+_BY_SCRIPT = Exempt("bodies are set up by scripts so far")
+
+
+@group(page="sidebar.html#limbs", flags=_BY_SCRIPT)
+class BodySettings:
+    """The hips of a body and its balance."""
+
+    hips: str = setting(
+        StringProperty,
+        "Hips",
+        "Bone of the body that may move; empty for the lowest one above all of its limbs that can",
+        default="",
+        panel=_BY_SCRIPT,
+    )
+    hips_motion: str = setting(
+        EnumProperty,
+        "Hips Motion",
+        "Motion that the hips may make when the body is solved",
+        items=[
+            ("FREE", "Free", "Move and rotate the hips", 0),
+            ("UP_DOWN", "Up and Down", "Move the hips up and down; they keep their animated rotation", 1),
+            ("FIXED", "Fixed", "Keep the animation of the hips", 2),
+        ],
+        default="FREE",
+        panel=_BY_SCRIPT,
+    )
+    balance: bool = setting(
+        BoolProperty,
+        "Balance",
+        "Keep the centre of mass, an estimate by names and lengths of bones, above the held tips",
+        default=True,
+        panel=_BY_SCRIPT,
+    )

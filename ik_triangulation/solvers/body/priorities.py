@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hard priorities of a body's goals: tips that are held, places to reach, orientations.
+
+One step of solvers.batch.change weighs all levels below the first alike, and a descent trades them for each other; so
+what cannot all be met is descended again level by level, and last of all held tips are put right: it is this, not the
+damping of a step, that makes them hard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...goals.batch import Level, PlaceTask, Task
+from ...kinematics.arrays import Mask, Numbers
+from ...kinematics.batch import States, Tree
+from ...kinematics.batch.algebra import lengths
+from ..batch.descent import Descent, descend, hold
+from ..batch.restarts import solve_cold
+from ..batch.system import System
+
+BODY_ROUNDS = (4, 12, 24, 64)  # restarts of every set of goals that is still missed
+HELD_SHARE = 0.01  # of their tolerances, to which held tips are put right
+_STRETCH, _STRETCHES = 0.3, 8  # of the reach: way of a tip at a time where holding sticks, and how many times
+BODY_DESCENT = Descent(stall=4)
+_WAY = Descent(iterations=20)
+
+
+def at_two_levels(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks at two levels: those of held tips, and all others."""
+    return [task.at_level(min(task.level, Level.REACH)) for task in tasks]
+
+
+def held_of(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks of held tips."""
+    return [task for task in tasks if task.level == Level.HOLD]
+
+
+def solve_sets(
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    *,
+    seed: int = 0,
+    rounds: Sequence[int] = BODY_ROUNDS,
+    bounds: Descent = BODY_DESCENT,
+) -> Mask:
+    """Solve sets of goals, one a column, from wherever the states are, in place; return which are met (F).
+
+    Of those that are not met, held tips are where they have to be if that is possible at all, and the others as near as
+    that leaves. Without `rounds` of restarts they are led there from where they are, without a leap.
+    """
+    start = states.copy()
+    if rounds:
+        met, _ = solve_cold(tree, states, at_two_levels(tasks), seed=seed, rounds=rounds, bounds=bounds)
+    else:
+        met, _ = descend(tree, states, at_two_levels(tasks), bounds)
+    missed = np.flatnonzero(~met)
+    if len(missed):
+        some = states.take(missed)
+        give_way(tree, some, start.take(missed), [task.take(missed) for task in tasks], seed, rounds, bounds)
+        states.put(missed, some)
+    return met
+
+
+def give_way(
+    tree: Tree,
+    states: States,
+    start: States,
+    tasks: Sequence[Task],
+    seed: int,
+    rounds: Sequence[int],
+    bounds: Descent,
+) -> None:
+    """Bring states whose goals cannot all be met as near to them as their priorities allow, in place."""
+    held = held_of(tasks)
+    if held and len(held) < len(tasks):
+        fine = hold(tree, states, held, share=HELD_SHARE)
+        stuck = np.flatnonzero(~fine)
+        if len(stuck) and rounds:
+            goals = [task.take(stuck) for task in tasks]
+            states.put(stuck, _from_held(tree, start.take(stuck), goals, seed, rounds, bounds))
+    urgent = [task for task in tasks if task.level <= Level.REACH]
+    if len(urgent) < len(tasks):
+        nearer = states.copy()
+        descend(tree, nearer, urgent, bounds)
+        _accept(tree, states, nearer, urgent)
+
+
+def _accept(tree: Tree, states: States, tried: States, tasks: Sequence[Task]) -> Mask:
+    """Put held tips right in states that were tried, and keep those that are nearer to their goals, in place."""
+    held = held_of(tasks)
+    fine = hold(tree, tried, held, share=HELD_SHARE) if held else np.ones(len(states), bool)
+    better: Mask = fine & (_missing(tree, tried, tasks) < _missing(tree, states, tasks))
+    states.put(better, tried.take(better))
+    return better
+
+
+def _missing(tree: Tree, states: States, tasks: Sequence[Task]) -> Numbers:
+    return System(tree, states, [task for task in tasks if task.level != Level.HOLD]).value
+
+
+def _from_held(
+    tree: Tree, start: States, tasks: Sequence[Task], seed: int, rounds: Sequence[int], bounds: Descent
+) -> States:
+    """States solved for the held tips alone, then led towards the others in short stretches."""
+    held, states = held_of(tasks), start
+    solve_cold(tree, states, held, seed=seed, rounds=rounds, bounds=bounds)
+    hold(tree, states, held, share=HELD_SHARE)
+    for _ in range(_STRETCHES):
+        tried = states.copy()
+        descend(tree, tried, at_two_levels([nearer(tree, states, task) for task in tasks]), _WAY)
+        if not _accept(tree, states, tried, tasks).any():
+            break
+    return states
+
+
+def nearer(tree: Tree, states: States, task: Task) -> Task:
+    """The same task with a place at most a stretch from where its tip is now; other tasks as they are."""
+    if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
+        return task
+    system = System(tree, states, [task])
+    way = system.measured[0].errors
+    far = lengths(way)
+    share = np.minimum(1.0, _STRETCH * tree.size / np.maximum(far, 1e-300))
+    place = system.geometry.tip(task.tip) + way * share
+    return task.to_points(place)

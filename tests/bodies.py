@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A rig of a whole body, with hands that reach and feet that are held."""
+
+import bpy
+from mathutils import Vector
+
+from ik_triangulation.rig.body import RigBody
+from ik_triangulation.rig.limb import Limb
+
+from .rigs import armature
+
+_TRUNK = {  # name: parent, head, tail
+    "spine": (None, (0, 0.05, 1.0), (0, 0.03, 1.14)),
+    "spine.001": ("spine", (0, 0.03, 1.14), (0, 0.02, 1.27)),
+    "spine.002": ("spine.001", (0, 0.02, 1.27), (0, 0.03, 1.42)),
+}
+_SIDE = {
+    "upper_arm": ("spine.002", (0.18, 0.04, 1.42), (0.42, 0.06, 1.30)),
+    "forearm": ("upper_arm", (0.42, 0.06, 1.30), (0.64, 0.02, 1.18)),
+    "hand": ("forearm", (0.64, 0.02, 1.18), (0.72, 0.0, 1.14)),
+    "thigh": ("spine", (0.1, 0.0, 1.0), (0.1, -0.03, 0.54)),
+    "shin": ("thigh", (0.1, -0.03, 0.54), (0.1, 0.02, 0.09)),
+    "foot": ("shin", (0.1, 0.02, 0.09), (0.1, -0.1, 0.02)),
+    "toe": ("foot", (0.1, -0.1, 0.02), (0.1, -0.17, 0.02)),
+    "heel": ("foot", (0.06, 0.08, 0.0), (0.14, 0.08, 0.0)),
+}
+FEET, HANDS = ("foot.L", "foot.R"), ("hand.L", "hand.R")
+
+
+def human_rig(name="Rig"):
+    """An armature of hips, spine, arms and legs, named as Rigify names them, 1 m from the floor to the hips."""
+    specs = []
+    for bone, (parent, head, tail) in _TRUNK.items():
+        specs.append({"name": bone, "head": Vector(head), "tail": Vector(tail), "parent": parent})
+    for bone, (parent, head, tail) in _SIDE.items():
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            mirror = Vector((sign, 1.0, 1.0))
+            above = parent if parent in _TRUNK else f"{parent}.{side}"
+            specs.append({"name": f"{bone}.{side}", "head": Vector(head) * mirror, "tail": Vector(tail) * mirror})
+            specs[-1] |= {"parent": above, "connect": bone in ("forearm", "hand", "shin", "foot", "toe")}
+    return armature(name, specs)
+
+
+def keyed_target(rig, bone, ways, name=None):
+    """An empty that is at a bone's tail, moved by vectors (world space) that are keyed at frames."""
+    target = bpy.data.objects.new(name or f"Target {bone}", None)
+    bpy.context.scene.collection.objects.link(target)
+    start = rig.matrix_world @ rig.pose.bones[bone].tail
+    for frame, way in ways.items():
+        target.location = start + Vector(way)
+        target.keyframe_insert("location", frame=frame)
+    return target
+
+
+def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
+    """Both hands to the shins and back, feet held."""
+    limbs = []
+    for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
+        way = Vector(down) * Vector((sign, 1.0, 1.0))
+        target = keyed_target(rig, name, {1: (0, 0, 0), (1 + last) // 2: way, last: (0, 0, 0)})
+        limbs.append(Limb.from_tip(rig, name, target))
+    return RigBody(rig, tuple(limbs), FEET, **{"balance": True, **more})

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that is baked reaches with both hands, keeps its feet, and loses nothing."""
+
+from itertools import pairwise
+from math import degrees, radians
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from ik_triangulation.errors import AnimationError, IKError
+from ik_triangulation.jobs.bake import delete_generated
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.kinematics import EulerLimits, Hinge
+from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.body import RigBody
+from ik_triangulation.rig.freedom import freedom_of, store
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.rotation import rotation_of
+
+from ..bodies import FEET, HANDS, human_rig, keyed_target, reaching_body
+from ..rigs import all_keys, curves_of, nothing_lost
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+LAST = 24
+LEG = 0.9  # [m] from hip to ankle
+
+
+def shown(rig, frames=range(1, LAST + 1)):
+    """Rotations of all bones and the matrices of the hips at each frame, as Blender shows them."""
+    turns, hips = [], []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        turns.append([rotation_of(bone) for bone in evaluated.pose.bones])
+        hips.append(evaluated.pose.bones["spine"].matrix.copy())
+    return turns, hips
+
+
+def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():
+    rig, last = human_rig(), 72
+    report = bake_body(reaching_body(rig, last), 1, last)
+    assert report.reached, report.text
+    assert list(report.tips) == [*FEET, *HANDS]
+    for name in FEET:
+        assert report.tips[name].held
+        assert report.tips[name].error < 1e-3 * LEG
+        assert degrees(report.tips[name].angle) < 0.05
+    assert report.outside == 0.0
+    turns, hips = shown(rig, range(1, last + 1))
+    assert hips[0].translation.z - min(matrix.translation.z for matrix in hips) > 0.1
+    knee = rig.pose.bones["shin.L"]
+    bpy.context.scene.frame_set(last // 2)
+    assert knee.head.y < min(knee.tail.y, knee.parent.head.y) - 0.05  # forwards
+    pairs = (pair for one, two in pairwise(turns) for pair in zip(one, two, strict=True))
+    assert degrees(max(rotation_angle(a, b) for a, b in pairs)) < 9.0
+
+
+def test_only_the_bones_of_the_body_get_keys_and_only_the_hips_a_place():
+    rig = human_rig()
+    body = reaching_body(rig)
+    report = bake_body(body, 1, LAST)
+    paths = {curve.data_path for curve in curves_of(rig)}
+    assert {path for path in paths if path.endswith("location")} == {'pose.bones["spine"].location'}
+    assert len(paths) == len(body.bones) + 1
+    assert report.keys == LAST * (4 * len(body.bones) + 3)
+    assert not any("toe" in path for path in paths)
+
+
+def test_baking_again_writes_the_same_keys():
+    rig = human_rig()
+    body = reaching_body(rig)
+    bake_body(body, 1, LAST)
+    first = all_keys(rig)
+    bpy.context.scene.frame_set(LAST // 2)
+    bake_body(body, 1, LAST)
+    assert all_keys(rig) == first
+
+
+def test_deleting_the_baked_keys_gives_back_what_was_there():
+    rig = human_rig()
+    rig.pose.bones["spine"].location = 0.0, 0.05, 0.0
+    rig.pose.bones["spine"].keyframe_insert("location", frame=3)
+    rig.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.1)
+    rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=3)
+    before = all_keys(rig)
+    body = reaching_body(rig)
+    bake_body(body, 1, LAST)
+    assert all_keys(rig) != before
+    delete_generated(rig, body.bones)
+    assert all_keys(rig) == before
+
+
+def test_the_present_frame_and_what_is_not_of_the_body_stay():
+    rig = human_rig()
+    body = reaching_body(rig)
+    other = keyed_target(rig, "toe.L", {1: (0, 0, 0), 9: (1, 1, 1)}, "Other")
+    bpy.context.scene.frame_set(5)
+    place = other.matrix_world.copy()
+    bake_body(body, 1, LAST)
+    assert bpy.context.scene.frame_current == 5
+    assert other.matrix_world == place
+    assert len(bpy.data.scenes) == 1
+
+
+@pytest.mark.parametrize("parts", [0, 2, 5, 9, 12])
+def test_a_bake_that_is_stopped_leaves_everything_as_it_was(parts):
+    rig = human_rig()
+    rig.pose.bones["spine"].keyframe_insert("location", frame=3)
+    body = reaching_body(rig)
+    with nothing_lost():
+        job = bake_body.steps(body, 1, LAST)
+        for _ in range(parts):
+            next(job, None)
+        job.close()
+
+
+def test_a_bake_that_fails_leaves_everything_as_it_was():
+    rig = human_rig()
+    body = reaching_body(rig)
+    rig.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=3)
+    curves_of(rig)[0].lock = True
+    with nothing_lost(), pytest.raises(AnimationError, match=r"'shin\.L' are locked"):
+        bake_body(body, 1, LAST)
+
+
+def test_limits_are_kept_as_blender_shows_them():
+    rig = human_rig()
+    for side in "LR":
+        store(Hinge((1, 0, 0), 0.0, 2.4), 0.0, rig.pose.bones[f"shin.{side}"].ik_triangulation_joint)
+        limits = EulerLimits("XYZ", (-2.0, -0.5, -0.5), (0.5, 0.5, 0.5))
+        store(limits, 0.0, rig.pose.bones[f"thigh.{side}"].ik_triangulation_joint)
+    rig.pose.bones["spine.001"].rotation_mode = "ZXY"
+    body = reaching_body(rig)
+    for side in "LR":  # a straight knee at the end of its range moves nothing at first
+        rig.pose.bones[f"shin.{side}"].rotation_quaternion = Quaternion((1, 0, 0), 0.0)
+    report = bake_body(body, 1, LAST)
+    assert report.reached, report.text
+    turns, _ = shown(rig)
+    for row in turns:
+        for bone, turn in zip(rig.pose.bones, row, strict=True):
+            assert rotation_angle(freedom_of(bone).nearest(turn), turn) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "object_matrix", [Matrix.LocRotScale(Vector((3, -2, 1)), Euler((0.4, -0.3, 2.0)), Vector((2, 2, 2)))]
+)
+def test_a_rig_that_is_moved_turned_and_scaled_bakes_as_well(object_matrix):
+    rig = human_rig()
+    rig.matrix_world = object_matrix
+    bpy.context.view_layer.update()
+    limbs = []
+    for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
+        way = object_matrix.to_3x3() @ Vector((-0.4 * sign, -0.3, -0.6))
+        limbs.append(Limb.from_tip(rig, name, keyed_target(rig, name, {1: (0, 0, 0), LAST: way})))
+    report = bake_body(RigBody(rig, tuple(limbs), FEET), 1, LAST)
+    assert report.reached, report.text
+    assert max(report.tips[name].error for name in FEET) < 4e-3
+
+
+def test_hands_out_of_reach_are_reported_and_the_feet_stay():
+    rig = human_rig()
+    limbs = [Limb.from_tip(rig, "hand.L", keyed_target(rig, "hand.L", {1: (0, 0, 0), LAST: (3, 0, 0)}))]
+    report = bake_body(RigBody(rig, tuple(limbs), FEET), 1, LAST)
+    assert not report.reached
+    assert report.tips["hand.L"].missed
+    assert report.tips["hand.L"].error > 0.5
+    assert max(report.tips[name].error for name in FEET) < 0.02
+    assert "misses" in report.text
+
+
+def test_feet_that_are_animated_are_held_frame_by_frame():
+    rig = human_rig()
+    for frame, turn in ((1, 0.0), (LAST, -0.6)):
+        rig.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), turn)
+        rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    before = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        before.append(rig.pose.bones["foot.L"].tail.copy())
+    limb = Limb.from_tip(rig, "hand.R", keyed_target(rig, "hand.R", {1: (0, 0, 0), LAST: (0.2, -0.3, -0.2)}))
+    assert bake_body(RigBody(rig, (limb,), FEET), 1, LAST).reached
+    for frame, place in enumerate(before, 1):
+        bpy.context.scene.frame_set(frame)
+        assert (rig.pose.bones["foot.L"].tail - place).length < 1e-4
+
+
+@pytest.mark.parametrize("motion", ["UP_DOWN", "FIXED"])
+def test_hips_move_only_as_they_may(motion):
+    rig = human_rig()
+    body = reaching_body(rig, down=(-0.2, -0.3, -0.4), hips_motion=motion)
+    bake_body(body, 1, LAST)
+    _, hips = shown(rig)
+    ways = np.array([matrix.translation[:] for matrix in hips]) - np.array(hips[0].translation[:])
+    assert np.abs(ways[:, :2]).max() < 1e-5
+    assert (np.abs(ways[:, 2]).max() < 1e-6) == (motion == "FIXED")
+    assert max(rotation_angle(m.to_quaternion(), hips[0].to_quaternion()) for m in hips) < radians(0.1)
+
+
+def test_a_body_on_a_moving_root_bone_reaches_too():
+    rig = human_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    root = rig.data.edit_bones.new("root")
+    root.head, root.tail = (0, 0, 0), (0, 0.3, 0)
+    rig.data.edit_bones["spine"].parent = root
+    bpy.ops.object.mode_set(mode="POSE")
+    bone = rig.pose.bones["root"]
+    for frame, x in ((1, 0.0), (LAST, 0.5)):
+        bone.location, bone.rotation_quaternion = (x, 0, 0), Quaternion((0, 0, 1), x)
+        bone.keyframe_insert("location", frame=frame)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    report = bake_body(reaching_body(rig, down=(-0.3, -0.3, -0.5)), 1, LAST)
+    assert max(report.tips[name].error for name in FEET) < 6e-3
+    assert "root" not in {
+        name.split('"')[1] for name in {c.data_path for c in curves_of(rig)} if "location" in name
+    } - {"root"}
+
+
+def test_what_cannot_be_baked_is_named():
+    rig = human_rig()
+    with pytest.raises(IKError, match="before its start"):
+        bake_body(reaching_body(rig), 10, 1)
+    rig.pose.bones["forearm.L"].scale = 1.0, 2.0, 1.0
+    with pytest.raises(IKError, match=r"'forearm\.L' is scaled"):
+        bake_body(reaching_body(rig), 1, 5)
