@@ -25,6 +25,7 @@ from .posture import Posture, roughness
 _DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
 _LARGEST = 0.6  # [rad] change of any column in one step
 _MOMENTUM = 0.3  # share of the step before
+_LESS, _MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +46,16 @@ class Relaxation:
         """The states after at most so many steps."""
         states, offsets = states.copy(), self.posture.offsets(states)
         active: Any = slice(None)
-        last = np.zeros_like(offsets)
+        last, gain = np.zeros_like(offsets), np.ones(offsets.shape[1])
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
-            wish = self.posture.columns(system.geometry, -self._descent(offsets)[:, active])
+            wish = self.posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
             wish += _MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= _LARGEST / np.maximum(most, _LARGEST)
+            back = (change * last[:, active]).sum(0) < 0.0
+            gain[active] = np.where(back, _LESS * gain[active], np.minimum(_MORE * gain[active], 1.0))
             last[:, active] = change
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)
