@@ -19,11 +19,10 @@ from ..kinematics.batch.algebra import at
 from ..kinematics.batch.states import joined
 from ..motion.easing import ease
 from ..motion.knots import KnotMethod
-from ..motion.mending import avoidable_jumps, calmer, hasty_in, mend, track_without_jumps
+from ..motion.mending import avoidable_jumps, calmer, hasty_in, mend, pays, track_without_jumps
 from ..motion.shots import Shot, Tracked
 from ..motion.tracking import meet_missed
 from ..motion.turns import leaps_of, ways_of
-from ..motion.unwinding import unwind
 from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
@@ -83,13 +82,16 @@ def solve_naturally(
         method = KnotMethod(tree, tasks, first, problem.base_at, problem.goal_at, settings)
         if len(missed):
             yield from meet_missed(shot, path, missed, method, limb.seed)
-        if not is_limb:
-            yield from unwind(shot, path, method, limb.seed)
+        other = None
+        if not is_limb and len(avoidable_jumps(shot, path)):
+            # A chain that winds up comes so far from its reference that another branch is nearer to that.
+            other = yield from track_without_jumps(shot, method, limb.seed)
+            if pays(shot, path, other):
+                path = calmer(shot, path, other)
         if len(avoidable_jumps(shot, path)):
             yield from mend(shot, path, method, limb.seed)
-        if len(avoidable_jumps(shot, path)) and not is_limb:
-            # A chain that winds up comes so far from its reference that another branch is nearer to that.
-            path = calmer(shot, path, (yield from track_without_jumps(shot, method, limb.seed)))
+            if other is not None and len(avoidable_jumps(shot, path)):
+                path = calmer(shot, path, other)
         yield from ease(shot, path, hasty_in(shot, path))
     return SolvedShot(problem, path, {})
 

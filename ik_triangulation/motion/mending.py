@@ -197,7 +197,7 @@ def _replace(
     before = Tracked(part, path.states.take(window))
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work
-        if not _loses(part, before, after) and is_calmer(part, before, after) and _pays(part, before, after):
+        if not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after):
             path.put(window, after.states, after)
             return
 
@@ -208,7 +208,7 @@ def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:
     return bool((before.met & ~after.met).any() or (farther & ~after.met).any())
 
 
-def _pays(shot: Shot, before: Tracked, after: Tracked) -> bool:
+def pays(shot: Shot, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns taken off are worth the distance from the path given; both count as in viterbi."""
     given, found = (shot.tree.rotations(each.states) for each in (before, after))
     was, steps = ((apart(each[..., 1:], each[..., :-1]) ** 2).sum() for each in (given, found))
