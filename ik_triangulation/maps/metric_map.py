@@ -191,7 +191,7 @@ def check_shown(metric: str, scale: str = "HUE") -> None:
     if metric not in METRICS:
         raise SettingError(f"Metric '{metric}' is unknown. Choose one of {', '.join(METRICS)}.")
     if scale not in SCALES:
-        raise SettingError(f"Colour scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
+        raise SettingError(f"Color scale '{scale}' is unknown. Choose one of {', '.join(SCALES)}.")
 
 
 def coloured(values: Numbers, scale: str, least: float, greatest: float) -> NDArray[np.float64]:

@@ -38,6 +38,7 @@ class TargetHandle:
         if bone:
             find_bone(target, bone)
         self._owner: Any = target.pose.bones[bone] if bone else target
+        self._is_empty = not bone and target.type == "EMPTY"
         self.frame = frame_of(target, bone, depsgraph)  # 4x4, world space
         to_location, to_rotation = _spaces(target, bone, depsgraph)
         if is_flat(to_location) or is_flat(to_rotation):
@@ -75,20 +76,24 @@ class TargetHandle:
     def key(self, scene: Scene) -> None:
         """Key the channels that were moved or turned as Auto Keying does, by its preferences.
 
+        An empty is keyed even if it has no animation and only available channels are to be keyed, like the limb itself:
+        it is there to be animated.
+
         Raises RigError where Blender cannot.
         """
         tools, edit = scene.tool_settings, bpy.context.preferences.edit
         options = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
         if edit.use_auto_keyframe_insert_needed:
             options.add("INSERTKEY_NEEDED")
-        if edit.use_keyframe_insert_available:
+        only_available = edit.use_keyframe_insert_available and not self._is_empty
+        if only_available:
             options.add("INSERTKEY_AVAILABLE")
         if tools.auto_keying_mode == "REPLACE_KEYS":
             options.add("INSERTKEY_REPLACE")
         animated = {curve.data_path for curve in curves_of(self._owner.id_data)}
         group = self._owner.name if isinstance(self._owner, PoseBone) else "Object Transforms"
         for prop in [prop for prop, changed in (("location", self._moved), (self._rotating, self._turned)) if changed]:
-            if edit.use_keyframe_insert_available and self._owner.path_from_id(prop) not in animated:
+            if only_available and self._owner.path_from_id(prop) not in animated:
                 continue  # asked to insert it all the same, Blender warns
             try:
                 self._owner.keyframe_insert(prop, group=group, options=options, keytype=tools.keyframe_type)

@@ -40,9 +40,9 @@ class ChainSettings:
     body_part: str = setting(
         EnumProperty,
         "Part of the Body",
-        "Part of a body that the limb was recognised as when it was added",
+        "Part of a body that the limb was recognized as when it was added",
         items=[
-            ("NONE", "Limb", "Not recognised", 0),
+            ("NONE", "Limb", "Not recognized", 0),
             ("ARM", "Human Arm", "Upper arm and forearm, with or without the hand", 1),
             ("LEG", "Human Leg", "Thigh and shin, with or without the foot", 2),
             ("FINGER", "Finger", "Bones of a finger or thumb", 3),
@@ -51,7 +51,7 @@ class ChainSettings:
             ("TAIL", "Tail", "Bones of a tail", 6),
         ],
         default="NONE",
-        flag=Exempt("+ recognises it"),
+        flag=Exempt("+ recognizes it"),
         panel=Exempt("the list of limbs shows it"),
     )
     hold: bool = setting(

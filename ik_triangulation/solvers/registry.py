@@ -135,14 +135,14 @@ SOLVERS = {
     "SIMPLEX": Solver(
         12,
         "Downhill Simplex",
-        "A general minimiser that compares many poses at once; slow, for comparison",
+        "A general minimizer that compares many poses at once; slow, for comparison",
         "Nelder and Mead 1965",
         simplex.Simplex,
     ),
     "ROSENBROCK": Solver(
         13,
         "Rosenbrock",
-        "A general minimiser that tries steps along adapted directions; slow, for comparison",
+        "A general minimizer that tries steps along adapted directions; slow, for comparison",
         "Rosenbrock 1960",
         rosenbrock.Rosenbrock,
     ),

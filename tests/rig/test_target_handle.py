@@ -19,6 +19,7 @@ from ..rigs import (
     curves_of,
     empty,
     key_frames,
+    place,
     random_rotation,
     random_vector,
     rotate,
@@ -144,7 +145,8 @@ def test_quaternion_channels_can_be_locked_one_by_one():
     ("needed", "available", "keys"), [(False, False, [3, 3]), (True, False, [1]), (False, True, [3])]
 )
 def test_what_was_moved_or_turned_is_keyed_by_the_preferences_of_auto_keying(monkeypatch, needed, available, keys):
-    edit, target = bpy.context.preferences.edit, empty()
+    edit = bpy.context.preferences.edit
+    target = place(bpy.data.objects.new("Target", bpy.data.meshes.new("Target")))
     monkeypatch.setattr(edit, "use_auto_keyframe_insert_needed", needed)
     monkeypatch.setattr(edit, "use_keyframe_insert_available", available)
     target.keyframe_insert("location", frame=1)
@@ -158,6 +160,15 @@ def test_what_was_moved_or_turned_is_keyed_by_the_preferences_of_auto_keying(mon
     handle.key(bpy.context.scene)
     paths = [curve.data_path for curve in curves_of(target) if 10 in key_frames(curve)]
     assert [paths.count(path) for path in dict.fromkeys(paths)] == keys
+
+
+def test_an_empty_is_keyed_even_if_it_has_no_animation(monkeypatch):
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", True)
+    target = empty()
+    handle = TargetHandle(target, "", depsgraph())
+    handle.move(BY)
+    handle.key(bpy.context.scene)
+    assert [curve.data_path for curve in curves_of(target)] == ["location"] * 3
 
 
 def test_with_replace_only_frames_that_have_keys_are_keyed():

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A new user's first minute on a small screen: a hand follows a ball, in at most ten actions and the factory layout.
 
-All of it is done with mouse and keys. Few fields are open, and Bake is on the screen without scrolling.
+All of it is done with mouse and keys. Few fields are open, and Bake is on the screen without scrolling. Then the same
+with a target of the limb's own, which is dragged at two frames with Auto Keying.
 """
 
 import addon_utils
@@ -10,7 +11,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import clear
-from tests.rigs import all_keys, empty
+from tests.rigs import all_keys, curves_of, empty, evaluated_tip, key_frames
 
 SIZE = (1366, 768)
 MOST_ACTIONS, MOST_FIELDS = 10, 6
@@ -46,6 +47,55 @@ def script():
     print(f"{len(_done)} actions: {', '.join(_done)}", flush=True)
     yield from _count_fields()
     yield from _pictures()
+    yield from _own_target()
+
+
+def _own_target() -> screen.Steps:
+    """From a new metarig in Pose Mode: the new empty is dragged at the first and the last frame, and baked."""
+    _done.clear()
+    _fresh()
+    bpy.data.objects.remove(bpy.data.objects["Ball"])
+    bpy.context.view_layer.objects.active = _rig()
+    _rig().select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="Set up")
+    screen.viewport().spaces.active.show_region_ui = False
+    yield 1.0
+    yield from _act("N opens the sidebar", hands.press("N"))
+    yield from _act("a click on the tab", _open_tab())
+    yield from _act("a click on a bone of the hand", _click(_bone("hand.L")))
+    yield from _act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
+    target = _rig().pose.bones["hand.L"].ik_triangulation.target
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    yield from _act("Auto Keying", _wait())
+    yield from _act("a drag of the gizmo", _drag_target(-60, 40))
+    yield from _act("Shift and the right arrow to the last frame", hands.press("RIGHT_ARROW", shift=True))
+    assert bpy.context.scene.frame_current == FRAMES
+    yield from _act("another drag", _drag_target(-20, 60))
+    screen.picture("first-minute-dragged")
+    assert next(key_frames(curve) for curve in curves_of(target)) == [1, FRAMES], "the target is not animated"
+    yield from _act("Bake", buttons.press(BAKE))
+    yield from wait.end()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    screen.picture("first-minute-own-target")
+    for frame in range(1, FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        apart = (evaluated_tip(_rig(), "hand.L") - target.matrix_world.translation).length
+        assert apart < 2e-3, f"{apart} at frame {frame}"
+    assert len(_done) <= MOST_ACTIONS, _done
+    print(f"{len(_done)} actions: {', '.join(_done)}", flush=True)
+
+
+def _drag_target(right: float, up: float) -> screen.Steps:
+    """Drag the centre of the gizmo by so many pixels."""
+    view = screen.region()
+    place = _rig().pose.bones["hand.L"].ik_triangulation.target.matrix_world.translation
+    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
+    hands.move(view.x + x - 3, view.y + y)
+    yield hands.REACTION
+    start = view.x + x, view.y + y
+    yield from hands.drag(start, (start[0] + right, start[1] + up))
+    yield from wait.until(lambda: not wait.running(), "end of the drag")
 
 
 def _pictures() -> screen.Steps:
@@ -91,6 +141,10 @@ def _act(what: str, steps: screen.Steps) -> screen.Steps:
     _done.append(what)
     yield from steps
     yield 0.3
+
+
+def _wait() -> screen.Steps:
+    yield hands.REACTION
 
 
 def _open_tab() -> screen.Steps:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import bpy
 from bpy.types import Context, Gizmo, GizmoGroup, ThemeUserInterface
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
 from ..operators.target_drag import POSE_OT_ik_triangulation_target_move, POSE_OT_ik_triangulation_target_rotate
@@ -104,6 +105,26 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
             for gizmo in (self._rings[number], self._planes[number], self._arrows[number]):
                 gizmo.color = gizmo.color_highlight = colour
         self._centre.color = self._centre.color_highlight = theme.gizmo_primary
+
+
+def gizmo_box(context: Context) -> tuple[float, float, float, float] | None:
+    """Return the box in the viewport, [pixels] left, bottom, right, top, that the gizmo fills; None if it is hidden."""
+    if context.mode != "POSE" or not VIEW3D_GGT_ik_triangulation_target.poll(context):
+        return None
+    shown = target_frame(context)
+    place = shown and location_3d_to_region_2d(context.region, context.region_data, shown.axes.translation)
+    if not place:
+        return None
+    size = context.preferences.view.gizmo_size * context.preferences.system.ui_scale
+    whole = not blender_shows_its_own(context)
+    around = _RING if whole and shown.turns else _CENTRE
+    right, up = [-around, around], [-around, around]
+    to_view = context.region_data.view_rotation.inverted()
+    for number in range(3 if whole else 0):
+        x, y, _ = to_view @ shown.axes.col[number].xyz.normalized() * _ARROW
+        right.append(x)
+        up.append(y)
+    return place.x + size * min(right), place.y + size * min(up), place.x + size * max(right), place.y + size * max(up)
 
 
 def blender_shows_its_own(context: Context) -> bool:

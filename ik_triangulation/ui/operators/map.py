@@ -122,12 +122,12 @@ class POSE_OT_ik_triangulation_map_remove(IKOperator):
         bone = active_bone(context)
         maps = [ob for kind in _KINDS[self.kind] if (ob := shown_map(bone.id_data, bone.name, kind))]
         if not maps:
-            self.report({"WARNING"}, f"There is no such map of '{bone.name}'")
+            self.tell({"WARNING"}, f"There is no such map of '{bone.name}'")
             return {"CANCELLED"}
         names = ", ".join(f"'{ob.name}'" for ob in maps)
         for ob in maps:
             remove_map(ob)
-        self.report({"INFO"}, f"Removed {names}")
+        self.tell({"INFO"}, f"Removed {names}")
         return {"FINISHED"}
 
 

@@ -26,6 +26,7 @@ _ALONG = 8  # places along each bone
 _DIAL = 0.6  # of its bone: radius of what is drawn of the joint shown in full
 _LONG = 48.0  # a line from tip to target that is longer has its text beside it [pixels]
 _BEHIND = 1e-9  # depth up to which a place is behind the viewer
+_STEP = 20.0  # distances of texts that differ by less count as equal [pixels]
 _FEW = 0.5  # [degrees] an angle this near to a limit is at it
 
 Rectangle = tuple[float, float, float, float]  # left, bottom, right, top [pixels]
@@ -109,12 +110,15 @@ def _homogeneous(points: Sequence[Vector]) -> Array:
 class Screen:
     """A region of the screen, `size` (2) pixels large, that shows some anchors through a `matrix` (4x4, perspective).
 
+    Texts are in the `open` part of it, which no sidebar covers, and keep clear of the `gizmo`; all of it if None.
     `hand` is the box around the hand, `limb`, `aim` and `joint` (n, 2) are where these are seen [pixels]. They are
     meaningless unless `seen`: nothing is behind the viewer.
     """
 
     def __init__(self, anchors: Anchors, matrix: Matrix, size: tuple[int, int], scale: float) -> None:
-        self.size, self.scale = size, scale
+        self.scale = scale
+        self.open: Rectangle = (0.0, 0.0, *map(float, size))
+        self.gizmo: Rectangle | None = None
         rows = np.concatenate(anchors) @ np.array(matrix).T
         self.seen = bool((rows[:, 3] > _BEHIND).all() and np.isfinite(rows).all())
         places = (rows[:, :2] / np.maximum(rows[:, 3:], _BEHIND) + 1.0) * (0.5 * np.array(size))
@@ -141,7 +145,9 @@ def place_distance(screen: Screen, size: tuple[float, float]) -> Rectangle:
     more = gap / 2.0
     x, y = nearest
     around = min(left, x - more), min(bottom, y - more), max(right, x + more), max(top, y + more)
-    return _first([*options, *_beside(around, size, gap)], [screen.hand], screen)
+    others = [screen.hand, screen.gizmo] if screen.gizmo else []
+    more_options = [place for box in _grown(around, others) for place in _beside(box, size, gap)]
+    return _first([*options, *_by_distance(more_options, tip)], [screen.hand], screen)
 
 
 def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Rectangle]) -> Rectangle:
@@ -149,7 +155,9 @@ def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Rectan
     (x, y), end = screen.joint.tolist()
     radius = hypot(end[0] - x, end[1] - y) * _DIAL
     dial = x - radius, y - radius, x + radius, y + radius
-    return _first(_beside(dial, size, _GAP * screen.scale), [screen.hand, *keep], screen)
+    others = [screen.hand, *([screen.gizmo] if screen.gizmo else []), *keep]
+    options = [place for box in _grown(dial, others) for place in _beside(box, size, _GAP * screen.scale)]
+    return _first(_by_distance(options, screen.joint[0]), [screen.hand, *keep], screen)
 
 
 def _around(places: Array) -> Rectangle:
@@ -175,27 +183,54 @@ def _box(x: float, y: float, size: tuple[float, float]) -> Rectangle:
 
 
 def _first(options: Iterable[Rectangle], keep: Sequence[Rectangle], screen: Screen) -> Rectangle:
-    """Return the first box that is on the screen, off all boxes to keep clear of and off the limb.
+    """Return the first box in the open part of the screen, off all boxes to keep clear of, the gizmo and the limb.
 
-    If there is none, the first that is off these boxes, else the first of all, moved onto the screen.
+    If there is none, the first that is off these boxes, in the open part if possible, else the first of all, moved onto
+    the screen.
     """
-    width, height = screen.size
-    flesh, limb, best = _FLESH_AROUND * screen.scale, screen.limb, None
-    first = None
+    open_left, open_bottom, open_right, open_top = screen.open
+    keep = [*keep, screen.gizmo] if screen.gizmo else keep
+    flesh, limb = _FLESH_AROUND * screen.scale, screen.limb
+    first = best = over_limb = None
     for box in options:
         first = first or box
         if any(_overlap(box, other) for other in keep):
             continue
         best = best or box
         left, bottom, right, top = box
-        inside = left >= 0.0 and bottom >= 0.0 and right <= width and top <= height
+        inside = left >= open_left and bottom >= open_bottom and right <= open_right and top <= open_top
         low, high = (left - flesh, bottom - flesh), (right + flesh, top + flesh)
         if inside and not ((limb > low) & (limb < high)).all(1).any():
             return box
-    left, bottom, right, top = best or first or (0.0,) * 4
-    x = min(max(left, 0.0), max(width - (right - left), 0.0))
-    y = min(max(bottom, 0.0), max(height - (top - bottom), 0.0))
+        if inside:
+            over_limb = over_limb or box
+    left, bottom, right, top = over_limb or best or first or (0.0,) * 4
+    x = max(min(left, open_right - (right - left)), open_left)
+    y = max(min(bottom, open_top - (top - bottom)), open_bottom)
     return x, y, x + right - left, y + top - bottom
+
+
+def _by_distance(options: Sequence[Rectangle], place: Array) -> list[Rectangle]:
+    """Return boxes by the distance of their middle from a place; those about as near keep their order."""
+
+    def away(box: Rectangle) -> int:
+        middle = (box[0] + box[2]) / 2.0, (box[1] + box[3]) / 2.0
+        return round(hypot(middle[0] - place[0], middle[1] - place[1]) / _STEP)
+
+    return sorted(options, key=away)
+
+
+def _grown(box: Rectangle, others: Iterable[Rectangle]) -> Iterator[Rectangle]:
+    """Yield a box, each of the others, and the box grown by these one after the other."""
+    yield box
+    for other in others:
+        yield other
+        box = _union(box, other)
+        yield box
+
+
+def _union(one: Rectangle, other: Rectangle) -> Rectangle:
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
 
 
 def _overlap(one: Rectangle, other: Rectangle) -> bool:

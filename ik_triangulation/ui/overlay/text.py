@@ -12,6 +12,7 @@ import gpu
 from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
+from ..gizmos.target import gizmo_box
 from .kept import limbs_in_view
 from .labels import Rectangle, Row, Screen, place_distance, place_joint
 from .palette import Palette, plain_text
@@ -27,6 +28,7 @@ _SIGNS = {
     "reached": (((0.05, 0.5), (0.38, 0.15)), ((0.38, 0.15), (0.95, 0.9))),
     "missed": (((0.12, 0.12), (0.88, 0.88)), ((0.12, 0.88), (0.88, 0.12))),
 }
+_COVERING = {"UI", "TOOLS", "HEADER", "TOOL_HEADER"}  # regions that may be over the viewport
 _SIGN = 0.75  # side of that square [font size]
 
 
@@ -66,16 +68,37 @@ def texts(context: Context) -> Iterator[TextBlock]:
         return
     size, region, scale = _font_size(context), context.region, context.preferences.system.ui_scale
     blf.size(_FONT, size)
+    free, gizmo = open_part(context), gizmo_box(context)
     for kept in limbs_in_view(context):
         matrix = context.region_data.perspective_matrix @ kept.seen.world
         screen, taken = Screen(kept.anchors, matrix, (region.width, region.height), scale), []
         if not screen.seen:
             continue
+        screen.open, screen.gizmo = free, gizmo
         if settings.show_error and kept.distance:
             taken.append(place_distance(screen, _size_of(kept.distance, size)))
             yield TextBlock(kept.distance, taken[0], kept.colours)
         if settings.show_joints and kept.angles:
             yield TextBlock(kept.angles, place_joint(screen, _size_of(kept.angles, size), taken), kept.colours)
+
+
+def open_part(context: Context) -> Rectangle:
+    """Return the part of the viewport that neither sidebar, toolbar nor header covers [pixels]."""
+    view = context.region
+    left, bottom, right, top = 0.0, 0.0, float(view.width), float(view.height)
+    for region in context.area.regions:
+        if region.type not in _COVERING or region.width <= 1 or region.height <= 1:
+            continue
+        x, y = region.x - view.x, region.y - view.y
+        if region.alignment == "LEFT":
+            left = max(left, float(x + region.width))
+        elif region.alignment == "RIGHT":
+            right = min(right, float(x))
+        elif region.alignment == "TOP":
+            top = min(top, float(y))
+        elif region.alignment == "BOTTOM":
+            bottom = max(bottom, float(y + region.height))
+    return left, bottom, right, top
 
 
 def _font_size(context: Context) -> float:

@@ -133,6 +133,20 @@ def test_texts_are_on_the_screen_off_the_hand_and_off_each_other(seed):
     assert not overlap(first, second)
 
 
+def test_texts_are_beside_the_gizmo_and_beside_what_covers_the_viewport():
+    rig, target = standard()
+    target.empty_display_type, target.location = "PLAIN_AXES", evaluated_tip(rig, "Bone 3")
+    screen = Screen(anchors_of(seen(rig)), Matrix.Diagonal((0.1, 0.1, 0.1, 1.0)), SIZE, 1.0)
+    x, y = screen.aim[1]
+    screen.gizmo = x - 80.0, y - 80.0, x + 80.0, y + 80.0
+    screen.open = 0.0, 0.0, float(x) + 100.0, float(SIZE[1])
+    first = place_distance(screen, WORDS)
+    second = place_joint(screen, WORDS, [first])
+    for box in (first, second):
+        assert not overlap(box, screen.gizmo)
+        assert box[2] <= screen.open[2]
+
+
 def test_a_long_line_has_its_text_beside_it():
     rig, target = standard()
     target.empty_display_type, target.location = "PLAIN_AXES", (6.0, 0.0, 4.0)
