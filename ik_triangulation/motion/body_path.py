@@ -22,6 +22,7 @@ from ..kinematics.batch import States, Tree
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
+from ..solvers.body.flexing import flexed, inclined
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -39,6 +40,7 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, and whether to go back from the last frame: the first that
 # misses nothing and makes no jump is taken.
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
+_INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
@@ -104,8 +106,10 @@ class _Path:
         seed: int,
         settings: BodyPathSettings,
     ) -> None:
-        self.tree, self.reference, self.posture = tree, reference, Posture(tree, reference)
+        self.tree, self.reference = tree, reference
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
+        missing = np.sqrt(System(tree, reference, tasks).value) / tree.size
+        self.posture = Posture(tree, inclined(tree, reference, np.clip(missing / _INCLINES, 0.0, 1.0)))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance = body_compliance(tree, tasks) if compliance is None else compliance
         self.weight, self.seed, self.settings = weight, seed, settings
@@ -181,7 +185,7 @@ class _Path:
     def _first(self, k: int) -> Numbers:
         """Turns off the reference of a frame that no other one leads to."""
         at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
-        state, steady = at.reference.copy(), self.steady.take([k]) if self.steady else None
+        state, steady = self.reference.take([k]).copy(), self.steady.take([k]) if self.steady else None
         solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
         settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
@@ -191,7 +195,10 @@ class _Path:
         at = self.posture.take([k])
         relaxation = Relaxation(posture=at, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
         return relaxation.run(
-            self.tree, at.states(offsets), [task.take([k]) for task in self.every], self.settings.knot
+            self.tree,
+            flexed(self.tree, at.states(offsets), self.reference.take([k])),
+            [task.take([k]) for task in self.every],
+            self.settings.knot,
         )
 
     def _stray(

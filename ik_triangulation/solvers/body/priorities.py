@@ -19,6 +19,7 @@ from ...kinematics.batch.algebra import lengths
 from ..batch.descent import Descent, descend, hold
 from ..batch.restarts import solve_cold
 from ..batch.system import System
+from .flexing import flexed
 
 BODY_ROUNDS = (4, 12, 24, 64)  # restarts of every set of goals that is still missed
 HELD_SHARE = 0.01  # of their tolerances, to which held tips are put right
@@ -52,6 +53,8 @@ def solve_sets(
     that leaves. Without `rounds` of restarts they are led there from where they are, without a leap.
     """
     start = states.copy()
+    unmet = np.flatnonzero(~System(tree, states, tasks).met)
+    states.put(unmet, flexed(tree, states.take(unmet), start.take(unmet)))
     if rounds:
         met, _ = solve_cold(tree, states, at_two_levels(tasks), seed=seed, rounds=rounds, bounds=bounds)
     else:
