@@ -10,6 +10,7 @@ python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the 
 python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
 python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
+                                 [--recordings FOLDER]          and recorded motion from its hands, feet and head
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint

@@ -19,6 +19,7 @@ from ..cooperative import Work
 from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
+from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
@@ -40,8 +41,11 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, and whether to go back from the last frame: the first that
 # misses nothing and makes no jump is taken.
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
+_FACING = 0.5  # weight of directions beside places in the motion of a reference as a whole
+_LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
+_ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 
@@ -81,14 +85,15 @@ def body_path(
     work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps), seed, settings or BodyPathSettings())
     best: States | None = None
     least, last = (np.inf, np.inf), None
-    for way, backwards in _TRIED:
+    for number, (way, backwards) in enumerate(_TRIED):
         states, end = yield from work.solved(way, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, tasks).met).sum())
-        found = missed, unsteadiness(tree, states)
+        found, before = (missed, unsteadiness(tree, states)), least
         if found < least:
             best, least = states, found
-        if missed == 0 and least[1] <= _JUMP:
+        fast = number >= _ENOUGH and found[0] == before[0] and found[1] > _CALMER * before[1]  # the motion itself
+        if missed == 0 and (least[1] <= _JUMP or fast):
             break
     assert best is not None
     return BodyPath(best, System(tree, best, tasks).met)
@@ -106,10 +111,13 @@ class _Path:
         seed: int,
         settings: BodyPathSettings,
     ) -> None:
+        if not held_of(tasks):  # nothing tells where the body stands but its goals
+            reference = aligned(tree, reference, tasks, _FACING)
         self.tree, self.reference = tree, reference
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
         missing = np.sqrt(System(tree, reference, tasks).value) / tree.size
-        self.posture = Posture(tree, inclined(tree, reference, np.clip(missing / _INCLINES, 0.0, 1.0)))
+        self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
+        self.posture = Posture(tree, inclined(tree, reference, self.inclines))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance = body_compliance(tree, tasks) if compliance is None else compliance
         self.weight, self.seed, self.settings = weight, seed, settings
@@ -194,12 +202,11 @@ class _Path:
         """A knot with the turns of another one, after a few steps of posture."""
         at = self.posture.take([k])
         relaxation = Relaxation(posture=at, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
-        return relaxation.run(
-            self.tree,
-            flexed(self.tree, at.states(offsets), self.reference.take([k])),
-            [task.take([k]) for task in self.every],
-            self.settings.knot,
-        )
+        states = at.states(offsets)
+        if self.inclines[k] > _LITTLE:
+            states = flexed(self.tree, states, self.reference.take([k]))
+        goals = [task.take([k]) for task in self.every]
+        return relaxation.run(self.tree, states, goals, self.settings.knot)
 
     def _stray(
         self, state: States, before: States, value: float, tasks: Sequence[Task], random: np.random.Generator

@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 
-from . import body_peer, humanoid
+from . import body_peer, body_recordings, humanoid
 from .body_goals import (
     FEET,
     HANDS,
@@ -222,6 +222,8 @@ def run(arguments):
     report_crouch(figure)
     report_live(figure)
     report_beside_an_arm(figure, arguments.sets)
+    if arguments.recordings:
+        body_recordings.report(arguments.recordings)
 
 
 def add_arguments(parser):
@@ -229,4 +231,5 @@ def add_arguments(parser):
     parser.add_argument("--sets", type=int, default=1000, help="of each kind of goals")
     parser.add_argument("--pulls", type=int, default=200, help="of hands, for each distance")
     parser.add_argument("--paths", type=int, default=60, help="of each kind of goals")
+    parser.add_argument("--recordings", metavar="FOLDER", help="of .bvh files, to be solved from hands, feet and head")
     parser.add_argument("--peer", type=int, default=200, help="sets that the peer solves; 0: none")

@@ -166,7 +166,7 @@ def test_hands_out_of_reach_are_reported_and_the_feet_stay():
     assert not report.reached
     assert report.tips["hand.L"].missed
     assert report.tips["hand.L"].error > 0.5
-    assert max(report.tips[name].error for name in FEET) < 0.02
+    assert max(report.tips[name].error for name in FEET) < 0.06  # at half frames of a step of 12 cm
     assert "misses" in report.text
 
 

@@ -16,13 +16,14 @@ from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import conjugated, normalized, product, quaternions, rotate
 
 _MORE_URGENT = 3.0  # weight of held places
-_PER_RADIAN = 0.05  # weight of a direction, of that of a place that is as far as the tree is large
+PER_RADIAN = 0.05  # weight of a direction beside that of a place that is as far as the tree is large
 
 
-def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
+def aligned(tree: Tree, states: States, tasks: Sequence[Task], per_radian: float = PER_RADIAN) -> States:
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
-    The root keeps its limits, and the directions in which it moves. Without a place among the goals, or where the root
+    A direction weighs `per_radian` beside a place that is as far off as the tree is large. The root keeps its limits,
+    and the directions in which it moves. Without a place among the goals, or where the root
     does not move, the states are returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
@@ -37,7 +38,7 @@ def aligned(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:
-        turn += _PER_RADIAN * _directions(geometry, task, goal - middle)
+        turn += per_radian * _directions(geometry, task, goal - middle)
     rotation = _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from mathutils import Quaternion
 
+from ...kinematics import Freedom
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
 
 _LONG = 0.55  # of a limb: least length of the two links that meet in an elbow or knee
-_ALIKE = 0.4  # least ratio of their lengths
+_ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
+_ALIKE = 0.6  # least ratio of their lengths
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINED = 0.35  # [rad] of bend to which posture inclines a straight joint
@@ -23,16 +26,26 @@ _INCLINED = 0.35  # [rad] of bend to which posture inclines a straight joint
 
 @lru_cache(maxsize=32)
 def middle_joints(tree: Tree) -> tuple[tuple[int, int], ...]:
-    """Return the elbows and knees of a tree, each with the joint after it: where the two long links of a limb meet."""
+    """Return the elbows and knees of a tree, each with the joint after it: where the two long links of a limb meet.
+
+    Those that their limits let bend one way only, or not about the axis that they prefer, are left out.
+    """
     found = []
     for tip in tree.tips:
         limb = [j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j]]
         links = [tree.joints[j].offset.length for j in limb[1:]]
         for n in range(1, len(limb) - 1):
             before, after = links[n - 1], links[n]
-            if before + after >= _LONG * tip.reach and min(before, after) >= _ALIKE * max(before, after):
+            long = before + after >= _LONG * tip.reach and min(before, after) >= _ALIKE * max(before, after)
+            if long and _bends_both_ways(tree.joints[limb[n]].freedom):
                 found.append((limb[n], limb[n + 1]))
     return tuple(dict.fromkeys(found))
+
+
+def _bends_both_ways(freedom: Freedom) -> bool:
+    """Tell whether a joint may bend about its preferred axis to both sides."""
+    about = [each for each in freedom.coordinates(Quaternion()) if abs(each.axis.dot(freedom.bend_axis)) > _ALONG]
+    return any(each.lower - each.value < -_BEND and each.upper - each.value > _BEND for each in about)
 
 
 def flexed(tree: Tree, states: States, reference: States) -> States:

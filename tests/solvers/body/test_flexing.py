@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Straight knees and elbows bend the way they bend, whatever freedom their joints have."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.batch import Level
+from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge, Joint
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.body_pose import states_of
+from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.solvers.body.flexing import flexed, inclined, middle_joints
+from scripts.benchmarks import humanoid
+
+FREEDOMS = [Free(), Hinge((1, 0, 0), -2.0, 2.0), EulerLimits("XYZ", (-2, -1, -1), (2, 1, 1))]
+every_freedom = pytest.mark.parametrize("freedom", FREEDOMS, ids=lambda each: type(each).__name__)
+
+
+def leg(freedom=FREEDOMS[0]):
+    """A straight leg that hangs down, whose knee bends about +X: the shin goes back, to +Y, and the knee ahead."""
+    names = ("hips", "thigh", "shin", "foot")
+    offsets = ((0, 0, 1), (0.1, 0, 0), (0, 0, -0.45), (0, 0, -0.45))
+    freedoms = (Free(), Free(), freedom, Free())
+    joints = [Joint(n, Vector(o), Quaternion(), f) for n, o, f in zip(names, offsets, freedoms, strict=True)]
+    return Body(
+        joints,
+        (-1, 0, 1, 2),
+        (BodyTip("foot", 3, Vector((0, -0.1, 0))), BodyTip("hips", 0, Vector((0, 0, 0.1)))),
+        "FIXED",
+    )
+
+
+def knee(body, states):
+    """How far the knee is ahead (-Y) of the line from hip to ankle (F)."""
+    heads = Geometry(body.tree, states).heads
+    return 0.5 * (heads[1, 1] + heads[3, 1]) - heads[2, 1]
+
+
+def test_knees_are_found_and_those_whose_limits_tell_the_way_are_left_to_them():
+    assert middle_joints(leg().tree) == ((2, 3),)
+    assert middle_joints(leg(Hinge((1, 0, 0), 0.0, 2.0)).tree) == ()
+    assert middle_joints(leg(EulerLimits("XYZ", (0, 0, -2), (0, 0, 2))).tree) == ()
+    assert middle_joints(humanoid.body().tree) == ()
+
+
+def test_elbows_are_found_past_clavicles_and_before_hands():
+    figure = humanoid.body()
+    joints = [replace(joint, freedom=Free()) for joint in figure.joints]
+    tree = Body(joints, figure.parents, figure.tips).tree
+    names = {figure.joints[i].name for i, _ in middle_joints(tree)}
+    assert {"shin.L", "shin.R"} <= names
+    assert not names & {"spine 2", "neck 2", "toe.L", "clavicle.L"}
+
+
+@every_freedom
+def test_a_straight_knee_bends_ahead(freedom):
+    body = leg(freedom)
+    states = states_of([body.rest_pose()])
+    bent = flexed(body.tree, states, states)
+    assert knee(body, bent)[0] > 0.02
+    assert np.array_equal(bent.place, states.place)
+
+
+@every_freedom
+def test_a_knee_that_went_back_comes_ahead_as_far_and_one_bent_by_hand_stays(freedom):
+    body = leg(freedom)
+    rest = body.rest_pose()
+    back = type(rest)(body, rest.base, [*rest.rotations[:2], Quaternion((1, 0, 0), -0.8), rest.rotations[3]])
+    states, straight = states_of([back]), states_of([rest])
+    assert knee(body, states)[0] < -0.05
+    assert knee(body, flexed(body.tree, states, straight))[0] == pytest.approx(-knee(body, states)[0], rel=0.2)
+    assert flexed(body.tree, states, states) is states  # somebody bent it so
+
+
+@every_freedom
+def test_posture_inclines_straight_knees_by_as_much_as_is_asked(freedom):
+    body = leg(freedom)
+    reference = states_of([body.rest_pose()] * 3)
+    assert inclined(body.tree, reference, np.zeros(3)) is reference
+    bends = knee(body, inclined(body.tree, reference, np.array([0.0, 0.5, 1.0])))
+    assert bends[0] == pytest.approx(0.0, abs=1e-9)
+    assert 0.0 < bends[1] < bends[2]
+
+
+@every_freedom
+def test_a_leg_of_balls_that_steps_up_keeps_its_knee_ahead(freedom):
+    body = leg(freedom)
+    reference = states_of([body.rest_pose()] * 30)
+    place = Geometry(body.tree, reference).tip(0)
+    way = np.array([[0.0], [-0.1], [0.4]]) * np.sin(np.linspace(0.0, np.pi, 30))
+    task = replace(point_task(place + way, np.array([1e-3])), tip=0, level=Level.REACH)
+    states, met = finished(body_path(body.tree, reference, [task]))
+    assert met.all()
+    assert knee(body, states)[5:25].min() > 0.05
