@@ -17,6 +17,7 @@ from .keyframes import Channel, check_curves
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
+from .posed import location_before_writing
 
 _MODE = "LOCATION"  # in what is kept of replaced keys
 
@@ -79,7 +80,7 @@ def _before(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[
     curves = find_curves(bag, path, 3) if bag else {}
     baked = any(generated(curve).any() for curve in curves.values())
     known = replaced_in(bag, path) if baked else None
-    return known.before if known else tuple(armature.pose.bones[hips].location) if not baked else (0.0, 0.0, 0.0)
+    return known.before if known else location_before_writing(armature.pose.bones[hips]) if not baked else (0.0, 0.0, 0.0)
 
 
 def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:
