@@ -24,11 +24,11 @@ from ..rig.checks import check_limb, check_range
 from ..rig.clock import Clock
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.freedom import keyed
-from ..rig.hips import check_hips, keep_replaced_location, location_channel
+from ..rig.hips import check_hips, keep_replaced_location, location_channel, place_before_bake
 from ..rig.keyframes import GENERATED, AnimatedValues, Channel, check_keys, ensure_channelbag, replace_keys
 from ..rig.limit_check import within_limits
 from ..rig.nla import check_nla
-from ..rig.posed import forget_location, remember_written
+from ..rig.posed import remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
 from .body_report import BodyReport, measure_body
@@ -129,11 +129,13 @@ def _written(
     bag = ensure_channelbag(armature, undo)
     keep_replaced(rig, runs[: len(runs) - located], bag, ends, scene, undo, keep=False)
     if located:
+        place = place_before_bake(armature, rig.hips, bag)
         keep_replaced_location(armature, rig.hips, bag, ends, undo)
-        forget_location(armature.pose.bones[rig.hips], undo)
+        remember_location(armature.pose.bones[rig.hips], place, undo)
     count: int = yield from replace_keys(bag, runs, times, *ends, undo, kind=GENERATED)
     saved.update_and_restore(view_layer, [(run.path, index) for run in runs for index in run.indices])
     remember_written(bones)
+    remember_place(bones)
     yield
     return count
 

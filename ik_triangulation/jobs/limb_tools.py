@@ -68,13 +68,13 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
 
 
 def remove_limb(armature: Object, tip: str) -> None:
-    """Clear the target of the limb that ends in `tip` and reset its length; its other settings stay.
+    """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
 
     Raises ChainError for no such bone.
     """
     check_registered()
     stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
-    for name in ("target", "chain_count", "body_part"):
+    for name in ("target", "hold", "chain_count", "body_part"):
         stored.property_unset(name)
     armature.update_tag()  # of a value that is unset Blender tells nobody
 

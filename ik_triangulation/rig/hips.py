@@ -34,7 +34,7 @@ def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: 
     times = np.array([clock.time(frame) for frame in frames]).astype(np.float32).astype(np.float64)
     known = replaced_in(bag, path)
     located: Numbers = np.empty((3, len(times)))
-    for index, value in enumerate(_before(armature, hips, bag)):
+    for index, value in enumerate(place_before_bake(armature, hips, bag)):
         located[index] = value
         if index in curves and not curves[index].mute:
             keys = _by_hand(curves[index], known, index)
@@ -64,7 +64,7 @@ def keep_replaced_location(
 ) -> None:
     """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys."""
     path = location_path(armature, hips)
-    known, before = replaced_in(bag, path), _before(armature, hips, bag)
+    known, before = replaced_in(bag, path), place_before_bake(armature, hips, bag)
     replaced = dict(known.keys) if known else {}
     for index, curve in find_curves(bag, path, 3).items():
         own = get_keys(curve)
@@ -74,13 +74,15 @@ def keep_replaced_location(
     put_replaced(bag, path, Replaced(_MODE, before, replaced), undo)
 
 
-def _before(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
+def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
     """Return the location of the hips before a bake; the present one if they were not baked."""
     path = location_path(armature, hips)
     curves = find_curves(bag, path, 3) if bag else {}
     baked = any(generated(curve).any() for curve in curves.values())
     known = replaced_in(bag, path) if baked else None
-    return known.before if known else location_before_writing(armature.pose.bones[hips]) if not baked else (0.0, 0.0, 0.0)
+    return (
+        known.before if known else location_before_writing(armature.pose.bones[hips]) if not baked else (0.0, 0.0, 0.0)
+    )
 
 
 def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:

@@ -77,15 +77,16 @@ def is_moved_since(bone: PoseBone) -> bool:
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved:
         return False
-    return any(abs(now - then) > _SAME for now, then in zip(bone.location, memory.place_written, strict=True))
+    written: Sequence[float] = memory.place_written
+    return any(abs(bone.location[axis] - written[axis]) > _SAME for axis in range(3))
 
 
-def forget_location(bone: PoseBone, undo: ExitStack) -> None:
-    """Forget that the location of a bone was written; closing `undo` remembers it again."""
-    memory = getattr(bone, _MEMORY, None)
-    if memory is not None and memory.is_moved:
-        undo.callback(_put_place, memory, True, tuple(memory.place_before), tuple(memory.place_written))
-        memory.is_moved = False
+def remember_place(bones: Iterable[PoseBone]) -> None:
+    """Remember the present location of those bones whose location the extension wrote before as written."""
+    for bone in bones:
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None and memory.is_moved:
+            memory.place_written = tuple(bone.location)
 
 
 def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) -> None:
@@ -94,6 +95,14 @@ def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) 
     if memory is not None:
         undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
         _put_place(memory, True, before, tuple(bone.location))
+
+
+def keep_location(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    undo.callback(setattr, bone, "location", tuple(bone.location))
+    memory = getattr(bone, _MEMORY, None)
+    if memory is not None:
+        undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
 
 
 def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:

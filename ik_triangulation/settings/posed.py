@@ -14,7 +14,9 @@ _HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
 class IKT_PG_posed(PropertyGroup):
     """Rotation channels of a bone before a limb was posed and as they were written last, both in rotation `mode`.
 
-    Of the hips of a body, which `is_moved`, the location as well. The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
+    Of the hips of a body, which `is_moved`, the location as well.
+
+    The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
     evaluated.
     """
 
