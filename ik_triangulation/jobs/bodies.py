@@ -29,6 +29,8 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     if found is None:
         if bones[tip].ik_triangulation.hold:
             raise ChainError(f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target.")
+        if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
+            raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
         return None
     turned = [name for limb in found.limbs for name in limb.solved]
     return found if found.held or len(turned) > len(set(turned)) else None

@@ -17,7 +17,7 @@ from .keyframes import Channel, check_curves
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
-from .posed import location_before_writing
+from .posed import is_moved_since, location_before_writing
 
 _MODE = "LOCATION"  # in what is kept of replaced keys
 
@@ -43,6 +43,13 @@ def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: 
             elif len(keys["co"]):
                 located[index] = values_of_keys([(curves[index], keys)], times)[0]
     return located
+
+
+def is_moved_by_hand(armature: Object, hips: str) -> bool:
+    """Tell whether somebody has moved hips without keys since the extension wrote their location."""
+    bag = channelbag_of(armature)
+    keyed = bool(bag and find_curves(bag, location_path(armature, hips), 3))
+    return not keyed and is_moved_since(armature.pose.bones[hips])
 
 
 def check_hips(armature: Object, hips: str) -> None:

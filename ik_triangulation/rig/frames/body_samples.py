@@ -18,8 +18,7 @@ from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
 from ..goal import GoalReader
-from ..hips import hips_locations
-from ..posed import is_moved_since
+from ..hips import hips_locations, is_moved_by_hand
 from ..reference import reference_rotations
 from ..rotation import rotation_of
 from .sampling import go_to, sample, temporary_scene
@@ -109,7 +108,7 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
 def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:
     """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand."""
     locations = hips_locations(rig.armature, rig.hips, frames, scene)
-    if is_moved_since(rig.armature.pose.bones[rig.hips]):  # what is shown was posed by hand, as one pose
+    if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
         rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
     else:
         rotations = reference_rotations(rig, frames, scene)
