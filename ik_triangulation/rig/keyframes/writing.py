@@ -107,18 +107,19 @@ def replace_keys(
 def remove_generated(armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer) -> int:
     """Remove the keyframes that bakes have given the bones from `first` to `last`; returns their number.
 
-    They are those of rotations, and of the location of hips.
+    They are those of rotations, and of the location of hips that were baked with a body.
 
     The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
     changed. F-curves that are left without keyframes are removed too.
     """
-    paths: dict[str, list[FCurve]] = {
-        armature.pose.bones[name].path_from_id(prop): [] for name in bones for prop in (*PROPERTIES, "location")
-    }
+    bag = channelbag_of(armature)
+    poses = [armature.pose.bones[name] for name in bones]
+    paths: dict[str, list[FCurve]] = {bone.path_from_id(prop): [] for bone in poses for prop in PROPERTIES}
+    places = (bone.path_from_id("location") for bone in poses)
+    paths |= {path: [] for path in places if replaced_in(bag, path)}
     for curve in curves_of(armature):
         if curve.data_path in paths and not is_stuck(curve):
             paths[curve.data_path].append(curve)
-    bag = channelbag_of(armature)
     saved = AnimatedValues(armature, sorted(paths))
     removed, given = 0, []
     with ExitStack() as undo:

@@ -21,7 +21,7 @@ _ALONG = 0.9  # cosine of the angle between an axis and the one about which a jo
 _ALIKE = 0.6  # least ratio of their lengths
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
-_INCLINED = 0.35  # [rad] of bend to which posture inclines a straight joint
+_INCLINED = 0.6  # [rad] of bend to which posture inclines a straight joint
 
 
 @lru_cache(maxsize=32)
