@@ -29,7 +29,8 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, i
     for name in _OF_A_LIMB:
         if getattr(arguments, name):
             raise SettingError(f"--{name} is for single limbs. A body is baked to the targets saved in the file.")
-    armature = armature_of(arguments.armature, scene, [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])])
+    named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
+    armature = armature_of(arguments.armature, scene, named)
     _set(arguments, armature)
     rig = _body(arguments, armature)
     stored = armature.pose.bones[rig.limbs[0].tip].ik_triangulation
@@ -44,9 +45,7 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, i
     lines = [f"Warning: {warning}" for warning in warnings]
     summary = body_summary(report, scene, scale_of(armature))
     lines.append(f"{summary} ({report.seconds:.2f} s, {report.keys} keys)")
-    return CommandResult(
-        parts={"body": _to_dict(report, rig)}, warnings=warnings, lines=lines, reached=report.reached
-    )
+    return CommandResult(parts={"body": _to_dict(report, rig)}, warnings=warnings, lines=lines, reached=report.reached)
 
 
 def _set(arguments: Namespace, armature: Object) -> None:

@@ -37,27 +37,34 @@ def solve_body_pose(
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
-    view_layer.update()
-    for limb in rig.limbs:
-        check_limb(limb, scene, view_layer)
+    warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
-    warnings = check_keys(rig.armature, rig.bones) if key else []
-    if key:
-        check_hips(rig.armature, rig.hips)
-        check_nla(rig.armature, scene, frame, frame)
     samples = body_now(rig, view_layer.depsgraph, frame, scene)
     problem = BodyProblem(rig, samples)
     fps = scene.render.fps / scene.render.fps_base
     states, _ = finished(body_path(problem.body.tree, problem.reference, problem.tasks, problem.steady, fps=fps))
     with ExitStack() as undo:
-        keys = _posed(rig, problem, states, key, scene, view_layer, undo)
+        keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = _measured(rig, samples, problem, view_layer)
         undo.pop_all()
     outside = problem.outside(states)
     return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
 
 
-def _posed(
+def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
+    """Raise the IKError that explains why a body cannot be posed, or with `key` keyed, now; return warnings."""
+    view_layer.update()
+    for limb in rig.limbs:
+        check_limb(limb, scene, view_layer)
+    if not key:
+        return []
+    frame = scene.frame_current + scene.frame_subframe
+    check_hips(rig.armature, rig.hips)
+    check_nla(rig.armature, scene, frame, frame)
+    return check_keys(rig.armature, rig.bones)
+
+
+def write_body_pose(
     rig: RigBody,
     problem: BodyProblem,
     states: States,
