@@ -18,7 +18,7 @@ from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, lengths, rotate
-from ..motion.jumps import FEW, Jump, reason, standing_out, turned
+from ..motion.jumps import Jump, abrupt, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
 from ..motion.shots import Shot, Tracked
@@ -108,7 +108,7 @@ class SolvedShot(Sequence[SolvedFrame]):
         """Rotations that stand out from those of the frames around them, each with its reason."""
         tree, states, tasks = self.problem.tree, self._path.states, self.problem.tasks
         ways = ways_of(tree, self.problem.frames(), tasks)
-        found = standing_out(turns_of(tree, states), FEW)
+        found = abrupt(turns_of(tree, states))
         named = np.union1d(beyond_speed_of(tree, states, ways, found), np.intersect1d(found, leaps_of(ways)))
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in named.tolist()]
 

@@ -22,6 +22,7 @@ from ..solvers import Solution
 
 FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
+ABRUPT = radians(60.0)  # larger ones stand out wherever they are
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
 HASTY, WORTH_EASING = 1.5, radians(6.0)  # the same of turns that are worth easing
 FAST = radians(9.0)  # larger turns are worth it wherever the speed does not explain them
@@ -91,7 +92,12 @@ def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
 
 def jumps(along: Sequence[float]) -> list[int]:
     """Indices of the frames whose rotation stands out from those around it."""
-    return [int(k) for k in standing_out(np.array(along), FEW)]
+    return [int(k) for k in abrupt(np.array(along))]
+
+
+def abrupt(along: Numbers) -> Indices:
+    """Indices of the frames whose rotation stands out from those around it, or is so large that it always does."""
+    return np.union1d(standing_out(along, FEW), 1 + np.flatnonzero(along[1:] > ABRUPT))
 
 
 def hasty(along: Numbers) -> Indices:

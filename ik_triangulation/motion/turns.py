@@ -15,7 +15,7 @@ from ..goals.batch import Task
 from ..kinematics.arrays import Indices, Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths
-from .jumps import EXPLAINED, FEW, LEAP, SPEED, standing_out
+from .jumps import EXPLAINED, FEW, LEAP, SPEED, abrupt, standing_out
 
 
 def turns_along(rotations: Numbers) -> Numbers:
@@ -84,5 +84,5 @@ def jumps_of(along: Numbers, ways: Numbers, cuts: Indices) -> Indices:
     """Frames at which joints jump, more than a jump of the goal explains."""
     explained = np.zeros(len(along))
     explained[cuts] = EXPLAINED * ways[cuts]
-    found = standing_out(along, FEW)
+    found = abrupt(along)
     return np.asarray(found[along[found] > explained[found]], np.intp)

@@ -25,13 +25,14 @@ from .posture import Posture, roughness
 _DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
 _LARGEST = 0.6  # [rad] change of any column in one step
 _MOMENTUM = 0.3  # share of the step before
+_LESS, _MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relaxation:
     """A posture to relax towards: the cost of change in time has this `weight`, columns this `compliance` (k, 1).
 
-    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way. A frame stops once
+    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way at most. A frame stops once
     neither it nor one beside it changes a column by more than `still` [rad], so that the steps of a frame depend only
     on those near it.
     """
@@ -49,14 +50,16 @@ class Relaxation:
         if tree.moves_root:
             states.own_places()
         active: Any = slice(None)
-        last = np.zeros_like(offsets)
+        last, gain = np.zeros_like(offsets), np.full(offsets.shape[1], self.gain)
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
-            wish = self.posture.columns(system.geometry, -self.gain * self._descent(offsets)[:, active])
+            wish = self.posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
             wish += _MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= _LARGEST / np.maximum(most, _LARGEST)
+            back = (change * last[:, active]).sum(0) < 0.0
+            gain[active] = np.where(back, _LESS * gain[active], np.minimum(_MORE * gain[active], self.gain))
             last[:, active] = change
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)

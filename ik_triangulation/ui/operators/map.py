@@ -101,6 +101,7 @@ class POSE_OT_ik_triangulation_map_remove(IKOperator):
 
     kind: EnumProperty(
         name="Remove",
+        description="Maps to remove",
         items=[
             ("ALL", "All", "Everything that is shown of the limb", 0),
             ("REACH", "Shell", "The shell of Show Reach or Map Volume", 1),
