@@ -4,10 +4,6 @@
 import bpy
 from mathutils import Vector
 
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.rig.body import RigBody
-from ik_triangulation.rig.limb import Limb
-
 from .rigs import armature
 
 _TRUNK = {  # name: parent, head, tail
@@ -55,6 +51,9 @@ def keyed_target(rig, bone, ways, name=None):
 
 def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
     """Both hands to the shins and back, feet held."""
+    from ik_triangulation.rig.body import RigBody  # noqa: PLC0415 in the window the extension has another name
+    from ik_triangulation.rig.limb import Limb  # noqa: PLC0415
+
     limbs = []
     for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
         way = Vector(down) * Vector((sign, 1.0, 1.0))
@@ -65,6 +64,8 @@ def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
 
 def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
     """The rig of a whole body, set up in one call, with targets that take both hands to the shins and back."""
+    from ik_triangulation.jobs.body_setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
+
     rig = human_rig()
     made = set_up_body(rig)
     for name in made.reach:
@@ -75,4 +76,5 @@ def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
             target.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
     bpy.context.scene.frame_set(1)
+    rig.data.bones.active = rig.data.bones["hand.L"]
     return rig

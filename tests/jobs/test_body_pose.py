@@ -10,10 +10,9 @@ from ik_triangulation.jobs.bake import delete_generated
 from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.target_drag import TargetDrag
 
 from ..bodies import FEET, HANDS, set_up_rig
-from ..rigs import all_keys, curves_of, nothing_lost
+from ..rigs import curves_of, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 24
@@ -100,26 +99,6 @@ def test_a_pose_that_fails_changes_nothing(rig):
     lower(rig, "hand.L")
     with nothing_lost(), pytest.raises(AnimationError, match=r"'shin\.L' are locked"):
         solve_body_pose(body_of(rig, "hand.L"), key=True)
-
-
-def test_the_body_follows_a_target_that_is_dragged_and_goes_back(rig):
-    feet, before = tails(rig), channels(rig)
-    drag = TargetDrag(rig, "hand.L", bpy.context.scene, bpy.context.view_layer)
-    drag.move(Vector((0.0, -0.2, -0.5)))
-    assert not drag.problem
-    assert rig.pose.bones["spine"].head.z < 0.99
-    assert apart(tails(rig), feet) < 1e-4
-    drag.move(Vector((-0.1, -0.2, -0.6)))
-    assert apart(tails(rig), feet) < 1e-4
-    drag.move(Vector((0.0, 0.0, -9.0)))  # out of reach
-    assert apart(tails(rig), feet) < 2e-3
-    drag.cancel()
-    assert channels(rig) == before
-    with nothing_lost():
-        again = TargetDrag(rig, "hand.L", bpy.context.scene, bpy.context.view_layer)
-        again.move(Vector((0.0, -0.2, -0.5)))
-        again.cancel()
-    assert not all_keys(rig)
 
 
 def test_a_leg_turned_by_hand_is_held_as_it_is(rig):
