@@ -57,6 +57,11 @@ if TYPE_CHECKING:
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
     from .jobs.bake import solve_pose as solve_pose
+    from .jobs.bodies import body_of as body_of
+    from .jobs.body_bake import bake_body as bake_body
+    from .jobs.body_pose import solve_body_pose as solve_body_pose
+    from .jobs.body_report import BodyReport as BodyReport
+    from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
     from .jobs.frame_result import FrameResult as FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
@@ -97,6 +102,7 @@ if TYPE_CHECKING:
     from .presets import preset_of as preset_of
     from .presets import read_preset as read_preset
     from .presets import write_preset as write_preset
+    from .rig.body import RigBody as RigBody
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
     from .solvers import SOLVERS as SOLVERS

@@ -4,9 +4,6 @@
 import bpy
 from mathutils import Vector
 
-from ik_triangulation.rig.body import RigBody
-from ik_triangulation.rig.limb import Limb
-
 from .rigs import armature
 
 _TRUNK = {  # name: parent, head, tail
@@ -54,9 +51,30 @@ def keyed_target(rig, bone, ways, name=None):
 
 def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
     """Both hands to the shins and back, feet held."""
+    from ik_triangulation.rig.body import RigBody  # noqa: PLC0415 in the window the extension has another name
+    from ik_triangulation.rig.limb import Limb  # noqa: PLC0415
+
     limbs = []
     for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
         way = Vector(down) * Vector((sign, 1.0, 1.0))
         target = keyed_target(rig, name, {1: (0, 0, 0), (1 + last) // 2: way, last: (0, 0, 0)})
         limbs.append(Limb.from_tip(rig, name, target))
     return RigBody(rig, tuple(limbs), FEET, **{"balance": True, **more})
+
+
+def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
+    """The rig of a whole body, set up in one call, with targets that take both hands to the shins and back."""
+    from ik_triangulation.jobs.body_setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
+
+    rig = human_rig()
+    made = set_up_body(rig)
+    for name in made.reach:
+        target, sign = rig.pose.bones[name].ik_triangulation.target, 1.0 if name.endswith("L") else -1.0
+        start = target.location.copy()
+        for frame, share in ((1, 0.0), ((1 + last) // 2, 1.0), (last, 0.0)):
+            target.location = start + Vector(down) * Vector((sign, 1.0, 1.0)) * share
+            target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
+    bpy.context.scene.frame_set(1)
+    rig.data.bones.active = rig.data.bones["hand.L"]
+    return rig

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,24 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
             "--solvers", nargs="+", type=str.upper, choices=SOLVERS, help="solvers to compare (default: all)"
         )
     add_settings(solver, MethodSettings, without=["solver", "angle_tolerance"] if several else [])
+
+
+def add_body(command: ArgumentParser) -> None:
+    """Add the limbs that are solved as one body, with its hips and balance."""
+    body = command.add_argument_group("body", "Defaults are the settings saved in the file.")
+    body.add_argument(
+        "--body", action="store_true", help="bake all limbs that are solved together: those with targets, and held tips"
+    )
+    body.add_argument(
+        "--hold", nargs="+", metavar="BONE", dest="held", help="tips that stay where the animation has them"
+    )
+    body.add_argument("--hips", metavar="BONE", help="bone of the body that may move ('' for the lowest that can)")
+    body.add_argument(
+        "--hips-motion", type=str.upper, choices=["FREE", "UP_DOWN", "FIXED"], help="motion that the hips may make"
+    )
+    body.add_argument(
+        "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"
+    )
 
 
 def add_range(command: ArgumentParser, about: str = "") -> None:

@@ -56,7 +56,7 @@ def all_limbs(arguments: Namespace, scene: Scene) -> tuple[list[Limb], list[str]
     if arguments.tip or arguments.bones or arguments.target:
         raise ChainError("--all bakes every limb to its own target. Leave out --tip, --bones and --target.")
     named = arguments.armature
-    armatures, left_out = ([_armature(named, scene)], list[str]()) if named else _with_limbs(scene)
+    armatures, left_out = ([armature_of(named, scene)], list[str]()) if named else _with_limbs(scene)
     tips = [(armature, armature.pose.bones[name]) for armature in armatures for name in enabled_tips(armature)]
     return [_limb(arguments, scene, *tip) for tip in tips], left_out
 
@@ -113,7 +113,7 @@ def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:
     if arguments.tip is None and arguments.bones is None:
         raise ChainError("No bones are named. Use --tip BONE, or --bones with all of them.")
     named = [*(arguments.bones or []), *([arguments.tip] if arguments.tip else [])]
-    armature = _armature(arguments.armature, scene, named)
+    armature = armature_of(arguments.armature, scene, named)
     tip = _lowest(armature, arguments.bones) if arguments.bones else arguments.tip
     if arguments.tip not in {None, tip}:
         raise ChainError(f"'{arguments.tip}' is not the last of the bones named. Use either --tip or --bones.")
@@ -125,7 +125,7 @@ def _lowest(armature: Object, names: Sequence[str]) -> str:
     return str(max(bones, key=lambda bone: len(bone.parent_recursive)).name)
 
 
-def _armature(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Object:
+def armature_of(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Object:
     """Return the armature of that name, by default the only one, or the only one that has all these bones."""
     armatures = [ob for ob in scene.objects if ob.type == "ARMATURE"]
     if name is not None:

@@ -18,6 +18,7 @@ from ..presets import SUFFIX, apply_preset, find_preset, read_preset, shown_as
 from ..rig.limb import saved_reach
 from .arguments import (
     add_accept_misses,
+    add_body,
     add_bones,
     add_command,
     add_goal,
@@ -29,6 +30,7 @@ from .arguments import (
     add_saving,
     add_solver,
 )
+from .bodies import bake_one_body
 from .envelope import CommandResult
 from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .numbers import frame
@@ -46,6 +48,7 @@ def add_solving_commands(commands: Any) -> None:
     bake = add_command(commands, "bake", "key a limb over a range of frames")
     _add_common(bake)
     bake.add_argument("--all", action="store_true", help="bake the enabled limbs of all armatures together")
+    add_body(bake)
     add_range(bake)
     add_posture(bake, of_bake=True)
     add_keys(bake)
@@ -82,6 +85,8 @@ def run_solve(arguments: Namespace, run: Run) -> CommandResult:
 def run_bake(arguments: Namespace, run: Run) -> CommandResult:
     """Key a limb, or all limbs, over a frame range."""
     scene = run.open()
+    if arguments.body or arguments.held:
+        return bake_one_body(arguments, scene, run.progress())
     notes = _set_up(arguments, scene)
     if arguments.all:
         limbs, left_out = all_limbs(arguments, scene)

@@ -32,7 +32,7 @@ from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
-from ..rig.posed import remember_written
+from ..rig.posed import remember_place, remember_written
 from ..rig.reference import hold_reference
 from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
@@ -213,6 +213,7 @@ def delete_generated(
         count = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer)
         if count:  # the pose that is left is no pose by hand
             remember_written(posed)
+            remember_place(posed)
             undo.pop_all()
     return count
 

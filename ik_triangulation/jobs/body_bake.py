@@ -24,11 +24,11 @@ from ..rig.checks import check_limb, check_range
 from ..rig.clock import Clock
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.freedom import keyed
-from ..rig.hips import check_hips, keep_replaced_location, location_channel
+from ..rig.hips import check_hips, keep_replaced_location, location_channel, place_before_bake
 from ..rig.keyframes import GENERATED, AnimatedValues, Channel, check_keys, ensure_channelbag, replace_keys
 from ..rig.limit_check import within_limits
 from ..rig.nla import check_nla
-from ..rig.posed import remember_written
+from ..rig.posed import remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
 from .body_report import BodyReport, measure_body
@@ -121,26 +121,27 @@ def _written(
     ends = times[0], times[-1]
     bones = list(moving_bones(rig, problem.body))
     hold_reference(rig.pose_bones, scene, undo)
-    runs = _rotation_runs(rig, problem, states)
+    runs = body_channels(rig, problem, states)
     located = rig.hips_motion != "FIXED"
-    if located:
-        runs.append(location_channel(armature, rig.hips, problem.locations(states)))
     yield
     saved = AnimatedValues(armature, [run.path for run in runs])
     undo.callback(saved.update_and_restore, view_layer)
     bag = ensure_channelbag(armature, undo)
     keep_replaced(rig, runs[: len(runs) - located], bag, ends, scene, undo, keep=False)
     if located:
+        place = place_before_bake(armature, rig.hips, bag)
         keep_replaced_location(armature, rig.hips, bag, ends, undo)
+        remember_location(armature.pose.bones[rig.hips], place, undo)
     count: int = yield from replace_keys(bag, runs, times, *ends, undo, kind=GENERATED)
     saved.update_and_restore(view_layer, [(run.path, index) for run in runs for index in run.indices])
     remember_written(bones)
+    remember_place(bones)
     yield
     return count
 
 
-def _rotation_runs(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
-    """Return the rotation channels of all bones that move."""
+def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
+    """Return the rotation channels of all bones that move, and the location of hips that may."""
     rotations = problem.body.tree.rotations(states)
     runs = []
     for bone in moving_bones(rig, problem.body):
@@ -151,4 +152,6 @@ def _rotation_runs(rig: RigBody, problem: BodyProblem, states: States) -> list[C
         values = run_of(turns, bone.rotation_mode, freedom, tuple(getattr(bone, prop)))
         stored = within_limits(bone.name, values, bone.rotation_mode, freedom)
         runs.append(Channel(bone.name, bone.path_from_id(prop), stored, keyed(bone)))
+    if rig.hips_motion != "FIXED":
+        runs.append(location_channel(rig.armature, rig.hips, problem.locations(states)))
     return runs

@@ -79,7 +79,7 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
                 bones = rig.armature.evaluated_get(go_to(staged, frame)).pose.bones
                 at, half = divmod(number, 2)
                 for name in rig.held:
-                    wanted = _tip_frame(rig, held[..., [at, at + half]].mean(-1), name)
+                    wanted = tip_frame(rig, held[..., [at, at + half]].mean(-1), name)
                     away = (bones[name].tail - wanted.translation).length
                     halves[name] = max(halves[name], away)
                     if not half:
@@ -88,7 +88,7 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
                 if not half:
                     for limb in rig.limbs:
                         goal = samples.goals[limb.tip][at]
-                        found[limb.tip].append(_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
+                        found[limb.tip].append(tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
         yield
     tips = {}
     for name in rig.held:
@@ -103,13 +103,13 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
     return BodyReport(tips, frames)
 
 
-def _missing(goal: Goal, place: Vector, matrix: Matrix) -> tuple[float, float]:
+def tip_missing(goal: Goal, place: Vector, matrix: Matrix) -> tuple[float, float]:
     """Distance of a tip from its goal, and the angle that is missing."""
     angle = missing_angle(goal.soft, matrix.to_quaternion())
     return (goal.target.closest(place) - place).length, angle or 0.0
 
 
-def _tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:
+def tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:
     """The frame of a bone (4x4, armature space) with its tail as the place, from those of all bones (n, 3, 4)."""
     frame = frames[rig.bones.index(name)]
     matrix = Matrix.Identity(4)

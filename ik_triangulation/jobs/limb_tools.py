@@ -61,20 +61,20 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
         stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
         stored.target, stored.subtarget = reached, ""
         if turns and target is None:
-            _keep_orientation(armature, tip, reached)
+            keep_orientation(armature, tip, reached)
         if plan.limb and plan.preset:
-            _limit(armature, plan.limb, plan.preset)
+            give_limits(armature, plan.limb, plan.preset)
     return list(new)
 
 
 def remove_limb(armature: Object, tip: str) -> None:
-    """Clear the target of the limb that ends in `tip` and reset its length; its other settings stay.
+    """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
 
     Raises ChainError for no such bone.
     """
     check_registered()
     stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
-    for name in ("target", "chain_count", "body_part"):
+    for name in ("target", "hold", "chain_count", "body_part"):
         stored.property_unset(name)
     armature.update_tag()  # of a value that is unset Blender tells nobody
 
@@ -130,7 +130,7 @@ def _plan(armature: Object, count: int, limb: BodyLimb | None) -> _Plan:
     return _Plan(count, limb, read_preset(find_preset(limb.kind.preset)) if limb and able else None)
 
 
-def _limit(armature: Object, limb: BodyLimb, preset: Preset) -> None:
+def give_limits(armature: Object, limb: BodyLimb, preset: Preset) -> None:
     """Give the bones of a limb the ranges of a preset, and lock those between them, unless they have limits."""
     apply_preset(armature, limb.bones, preset, keep_limits=True)
     for name in bones_in_line(armature, limb.bones):
@@ -139,7 +139,7 @@ def _limit(armature: Object, limb: BodyLimb, preset: Preset) -> None:
             store(Locked(), 0.0, bone.ik_triangulation_joint)
 
 
-def _keep_orientation(armature: Object, tip: str, empty: Object) -> None:
+def keep_orientation(armature: Object, tip: str, empty: Object) -> None:
     """Store the offset that keeps the tip turned as it is where no empty can be turned like it, by uneven scale."""
     bone = armature.pose.bones[tip]
     told = orientation((armature.matrix_world.inverted_safe() @ empty.matrix_basis).to_3x3())

@@ -85,7 +85,8 @@ def body_path(
     work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps), seed, settings or BodyPathSettings())
     best: States | None = None
     least, last = (np.inf, np.inf), None
-    for number, (way, backwards) in enumerate(_TRIED):
+    tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same
+    for number, (way, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, tasks).met).sum())

@@ -17,6 +17,7 @@ from .keyframes import Channel, check_curves
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
+from .posed import is_moved_since, location_before_writing
 
 _MODE = "LOCATION"  # in what is kept of replaced keys
 
@@ -33,7 +34,7 @@ def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: 
     times = np.array([clock.time(frame) for frame in frames]).astype(np.float32).astype(np.float64)
     known = replaced_in(bag, path)
     located: Numbers = np.empty((3, len(times)))
-    for index, value in enumerate(_before(armature, hips, bag)):
+    for index, value in enumerate(place_before_bake(armature, hips, bag)):
         located[index] = value
         if index in curves and not curves[index].mute:
             keys = _by_hand(curves[index], known, index)
@@ -42,6 +43,13 @@ def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: 
             elif len(keys["co"]):
                 located[index] = values_of_keys([(curves[index], keys)], times)[0]
     return located
+
+
+def is_moved_by_hand(armature: Object, hips: str) -> bool:
+    """Tell whether somebody has moved hips without keys since the extension wrote their location."""
+    bag = channelbag_of(armature)
+    keyed = bool(bag and find_curves(bag, location_path(armature, hips), 3))
+    return not keyed and is_moved_since(armature.pose.bones[hips])
 
 
 def check_hips(armature: Object, hips: str) -> None:
@@ -63,7 +71,7 @@ def keep_replaced_location(
 ) -> None:
     """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys."""
     path = location_path(armature, hips)
-    known, before = replaced_in(bag, path), _before(armature, hips, bag)
+    known, before = replaced_in(bag, path), place_before_bake(armature, hips, bag)
     replaced = dict(known.keys) if known else {}
     for index, curve in find_curves(bag, path, 3).items():
         own = get_keys(curve)
@@ -73,13 +81,15 @@ def keep_replaced_location(
     put_replaced(bag, path, Replaced(_MODE, before, replaced), undo)
 
 
-def _before(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
+def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
     """Return the location of the hips before a bake; the present one if they were not baked."""
     path = location_path(armature, hips)
     curves = find_curves(bag, path, 3) if bag else {}
     baked = any(generated(curve).any() for curve in curves.values())
     known = replaced_in(bag, path) if baked else None
-    return known.before if known else tuple(armature.pose.bones[hips].location) if not baked else (0.0, 0.0, 0.0)
+    return (
+        known.before if known else location_before_writing(armature.pose.bones[hips]) if not baked else (0.0, 0.0, 0.0)
+    )
 
 
 def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:

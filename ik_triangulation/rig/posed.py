@@ -59,6 +59,52 @@ def remember_written(bones: Iterable[PoseBone]) -> None:
             memory.written = _four(_present(bone))
 
 
+def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
+    """Return the location that a bone had before the extension wrote to it; the present one if it was changed since.
+
+    A body is one pose: where a bone of the armature was turned by hand since, the location is by hand as well.
+    """
+    memory = getattr(bone, _MEMORY, None)
+    if memory is None or not memory.is_moved or is_moved_since(bone):
+        return tuple(bone.location)
+    others = bone.id_data.pose.bones
+    posed = any(is_posed_since(other, range(len(_present(other)))) for other in others)
+    return tuple(bone.location) if posed else tuple(memory.place_before)
+
+
+def is_moved_since(bone: PoseBone) -> bool:
+    """Tell whether the extension wrote the location of a bone and somebody has changed it since."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is None or not memory.is_moved:
+        return False
+    written: Sequence[float] = memory.place_written
+    return any(abs(bone.location[axis] - written[axis]) > _SAME for axis in range(3))
+
+
+def remember_place(bones: Iterable[PoseBone]) -> None:
+    """Remember the present location of those bones whose location the extension wrote before as written."""
+    for bone in bones:
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None and memory.is_moved:
+            memory.place_written = tuple(bone.location)
+
+
+def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) -> None:
+    """Remember the present location of a bone as written, and that `before`; closing `undo` restores what was known."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is not None:
+        undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
+        _put_place(memory, True, before, tuple(bone.location))
+
+
+def keep_location(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    undo.callback(setattr, bone, "location", tuple(bone.location))
+    memory = getattr(bone, _MEMORY, None)
+    if memory is not None:
+        undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
+
+
 def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:
     """Have the closing of `undo` pose the bones as they are now, with what is remembered of them."""
     for bone in bones:
@@ -86,6 +132,10 @@ def _present(bone: PoseBone) -> tuple[float, ...]:
 
 def _put(memory: Any, mode: str, before: Sequence[float], written: Sequence[float]) -> None:
     memory.mode, memory.before, memory.written = mode, before, written
+
+
+def _put_place(memory: Any, is_moved: bool, before: Sequence[float], written: Sequence[float]) -> None:
+    memory.is_moved, memory.place_before, memory.place_written = is_moved, before, written
 
 
 def _four(values: Sequence[float]) -> tuple[float, ...]:

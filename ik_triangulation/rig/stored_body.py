@@ -36,7 +36,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
 
 def _is_limb(bone: PoseBone) -> bool:
     stored = bone.ik_triangulation
-    return bool(stored.hold or (stored.target and stored.enabled))
+    return bool(stored.hold or (stored.target and stored.enabled and not stored.use_selected))
 
 
 def _chain(bone: PoseBone) -> tuple[str, ...]:

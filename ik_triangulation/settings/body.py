@@ -7,10 +7,8 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from .table import Exempt, group, setting
 
-_BY_SCRIPT = Exempt("bodies are set up by scripts so far")
 
-
-@group(page="sidebar.html#limbs", flags=_BY_SCRIPT)
+@group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))
 class BodySettings:
     """The hips of a body and its balance."""
 
@@ -19,7 +17,6 @@ class BodySettings:
         "Hips",
         "Bone of the body that may move; empty for the lowest one above all of its limbs that can",
         default="",
-        panel=_BY_SCRIPT,
     )
     hips_motion: str = setting(
         EnumProperty,
@@ -31,12 +28,11 @@ class BodySettings:
             ("FIXED", "Fixed", "Keep the animation of the hips", 2),
         ],
         default="FREE",
-        panel=_BY_SCRIPT,
     )
     balance: bool = setting(
         BoolProperty,
         "Balance",
         "Keep the centre of mass, an estimate by names and lengths of bones, above the held tips",
         default=True,
-        panel=_BY_SCRIPT,
+        page="body.html#balance",
     )

@@ -56,11 +56,11 @@ class ChainSettings:
     )
     hold: bool = setting(
         BoolProperty,
-        "Hold",
+        "Hold in Place",
         "Keep the tip where the animation has it, place and rotation, while other limbs of the body reach",
         default=False,
-        flag=Exempt("bodies are set up by scripts so far"),
-        panel=Exempt("bodies are set up by scripts so far"),
+        page="body.html#held-tips",
+        flag=Exempt("--hold of bake names the tips"),
     )
     use_selected: bool = setting(
         BoolProperty,

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from bpy.props import FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from .stop import OVERRIDABLE
@@ -13,6 +13,8 @@ _HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
 
 class IKT_PG_posed(PropertyGroup):
     """Rotation channels of a bone before a limb was posed and as they were written last, both in rotation `mode`.
+
+    Of the hips of a body, which `is_moved`, the location as well.
 
     The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
     evaluated.
@@ -24,4 +26,11 @@ class IKT_PG_posed(PropertyGroup):
             name="Before", description="Rotation before the limb was posed", size=4, **_HIDDEN
         ),
         "written": FloatVectorProperty(name="Written", description="Rotation as written last", size=4, **_HIDDEN),
+        "is_moved": BoolProperty(name="Moved", description="The location was written as well", **_HIDDEN),
+        "place_before": FloatVectorProperty(
+            name="Place Before", description="Location before the body was posed", size=3, **_HIDDEN
+        ),
+        "place_written": FloatVectorProperty(
+            name="Place Written", description="Location as written last", size=3, **_HIDDEN
+        ),
     }

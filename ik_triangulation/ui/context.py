@@ -10,10 +10,12 @@ from __future__ import annotations
 from bpy.types import Context, Object, PoseBone
 
 from ..errors import ChainError, RigError
+from ..jobs.bodies import body_of
 from ..rig.armature import bones_from_tip, bones_in_line
+from ..rig.body import RigBody
 from ..rig.limb import Limb, check_lowest
 from ..rig.selection import selected_bones, selected_limb
-from .limb_search import has_limb, limbs_around, limbs_using
+from .limb_search import has_limb, is_limb, limbs_around, limbs_using
 
 _chosen: tuple[int, str] | None = None  # session uid of the armature and tip bone: of limbs at one target
 
@@ -68,7 +70,7 @@ def limbs_at_target(context: Context) -> list[PoseBone]:
     if ob.type != "ARMATURE":
         return limbs_using(context, ob)
     bone = _active_in(ob)
-    own = bone is not None and (bone.ik_triangulation.target or len(limbs_around(context, bone)) == 1)
+    own = bone is not None and (is_limb(bone) or len(limbs_around(context, bone)) == 1)
     return [] if own or not ob.pose else limbs_using(context, ob, bone.name if bone else "")
 
 
@@ -85,7 +87,7 @@ def _limb_bone(context: Context) -> PoseBone | None:
     if at_target is not None:
         return at_target
     bone = picked_bone(context)
-    if bone is None or bone.ik_triangulation.target:
+    if bone is None or is_limb(bone):
         return bone
     around = limbs_around(context, bone)
     return around[0] if len(around) == 1 else None
@@ -142,9 +144,23 @@ def cannot_solve(context: Context) -> str | None:
     bone = active_bone(context)
     if bone is None:
         return "Make the bone at the end of the limb active"
-    if bone.ik_triangulation.target is None:
+    if not is_limb(bone):
         return f"Choose a target for '{bone.name}'"
     return None
+
+
+def cannot_solve_alone(context: Context) -> str | None:
+    """Return why the active limb cannot be solved without the other limbs of its body; None if it can."""
+    reason = cannot_solve(context)
+    if reason is None and active_bone(context).ik_triangulation.hold:
+        return f"'{active_bone(context).name}' is held and has no target"
+    return reason
+
+
+def active_body(context: Context) -> RigBody | None:
+    """Return the body of the active limb; None for a lone limb. Raises what body_of() does."""
+    bone = active_bone(context)
+    return None if bone is None else body_of(bone.id_data, bone.name)
 
 
 def active_chain(context: Context) -> list[str]:

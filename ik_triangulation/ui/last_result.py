@@ -7,6 +7,8 @@ from math import degrees
 from bpy.types import Object, Scene
 
 from ..jobs import live
+from ..jobs.body_report import BodyReport
+from ..jobs.body_text import body_lines
 from ..jobs.report import Report
 from ..jobs.report_text import lines, on_limits
 from ..rig.units import distance_text, scale_of
@@ -53,12 +55,28 @@ class LastResult:
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 
+class BodyResult:
+    """Report on a body as the panel shows it at each of its tips; the names are those of LastResult."""
+
+    switches: tuple[str, ...] = ()
+    report = None
+
+    def __init__(self, report: BodyReport, scene: Scene, scale: float) -> None:
+        self.reached, self.icon = report.reached, "CHECKMARK" if report.reached else "ERROR"
+        self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
+
+    @property
+    def line(self) -> str:
+        """The result in a few words."""
+        return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+
+
 def _icon(report: Report) -> str:
     """Return the icon for a report: all due frames reached, some missed, or none due."""
     return ("CHECKMARK" if report.all_reached else "ERROR") if report.due else "INFO"
 
 
-_latest: dict[tuple[int, str], LastResult] = {}  # by the armature's session uid and the tip bone
+_latest: dict[tuple[int, str], LastResult | BodyResult] = {}  # by the armature's session uid and the tip bone
 
 
 def remember_result(report: Report, armature: Object, scene: Scene) -> None:
@@ -67,12 +85,19 @@ def remember_result(report: Report, armature: Object, scene: Scene) -> None:
     redraw()
 
 
+def remember_body(report: BodyReport, armature: Object, scene: Scene) -> None:
+    """Keep the report on a body for the panel, at each of its tips."""
+    result = BodyResult(report, scene, scale_of(armature))
+    _latest.update(((armature.session_uid, tip), result) for tip in report.tips)
+    redraw()
+
+
 def forget_result(armature: Object, tip: str) -> None:
     """Drop the result of the limb that ends in bone `tip`."""
     _latest.pop((armature.session_uid, tip), None)
 
 
-def latest(armature: Object, tip: str) -> LastResult | None:
+def latest(armature: Object, tip: str) -> LastResult | BodyResult | None:
     """Return the last result of the limb that ends in bone `tip`."""
     return _latest.get((armature.session_uid, tip))
 

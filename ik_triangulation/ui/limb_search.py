@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
-from ..errors import ChainError
+from ..errors import ChainError, IKError
+from ..jobs.bodies import body_of
 from ..rig.armature import bones_from_tip
 from ..rig.limb import bone_of
 from .overlay.updates import updates
@@ -19,7 +21,7 @@ from .overlay.updates import updates
 Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone
 
 _when: tuple | None = None  # the state of the scene in which these answers were found
-_answers: dict[tuple[int, str, bool], Found] = {}
+_answers: dict[tuple[int, str, bool | None], Found] = {}
 
 
 def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
@@ -35,12 +37,33 @@ def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
     return _kept(context, (bone.id_data.session_uid, bone.name, True), lambda: _around(bone))
 
 
+def is_limb(bone: PoseBone) -> bool:
+    """Tell whether a bone is the tip of a limb: it has a target or is held."""
+    limb = bone.ik_triangulation
+    return limb.target is not None or limb.hold
+
+
+def is_in_body(bone: PoseBone) -> bool:
+    """Tell whether the limb that ends in a bone is solved with others as a body; also where that cannot be done."""
+    uid, name = bone.id_data.session_uid, bone.name
+    return bool(_kept(bpy.context, (uid, name, None), lambda: _itself_in_body(bone)))
+
+
+def _itself_in_body(bone: PoseBone) -> Found:
+    """Return the bone itself if its limb is part of a body."""
+    try:
+        part = body_of(bone.id_data, bone.name) is not None
+    except IKError:
+        part = True
+    return [(bone.id_data.name, bone.id_data.session_uid, bone.name)] if part else []
+
+
 def has_limb(armature: Object) -> bool:
-    """Tell whether a bone of the armature has a target."""
-    return any(bone.ik_triangulation.target for bone in armature.pose.bones)
+    """Tell whether a bone of the armature is the tip of a limb."""
+    return any(map(is_limb, armature.pose.bones))
 
 
-def _kept(context: Context, question: tuple[int, str, bool], search: Callable[[], Found]) -> list[PoseBone]:
+def _kept(context: Context, question: tuple[int, str, bool | None], search: Callable[[], Found]) -> list[PoseBone]:
     """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
     global _when
     when = updates(), context.scene.session_uid, context.view_layer.name
@@ -89,7 +112,7 @@ def _around(bone: PoseBone) -> Found:
     armature, found = bone.id_data, []
     for tip in armature.pose.bones:
         limb = tip.ik_triangulation
-        if limb.target is None or limb.use_selected:
+        if not is_limb(tip) or limb.use_selected:
             continue
         try:
             if bone.name in bones_from_tip(armature, tip.name, limb.chain_count):

@@ -38,6 +38,7 @@ MAPPING = (
     (_OPERATOR + "*bake*", "baking.html#bake"),
     (_OPERATOR + "follow*", "rigs.html#the-switch"),
     (_OPERATOR + "generated*", "baking.html#delete-generated-keys"),
+    (_OPERATOR + "body*", "body.html#set-up-a-body"),
     (_OPERATOR + "limb*", "pose.html#add-a-limb"),
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),

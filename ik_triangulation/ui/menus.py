@@ -9,7 +9,9 @@ from bpy.types import Context, Menu
 
 from ..jobs import live
 from .context import active_armature, active_bone
+from .limb_search import has_limb
 from .operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
+from .operators.body import POSE_OT_ik_triangulation_body_add
 from .operators.generated import POSE_OT_ik_triangulation_generated_delete
 from .operators.limbs import POSE_OT_ik_triangulation_limb_add
 from .operators.live import POSE_OT_ik_triangulation_live
@@ -24,6 +26,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+        layout.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
         armature, bone = active_armature(context), active_bone(context)
@@ -42,7 +45,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
 def has_a_limb(context: Context) -> bool:
     """Tell whether the active object is a rig with limbs, or the target of one."""
     armature = active_armature(context)
-    return armature is not None and any(bone.ik_triangulation.target for bone in armature.pose.bones)
+    return armature is not None and has_limb(armature)
 
 
 def _draw_in_pose_mode(menu: Menu, context: Context) -> None:

@@ -107,6 +107,9 @@ def drawn(addon):
     for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
         found |= drawn_now()
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
+    found |= drawn_now()
+    rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body
+    bpy.context.view_layer.update()
     return found | drawn_now()
 
 

@@ -79,6 +79,11 @@ class RestBody:
         """Return the part of the body that a bone is; None if it is none."""
         return self._parts.get(name)
 
+    def limbs(self, kind: LimbKind) -> list[BodyLimb]:
+        """Return the limbs of a kind, the left one first, each once."""
+        sides = sorted({part.side for part in self._parts.values() if part.part in kind.parts})
+        return [limb for side in sides if (limb := self._best(kind, side, None)) is not None]
+
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to or controls; None if it is not recognised.
 

@@ -11,7 +11,7 @@ from bpy.types import Object
 
 from ..controls import Controls
 from .body import RestBone
-from .limbs import BodyLimb, RestBody
+from .limbs import BodyLimb, LimbKind, RestBody
 
 
 class Anatomy:
@@ -34,6 +34,15 @@ class Anatomy:
         names = (name, control) if part is not None and part.side else (control, name)
         found = next((limb for each in names if (limb := self._body.limb_with(each))), None)
         return found and self._with_controls(found)
+
+    def limbs(self, kind: LimbKind) -> list[BodyLimb]:
+        """Return the limbs of a kind, of FK controls where there are, the left one first."""
+        return [self._with_controls(limb) for limb in self._body.limbs(kind)]
+
+    def part(self, name: str) -> str:
+        """Return the part of the body that a bone is; empty if it is none."""
+        found = self._body.part(name)
+        return found.part if found else ""
 
     def limb_of(self, names: Sequence[str]) -> BodyLimb | None:
         """Return the limb that these bones are, from root to tip; None if it is not recognised."""

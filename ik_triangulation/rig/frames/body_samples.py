@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import Depsgraph, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
@@ -18,8 +18,9 @@ from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
 from ..goal import GoalReader
-from ..hips import hips_locations
+from ..hips import hips_locations, is_moved_by_hand
 from ..reference import reference_rotations
+from ..rotation import rotation_of
 from .sampling import go_to, sample, temporary_scene
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
@@ -81,10 +82,37 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
                         )
                     goals[limb.tip].append(readers[limb.tip].at(now, starts[limb.tip]))
         yield
-    rotations = reference_rotations(rig, frames, scene)
-    rotations = np.broadcast_to(rotations, (*rotations.shape[:2], len(frames)))
-    locations = hips_locations(rig.armature, rig.hips, frames, scene)
+    rotations, locations = _by_hand(rig, frames, scene)
     return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
+
+
+def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
+    """Read a body as it is shown at the present frame. Raises what read_body() does."""
+    evaluated = rig.armature.evaluated_get(depsgraph)
+    goals = {}
+    for limb in rig.limbs:
+        now = sample(limb, depsgraph, frame)
+        start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+        goals[limb.tip] = [GoalReader().at(now, start)]
+    base = _unscaled(base_of(evaluated, rig.hips), rig.hips)
+    return BodySamples(
+        [frame],
+        _stacked([evaluated.matrix_world.copy()]),
+        _stacked([base]),
+        channels_of(evaluated, rig.bones),
+        *_by_hand(rig, [frame], scene),
+        goals,
+    )
+
+
+def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:
+    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand."""
+    locations = hips_locations(rig.armature, rig.hips, frames, scene)
+    if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
+        rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
+    else:
+        rotations = reference_rotations(rig, frames, scene)
+    return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
 def _unscaled(base: Matrix, hips: str) -> Matrix:

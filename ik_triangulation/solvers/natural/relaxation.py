@@ -32,9 +32,9 @@ _LESS, _MORE = 0.5, 1.2  # change of the gain after a step back, which has gone 
 class Relaxation:
     """A posture to relax towards: the cost of change in time has this `weight`, columns this `compliance` (k, 1).
 
-    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way at most. A frame stops once
-    neither it nor one beside it changes a column by more than `still` [rad], so that the steps of a frame depend only
-    on those near it.
+    In a cycle the first frame comes after the last one. A step goes the share `gain` of the way at most. A frame stops
+    once neither it nor one beside it changes a column by more than `still` [rad], so that the steps of a frame depend
+    only on those near it.
     """
 
     posture: Posture

@@ -7,6 +7,7 @@ _MODULES = (
     "run_again",
     "solve",
     "limbs",
+    "body",
     "target",
     "target_drag",
     "live",

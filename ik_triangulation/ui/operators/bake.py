@@ -5,15 +5,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
+from ...jobs.bodies import check_alone, check_body_settings, follow_notes, only_body
+from ...jobs.body_bake import bake_body
+from ...jobs.body_report import BodyReport
 from ...jobs.report import Report
+from ...rig.body import RigBody
 from ...rig.limb import Limb, enabled_limbs, saved_range
 from ...rig.selection import selected_bones
 from ...settings import FrameSettings, PostureSettings, given, settings_of
-from ..context import active_armature, active_bone, active_limb, cannot_pose, cannot_solve
+from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -28,7 +32,7 @@ from .adjust import (
     load_preset,
 )
 from .job import JobOperator
-from .outcome import report_outcome
+from .outcome import report_body, report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
@@ -59,7 +63,21 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
         given = changed(self, dict(zip(_RANGE, saved[0], strict=True)))
         return [tuple(given.get(name, own) for name, own in zip(_RANGE, each, strict=True)) for each in saved]
 
-    def report_result(self, context: Context, result: list[Report]) -> set[str]:
+    def body_job(self, context: Context, rig: RigBody, bone: PoseBone) -> Job[BodyReport]:
+        """Return the job that bakes a body over the range that is saved on this bone."""
+        scene, view_layer = context.scene, context.view_layer
+        saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
+        given = changed(self, dict(zip(_RANGE, saved, strict=True)))
+        start, end, step = (given.get(name, own) for name, own in zip(_RANGE, saved, strict=True))
+        check_body_settings(rig, step)
+        report = yield from bake_body.steps(rig, start, end, scene, view_layer)
+        some = list(dict.fromkeys((start, (start + end) // 2, end)))
+        notes = follow_notes(rig, some, scene, view_layer)
+        return report._replace(warnings=[*report.warnings, *notes])
+
+    def report_result(self, context: Context, result: list[Report] | BodyReport) -> set[str]:
+        if isinstance(result, BodyReport):
+            return report_body(self, context, result)
         return report_outcome(self, context, result)
 
     def draw(self, context: Context) -> None:
@@ -84,7 +102,10 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
+    def job(self, context: Context, seconds: float) -> Job[list[Report] | BodyReport]:
+        body = active_body(context)
+        if body is not None:
+            return (yield from self.body_job(context, body, active_bone(context)))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
@@ -106,8 +127,11 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report]]:
+    def job(self, context: Context, seconds: float) -> Job[list[Report] | BodyReport]:
         armature = active_armature(context)
+        body = only_body(armature)
+        if body is not None:
+            return (yield from self.body_job(context, body, armature.pose.bones[body.tips[-1]]))
         limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
         spans = self.spans(context, limbs)
         return (yield from bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds))
@@ -132,6 +156,7 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
 
     def job(self, context: Context, seconds: float) -> Job[Report]:
         bone = active_bone(context)
+        check_alone(bone.id_data, bone.name, "Re-Bake")
         return rebake.steps(bone.id_data, bone.name, context.scene, context.view_layer, seconds=seconds)
 
     def report_result(self, context: Context, result: Report) -> set[str]:

@@ -8,12 +8,13 @@ from bpy.types import Context
 
 from ...cooperative import Job
 from ...jobs.bake import frames_from, solve_pose
+from ...jobs.bodies import check_alone
 from ...jobs.compare import compare
 from ...rig.limb import saved_range
 from ...solvers import SOLVERS
 from ...solvers.compare import SolverResult
 from ..comparison import clear_comparison, show_comparison, solver_label
-from ..context import active_armature, active_bone, active_limb, cannot_solve
+from ..context import active_armature, active_bone, active_limb, cannot_solve_alone
 from ..overlay import clear_ghosts
 from .base import IKOperator
 from .job import JobOperator
@@ -31,7 +32,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
     doing = "Comparing solvers"
     parts = "solves"
 
-    poll_problem = staticmethod(cannot_solve)
+    poll_problem = staticmethod(cannot_solve_alone)
 
     def job(self, context: Context, seconds: float) -> Job[Sequence[SolverResult]]:
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
@@ -62,10 +63,11 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
     def poll_problem(cls, context: Context) -> str | None:
         rows, bone = context.window_manager.ik_triangulation_duel, active_bone(context)
         compared = bone is not None and rows.rows and (rows.armature, rows.tip) == (bone.id_data.name, bone.name)
-        return cannot_solve(context) or (None if compared else "Use Compare Solvers on this limb first")
+        return cannot_solve_alone(context) or (None if compared else "Use Compare Solvers on this limb first")
 
     def act(self, context: Context) -> set[str]:
         rows, stored = context.window_manager.ik_triangulation_duel, active_bone(context).ik_triangulation
+        check_alone(active_armature(context), active_bone(context).name, "Use Solver")
         before, stored.solver = stored.solver, rows.rows[rows.chosen].name
         key = context.scene.tool_settings.use_keyframe_insert_auto
         try:

@@ -9,14 +9,14 @@ from bpy.types import Context
 
 from ...jobs.bake import delete_generated
 from ...rig.limb import saved_range
-from ..context import active_armature, active_bone, active_chain
+from ..context import active_armature, active_body, active_bone, active_chain
 from .base import IKOperator
 
 
 class POSE_OT_ik_triangulation_generated_delete(IKOperator):
     bl_idname = "pose.ik_triangulation_generated_delete"
     bl_label = "Delete Generated Keys"
-    bl_description = "Delete the baked rotation keys of the limb and put back the keys that they replaced"
+    bl_description = "Delete the baked keys of the limb, or of its body, and put back the keys that they replaced"
 
     use_range: BoolProperty(name="Only in Range", description="Delete only keys within the limb's frame range")
 
@@ -24,7 +24,8 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         first, last, scene = -inf, inf, context.scene
         if self.use_range:
             first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
-        chain = active_chain(context)
+        body = active_body(context)
+        chain = body.bones if body is not None else active_chain(context)
         count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
         self.tell({"INFO"}, f"Deleted {count} keys")
         return {"FINISHED"} if count else {"CANCELLED"}

@@ -9,6 +9,7 @@ from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
+from ..limb_search import is_limb
 from .base import IKOperator
 from .joints import chosen_bones
 
@@ -50,7 +51,7 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
         bone = active_bone(context)
-        there = bone is not None and bone.ik_triangulation.target is not None
+        there = bone is not None and is_limb(bone)
         return cannot_edit(context) or (None if there else "Choose a limb in the list")
 
     def act(self, context: Context) -> set[str]:

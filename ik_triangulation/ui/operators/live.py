@@ -7,6 +7,7 @@ from bpy.types import Context
 
 from ...errors import ChainError
 from ...jobs import live
+from ...jobs.bodies import check_alone
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve
 from .base import IKOperator
 
@@ -37,6 +38,8 @@ class POSE_OT_ik_triangulation_live(IKOperator):
         tip = self.tip or (active.name if active else "")
         if tip not in armature.pose.bones:
             raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
+        if not live.is_live(armature, tip):
+            check_alone(armature, tip, "Live")
         (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
         return {"FINISHED"}
 

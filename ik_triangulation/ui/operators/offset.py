@@ -6,7 +6,7 @@ from bpy.types import Context
 
 from ...rig.checks import check_limb
 from ...rig.frames.sampling import offset_of
-from ..context import active_bone, active_limb, cannot_solve
+from ..context import active_bone, active_limb, cannot_solve_alone
 from .base import IKOperator
 
 
@@ -15,7 +15,7 @@ class POSE_OT_ik_triangulation_offset_set(IKOperator):
     bl_label = "Set Offset"
     bl_description = "Keep the tip's current location and rotation relative to the target"
 
-    poll_problem = staticmethod(cannot_solve)
+    poll_problem = staticmethod(cannot_solve_alone)
 
     def act(self, context: Context) -> set[str]:
         limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()

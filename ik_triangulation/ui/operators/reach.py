@@ -7,12 +7,13 @@ import bpy
 from bpy.types import Context
 
 from ...cooperative import Job
+from ...jobs.bodies import check_alone
 from ...jobs.reach import own_stop, reach_through, saved_stops
 from ...jobs.report import Report
 from ...motion.timing import TIMINGS
 from ...rig.limb import saved_reach
 from ...settings import ReachSettings, settings_of
-from ..context import active_bone, active_limb, cannot_pose, cannot_solve
+from ..context import active_armature, active_bone, active_limb, cannot_pose, cannot_solve_alone
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -53,9 +54,10 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
         bone = active_bone(context)
-        return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
+        return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve_alone(context)
 
     def job(self, context: Context, seconds: float) -> Job[Report]:
+        check_alone(active_armature(context), active_bone(context).name, "Reach")
         with ExitStack() as undo:
             load_preset(self, context, undo)
             stored = active_bone(context).ik_triangulation

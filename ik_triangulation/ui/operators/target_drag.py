@@ -13,7 +13,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ...errors import IKError, TargetError
 from ...jobs.target_drag import TargetDrag
 from ...kinematics.rotation import orientation
-from ..context import active_armature, active_bone, cannot_solve
+from ..context import active_armature, active_bone, cannot_solve_alone
 from ..gizmos.frame import drag_axes
 from ..gizmos.guides import Guides
 from ..gizmos.mouse import View, move_along, move_in_plane, move_in_view, turned_by
@@ -44,7 +44,7 @@ class TargetOperator(IKOperator):
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
-    poll_problem = staticmethod(cannot_solve)
+    poll_problem = staticmethod(cannot_solve_alone)
 
     def act(self, context: Context) -> set[str]:
         self._drag = self._begin(context)

@@ -9,6 +9,7 @@ _MODULES = (
     "presets",
     "result",
     "limbs",
+    "body",
     "goal",
     "posture",
     "joints",

@@ -16,6 +16,9 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
+        column.prop(limb, "hold")
+        column = column.column()
+        column.active = not limb.hold
         column.prop(limb, "influence", slider=True)
         column.prop(limb, "shape")
         offset = column.row(align=True, heading="Offset")

@@ -7,6 +7,7 @@ import blf
 from bpy.types import Context, UILayout, bpy_struct
 
 from ..context import active_bone
+from ..limb_search import is_limb
 from ..translation import translated
 
 _FONT = 0  # Blender's interface font
@@ -41,7 +42,7 @@ class LimbPanel(SidebarPanel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         bone = active_bone(context)
-        return bone is not None and bool(bone.ik_triangulation.target or bone.ik_triangulation.reach_stops)
+        return bone is not None and (is_limb(bone) or bool(bone.ik_triangulation.reach_stops))
 
 
 def is_narrow(context: Context) -> bool:

@@ -10,7 +10,9 @@ from ...rig.keyframes import is_baked
 from .. import manual
 from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
 from ..last_result import latest
+from ..limb_search import is_in_body, is_limb
 from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
+from ..operators.body import POSE_OT_ik_triangulation_body_add
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
@@ -46,13 +48,13 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         if armature is None:
             paragraph(column, cannot_edit(context) or "", context, "INFO")
             return
-        tips = [bone for bone in armature.pose.bones if bone.ik_triangulation.target]
+        tips = [bone for bone in armature.pose.bones if is_limb(bone)]
         at_target = limbs_at_target(context)
         if at_target:
             _draw_choice(column, at_target, bone)
         elif tips:
             _draw_list(column, armature, len(tips), context)
-        if bone is None or not bone.ik_triangulation.target:
+        if bone is None or not is_limb(bone):
             _draw_start(column, bone, bool(tips), context)
             return
         _draw_target(column, bone, context)
@@ -113,6 +115,8 @@ def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: 
     big = column.row()
     big.scale_y = _TALL
     big.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+    if not others:
+        column.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
     if bone is not None and others:
         row = column.row(align=True)
         row.prop(bone.ik_triangulation, "target")
@@ -122,6 +126,9 @@ def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: 
 def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
     """Draw the target of the limb that ends in this bone, with Select."""
     limb = bone.ik_triangulation
+    if limb.hold:
+        column.prop(limb, "hold", icon="PINNED")
+        return
     line = column if is_narrow(context) else column.split(factor=_LABEL)
     if not is_narrow(context):
         line.label(text="Target")
@@ -144,8 +151,10 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     armature, limb = bone.id_data, bone.ik_triangulation
     row = column.row(align=True)
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
-    on = live.is_live(armature, bone.name)
-    row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    on, single = live.is_live(armature, bone.name), not is_in_body(bone)
+    alone = row.row(align=True)
+    alone.enabled = on or single
+    alone.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
     problem = live.problem(armature, bone.name)
     if problem:
         paragraph(column, problem, context, "ERROR")
@@ -158,10 +167,11 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         text="Bake Again" if again else "Bake",
         icon="FILE_REFRESH" if again else "KEY_HLT",
     )
-    if several:
+    if several and single:
         row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
     row = column.row()
     row.use_property_split = False  # there are no labels to align it with
+    row.enabled = single
     row.prop(limb, "reduce")
     result = latest(armature, bone.name)
     if result is not None:

@@ -13,6 +13,7 @@ from ...jobs import live
 from ...jobs.joint_tools import joint_now
 from ..context import active_armature, active_bone, active_chain, picked_bone
 from ..last_result import latest
+from ..limb_search import is_in_body, is_limb
 from ..operators.limbs import limb_label
 from ..operators.live import POSE_OT_ik_triangulation_live
 from .joint_text import angle_text, kind_text, range_text
@@ -93,19 +94,24 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         narrow = is_narrow(context)
         row.label(text=bone.name if narrow else limb_label(limb, bone.name))
         if is_wide(context):
-            row.label(text=limb.target.name if limb.target else "", icon="OBJECT_DATA")
+            row.label(text="Held" if limb.hold else limb.target.name if limb.target else "", icon="OBJECT_DATA")
         result = latest(armature, bone.name)
         if result is not None or not narrow:
             row.label(text="", icon="BLANK1" if result is None else result.icon)
+        if limb.hold:
+            row.label(text="", icon="PINNED")
+            return
         on = live.is_live(armature, bone.name)
-        switch = row.operator(
+        alone = row.row(align=True)
+        alone.enabled = on or not is_in_body(bone)
+        switch = alone.operator(
             POSE_OT_ik_triangulation_live.bl_idname, text="", icon="PLAY" if not on else "PAUSE", depress=on, emboss=on
         )
         switch.tip = bone.name
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
         bones = getattr(data, name)
-        return _only(self, bones, {bone.name for bone in bones if bone.ik_triangulation.target})
+        return _only(self, bones, {bone.name for bone in bones if is_limb(bone)})
 
 
 class VIEW3D_UL_ik_triangulation_joints(UIList):

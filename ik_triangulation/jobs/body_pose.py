@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solving of a whole body at the present frame, as it is shown: read, solve, check, write."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from time import perf_counter
+
+import bpy
+import numpy as np
+from bpy.types import Scene, ViewLayer
+
+from ..cooperative import finished
+from ..kinematics.batch import States
+from ..motion.body_path import body_path
+from ..rig.body import RigBody
+from ..rig.checks import check_limb
+from ..rig.clock import Clock
+from ..rig.frames.body_samples import BodySamples, body_now
+from ..rig.hips import check_hips
+from ..rig.keyframes import Channel, check_keys, write_keys
+from ..rig.nla import check_nla
+from ..rig.posed import remember_location, remember_written
+from ..rig.reference import hold_reference
+from ..rig.rotation import channel, set_rotation
+from .body_bake import BodyProblem, body_channels
+from .body_report import BodyReport, BodyTipReport, tip_frame, tip_missing
+
+
+def solve_body_pose(
+    rig: RigBody, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
+) -> BodyReport:
+    """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
+
+    Works in `scene` and `view_layer`, by default the context's. Held tips stay where the animation made by hand has
+    them. Raises an IKError that names the culprit; then nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    warnings = check_body(rig, scene, view_layer, key)
+    frame = scene.frame_current + scene.frame_subframe
+    samples = body_now(rig, view_layer.depsgraph, frame, scene)
+    problem = BodyProblem(rig, samples)
+    fps = scene.render.fps / scene.render.fps_base
+    states, _ = finished(body_path(problem.body.tree, problem.reference, problem.tasks, problem.steady, fps=fps))
+    with ExitStack() as undo:
+        keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
+        report = _measured(rig, samples, problem, view_layer)
+        undo.pop_all()
+    outside = problem.outside(states)
+    return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
+
+
+def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
+    """Raise the IKError that explains why a body cannot be posed, or with `key` keyed, now; return warnings."""
+    view_layer.update()
+    for limb in rig.limbs:
+        check_limb(limb, scene, view_layer)
+    if not key:
+        return []
+    frame = scene.frame_current + scene.frame_subframe
+    check_hips(rig.armature, rig.hips)
+    check_nla(rig.armature, scene, frame, frame)
+    return check_keys(rig.armature, rig.bones)
+
+
+def write_body_pose(
+    rig: RigBody,
+    problem: BodyProblem,
+    states: States,
+    key: bool,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> int:
+    """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
+    armature, hips = rig.armature, rig.armature.pose.bones[rig.hips]
+    time = Clock(scene, armature).time(problem.samples.frames[0])
+    hold_reference(rig.pose_bones, scene, undo)
+    runs = body_channels(rig, problem, states)
+    keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo)) if key else 0
+    for run in runs:
+        _put(armature, run, undo)
+    remember_written(armature.pose.bones[name] for name in {run.bone for run in runs})
+    if rig.hips_motion != "FIXED":
+        remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)
+    view_layer.update()
+    return keys
+
+
+def _put(armature: bpy.types.Object, run: Channel, undo: ExitStack) -> None:
+    """Set the channels of a bone; closing `undo` restores them."""
+    bone = armature.pose.bones[run.bone]
+    values = run.values[0].tolist()
+    if run.path.endswith("location"):
+        undo.callback(setattr, bone, "location", tuple(bone.location))
+        bone.location = [values[i] if i in run.indices else old for i, old in enumerate(bone.location)]
+    else:
+        undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
+        set_rotation(bone, values)
+
+
+def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_layer: ViewLayer) -> BodyReport:
+    """Measure all tips as they are shown now."""
+    bones = rig.armature.evaluated_get(view_layer.depsgraph).pose.bones
+    tips = {}
+    for name in rig.held:
+        wanted = tip_frame(rig, problem.held_frames[..., 0], name)
+        angle = bones[name].matrix.to_quaternion().rotation_difference(wanted.to_quaternion()).angle
+        angle = min(angle, 2.0 * np.pi - angle)
+        tips[name] = BodyTipReport(True, (bones[name].tail - wanted.translation).length, angle, [])
+    for limb in rig.limbs:
+        goal = samples.goals[limb.tip][0]
+        error, angle = tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix)
+        missed = error > goal.tolerance or angle > limb.angle_tolerance
+        tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [])
+    return BodyReport(tips, samples.frames)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set up a body: arms that reach, feet that are held, ranges for the trunk, and balance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from bpy.types import Object
+
+from ..errors import ChainError
+from ..presets import apply_preset, find_preset, read_preset
+from ..rig.anatomy.limbs import ARM, LEG, SPINE, BodyLimb
+from ..rig.anatomy.reading import Anatomy
+from ..rig.armature import find_bone
+from ..rig.controls import Controls
+from ..settings import check_registered
+from .limb_tools import give_limits, keep_orientation, new_target
+
+_LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
+
+
+class NewBody(NamedTuple):
+    """The tips of a body that was set up: those that `reach` for targets, and those that are `held`; and its `hips`."""
+
+    reach: tuple[str, ...]
+    held: tuple[str, ...]
+    hips: str
+
+
+def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
+    """Make the limbs of a body: arms that reach for new empties from the hips up, feet held, and balance.
+
+    The tips are those of the `bones`, of which feet and what ends near the ground are held; without any, the hands and
+    feet that are recognised. Bones of arms, legs and spine without limits get the ranges of their presets. Limbs keep
+    their targets and settings but for their length. Raises ChainError where no hands and feet are found, or where they
+    hang on no common bone that can move; then nothing has changed.
+    """
+    check_registered()
+    anatomy = Anatomy(armature, Controls(armature))
+    tips = _tips(armature, anatomy, bones)
+    held = [name for name, limb in tips.items() if _is_foot(armature, name, limb)]
+    reach = [name for name in tips if name not in held]
+    if not reach or not held:
+        missing = "hands" if not reach else "feet"
+        raise ChainError(f"No {missing} are found. Select the tip bones: those of the hands, and those of the feet.")
+    hips = _hips(armature, list(tips))
+    presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE)}
+    for name, limb in tips.items():
+        stored = armature.pose.bones[name].ik_triangulation
+        stored.use_selected, stored.enabled, stored.hold = False, True, name in held
+        line = [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
+        stored.chain_count = line.index(hips) + (name in reach)
+        if limb is not None:
+            stored.body_part = limb.kind.name
+            give_limits(armature, _with_clavicle(armature, anatomy, limb), presets[limb.kind.name])
+        if name in reach and stored.target is None:
+            target = new_target(armature, name, limb is not None)
+            stored.target, stored.subtarget = target, ""
+            if limb is not None:
+                keep_orientation(armature, name, target)
+    trunk = _trunk(armature, anatomy, hips)
+    if trunk:
+        apply_preset(armature, trunk, presets[SPINE.name], keep_limits=True)
+    armature.ik_triangulation.balance = True
+    armature.update_tag()
+    return NewBody(tuple(reach), tuple(held), hips)
+
+
+def _tips(armature: Object, anatomy: Anatomy, bones: Sequence[str]) -> dict[str, BodyLimb | None]:
+    """Return the tips of the limbs to make, each with the arm or leg that it was recognised as."""
+    if not bones:
+        return {limb.bones[-1]: limb for kind in (ARM, LEG) for limb in anatomy.limbs(kind)}
+    tips: dict[str, BodyLimb | None] = {}
+    for name in bones:
+        limb = anatomy.limb_with(find_bone(armature, name).name)
+        known = limb is not None and limb.kind in (ARM, LEG)
+        tips[limb.bones[-1] if limb is not None and known else name] = limb if known else None
+    return tips
+
+
+def _is_foot(armature: Object, name: str, limb: BodyLimb | None) -> bool:
+    """Tell whether a tip is held: that of a leg, or of what is not recognised and ends near the ground."""
+    if limb is not None:
+        return limb.kind is LEG
+    heights = [end.z for bone in armature.data.bones for end in (bone.head_local, bone.tail_local)]
+    low = min(heights) + _LOW * (max(heights) - min(heights))
+    return bool(armature.data.bones[name].tail_local.z < low)
+
+
+def _hips(armature: Object, tips: Sequence[str]) -> str:
+    """Return the lowest bone above all tips that can move, or the one that is set."""
+    bones = armature.pose.bones
+    lines = [[above.name for above in bones[name].parent_recursive] for name in tips]
+    common = [name for name in lines[0] if all(name in line for line in lines)]
+    chosen = armature.ik_triangulation.hips
+    if chosen in common:
+        return str(chosen)
+    if not common:
+        raise ChainError(f"'{tips[0]}' and '{tips[-1]}' hang on no common bone. Select the tips of one body.")
+    free = [name for name in common if not bones[name].bone.use_connect and not any(bones[name].lock_location)]
+    if not free:
+        raise ChainError(f"No bone above all tips can move: '{common[0]}' is connected, or its location is locked.")
+    return free[0]
+
+
+def _with_clavicle(armature: Object, anatomy: Anatomy, limb: BodyLimb) -> BodyLimb:
+    """Return an arm with the clavicle that it hangs on, and other limbs as they are."""
+    above = [bone.name for bone in armature.pose.bones[limb.bones[0]].parent_recursive]
+    clavicle = next((name for name in above if anatomy.part(name) == "clavicle"), None)
+    if limb.kind is not ARM or clavicle is None:
+        return limb
+    return replace(limb, bones=(clavicle, *limb.bones))
+
+
+def _trunk(armature: Object, anatomy: Anatomy, hips: str) -> list[str]:
+    """Return the bones of the spine above the hips."""
+    bones = armature.pose.bones
+    spines = [limb.bones for limb in anatomy.limbs(SPINE)]
+    line = spines[0] if spines else ()
+    return [name for name in line if name != hips and bones[hips] in bones[name].parent_recursive]

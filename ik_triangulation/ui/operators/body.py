@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set Up Body: hands that reach, feet that are held, in one press."""
+
+import bpy
+from bpy.types import Context
+
+from ...jobs import live
+from ...jobs.body_setup import set_up_body
+from ...rig.selection import select_only, selected_bones
+from ..context import cannot_edit, own_armature
+from .base import IKOperator
+
+_FEWEST, _MOST = 2, 8  # ends of selected bones that are taken for tips; more are those of a whole rig
+
+
+class POSE_OT_ik_triangulation_body_add(IKOperator):
+    bl_idname = "pose.ik_triangulation_body_add"
+    bl_label = "Set Up Body"
+    bl_description = (
+        "Make one body of arms and legs: hands that reach for new empties, feet that are held where the animation has "
+        "them, joint limits, and balance. If several bones are selected, these are the hands and feet"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if own_armature(context) else "Select an armature")
+
+    def act(self, context: Context) -> set[str]:
+        armature = own_armature(context)
+        chosen = selected_bones(armature) if context.mode == "POSE" else []
+        pose = armature.pose.bones
+        ends = [name for name in chosen if not any(below.name in chosen for below in pose[name].children_recursive)]
+        made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        for tip in (*made.reach, *made.held):
+            live.stop(armature, tip)
+        select_only(armature, [made.reach[0]])
+        reach, held = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held))
+        self.tell({"INFO"}, f"Body: {reach} reach, {held} held, hips '{made.hips}' move, balance is on")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_body_add,))

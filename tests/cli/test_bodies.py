@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies on the command line: held tips, hips and balance, and a part of the report for each tip."""
+
+import json
+
+import bpy
+import pytest
+
+from ..bodies import FEET, HANDS, set_up_rig
+from ..commands import DONE, FAILED, command, opened, told
+from ..rigs import curves_of
+
+LAST = 12
+
+
+@pytest.fixture
+def body_file(empty_scene, tmp_path):
+    set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    path = tmp_path / "body.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def test_a_body_is_baked_with_a_part_of_the_report_for_each_tip(body_file, tmp_path):
+    done = command("bake", body_file, "--body", "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert [tip["tip"] for tip in part["tips"]] == [*FEET, *HANDS]
+    assert [tip["held"] for tip in part["tips"]] == [True, True, False, False]
+    assert all(tip["reached"] for tip in part["tips"])
+    assert (part["hips"], part["frames"], part["centre_of_mass_outside"]) == ("spine", LAST, 0.0)
+    assert f"Reached {LAST} of {LAST} frames" in done.stderr
+    paths = {curve.data_path for curve in curves_of(opened(tmp_path / "out.blend"))}
+    assert 'pose.bones["spine"].location' in paths
+
+
+def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
+    rig = opened(body_file)
+    for name in FEET:
+        rig.pose.bones[name].ik_triangulation.hold = False
+    bpy.ops.wm.save_mainfile()
+    words = ["--hold", *FEET, "--hips", "spine", "--hips-motion", "up_down", "--no-balance"]
+    done = command("bake", body_file, *words, "--discard", "--json", tmp_path / "report.json")
+    assert done.returncode == DONE, done.stderr
+    part = json.loads((tmp_path / "report.json").read_text())["body"]
+    assert [tip["tip"] for tip in part["tips"] if tip["held"]] == list(FEET)
+    assert part["centre_of_mass_outside"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--body", "--target", "Cup"], "--target is for single limbs"),
+        (["--body", "--hips", "hand.L"], "'hand.L' is not above all tips"),
+        (["--hold", "nose"], "nose"),
+        (["--body", "--step", "2"], "Set Step to 1"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said):
+    before = body_file.read_bytes()
+    done = command("bake", body_file, *words, "--overwrite")
+    assert (done.returncode, said in done.stderr) == (FAILED, True), done.stderr
+    assert body_file.read_bytes() == before

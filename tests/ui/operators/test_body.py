@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set Up Body, and Pose and Bake of a limb that belongs to a body."""
+
+import bpy
+import pytest
+
+from ik_triangulation.ui.last_result import latest
+
+from ...bodies import FEET, HANDS, human_rig, set_up_rig
+from ...rigs import all_keys, chain_rig, nothing_lost, select
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+LAST = 12
+
+
+def test_a_humanoid_is_set_up_in_one_press():
+    rig = human_rig()
+    select(rig, "spine")
+    assert bpy.ops.pose.ik_triangulation_body_add() == {"FINISHED"}
+    assert [name for name in FEET if rig.pose.bones[name].ik_triangulation.hold] == list(FEET)
+    assert rig.data.bones.active.name == "hand.L"
+
+
+def test_selected_bones_are_the_tips_and_a_whole_rig_selected_is_recognised():
+    rig = human_rig()
+    select(rig, "forearm.R", "hand.R", "foot.L", "foot.R")
+    bpy.ops.pose.ik_triangulation_body_add()
+    assert rig.pose.bones["hand.L"].ik_triangulation.target is None
+    select(rig, *rig.pose.bones.keys())
+    bpy.ops.pose.ik_triangulation_body_add()
+    assert rig.pose.bones["hand.L"].ik_triangulation.target is not None
+
+
+def test_without_hands_and_feet_it_is_told():
+    chain_rig(4)
+    with nothing_lost(), pytest.raises(RuntimeError, match="Select the tip bones"):
+        bpy.ops.pose.ik_triangulation_body_add()
+
+
+@pytest.mark.parametrize("active", ["hand.R", "foot.L"])
+@pytest.mark.parametrize("operator", ["bake", "bake_all"])
+def test_a_bake_bakes_the_whole_body_whichever_limb_is_active(operator, active):
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    select(rig, active)
+    assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")() == {"FINISHED"}
+    assert {name.split('"')[1] for name, _ in all_keys(rig)} >= {"hand.L", "hand.R", "shin.L", "spine.001"}
+    assert all(latest(rig, name).reached for name in (*HANDS, *FEET))
+    assert latest(rig, "foot.L").line == f"Body: reached {LAST} of {LAST} frames"
+
+
+def test_the_frames_of_adjust_last_operation_count_and_a_step_is_refused():
+    rig = set_up_rig(LAST)
+    bpy.ops.pose.ik_triangulation_bake(frame_start=2, frame_end=4)
+    assert {len(keys) for keys in all_keys(rig).values()} == {3}
+    with nothing_lost(), pytest.raises(RuntimeError, match="Set Step to 1"):
+        bpy.ops.pose.ik_triangulation_bake(step=2)
+
+
+def test_pose_poses_the_body_and_delete_generated_keys_deletes_all_of_it():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    bpy.context.scene.frame_set(6)
+    bpy.ops.pose.ik_triangulation_solve()
+    assert rig.pose.bones["spine"].head.z < 0.99
+    bpy.ops.pose.ik_triangulation_bake()
+    bpy.ops.pose.ik_triangulation_generated_delete()
+    assert not all_keys(rig)
+
+
+@pytest.mark.parametrize("operator", ["reach", "rebake"])
+def test_what_works_on_single_limbs_is_refused(operator):
+    set_up_rig(LAST)
+    with nothing_lost(), pytest.raises(RuntimeError, match="is part of a body"):
+        getattr(bpy.ops.pose, f"ik_triangulation_{operator}")()
+
+
+def test_removing_a_held_limb_lets_go_of_it():
+    rig = set_up_rig(LAST)
+    select(rig, "foot.L")
+    bpy.ops.pose.ik_triangulation_limb_remove()
+    assert not rig.pose.bones["foot.L"].ik_triangulation.hold
