@@ -63,7 +63,7 @@ class BodyReport(NamedTuple):
             else:
                 lines.append(f"'{name}' reached, {degrees(tip.angle):.1f} degrees off at most.")
         if self.outside is not None:
-            lines.append(f"Centre of mass (estimated) outside by {self.outside:.3g} at most.")
+            lines.append(f"Center of mass (estimated) outside by {self.outside:.3g} at most.")
         return " ".join([*lines, *self.warnings])
 
 

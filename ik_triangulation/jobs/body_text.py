@@ -28,7 +28,7 @@ def body_lines(report: BodyReport, scene: Scene, scale: float) -> list[str]:
         outside = (
             f"{distance_text(report.outside * scale, scene)} outside the feet" if report.outside else "over the feet"
         )
-        lines.append(f"Centre of mass {outside} (an estimate)")
+        lines.append(f"Center of mass {outside} (an estimate)")
     return lines
 
 
