@@ -26,8 +26,8 @@ def test_in_a_narrow_sidebar_long_labels_stand_above_their_values():
 def test_presets_and_manual_are_in_the_header_or_where_that_is_too_narrow_below_it():
     configure(chain_rig(4), "Bone 3", target=empty())
     main = import_module("ik_triangulation.ui.panels.limbs").VIEW3D_PT_ik_triangulation
-    assert "url_open" in drawn(main, width=200)
-    assert "url_open" not in drawn(main, width=260)
+    assert "manual" in drawn(main, width=200)
+    assert "manual" not in drawn(main, width=260)
 
 
 def lines_of(text, width):
