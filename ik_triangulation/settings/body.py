@@ -32,7 +32,7 @@ class BodySettings:
     balance: bool = setting(
         BoolProperty,
         "Balance",
-        "Keep the centre of mass, an estimate by names and lengths of bones, above the held tips",
+        "Keep the center of mass, an estimate by names and lengths of bones, above the held tips",
         default=True,
         page="body.html#balance",
     )

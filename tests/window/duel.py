@@ -9,7 +9,7 @@ from tests.rigs import nothing_lost
 
 
 def script():
-    buttons.fold(closed=False)
+    buttons.fold("VIEW3D_PT_ik_triangulation_advanced", "VIEW3D_PT_ik_triangulation_duel", closed=False)
     chain(bones=5, frames=1000, tolerance=1e-3, iterations=40)  # long enough to be stopped
     bpy.context.scene.ik_triangulation_overlay.show = True
     yield from screen.sidebar()

@@ -14,7 +14,7 @@ REACH, PLANE, SPACE = (f"pose.ik_triangulation_{name}" for name in ("show_reach"
 
 
 def script():
-    buttons.fold(closed=False)
+    buttons.fold("VIEW3D_PT_ik_triangulation_advanced", "VIEW3D_PT_ik_triangulation_maps", closed=False)
     chain()
     paint(rig(), normal=(0.05, 0.9, 0.05))
     _character()
