@@ -94,7 +94,7 @@ def test_a_map_without_finish_says_so():
     ("words", "error", "message"),
     [
         ({"metric": "beauty"}, SettingError, "Metric 'beauty' is unknown"),
-        ({"scale": "GREY"}, SettingError, "Colour scale 'GREY' is unknown"),
+        ({"scale": "GREY"}, SettingError, "Color scale 'GREY' is unknown"),
         ({"solver": "MAGIC"}, SettingError, "Solver 'MAGIC' is unknown"),
         ({"bones": ["gone"]}, ChainError, "'gone' is not in"),
         ({"tolerance": 0.0}, SettingError, "Tolerance 0.0 is not a distance"),

@@ -205,5 +205,5 @@ def test_what_cannot_be_mapped_is_refused():
     found = map_planar(EQUAL, size=2)
     with pytest.raises(SettingError, match="Metric 'speed' is unknown"):
         found.image("speed")
-    with pytest.raises(SettingError, match="Colour scale 'GREY' is unknown"):
+    with pytest.raises(SettingError, match="Color scale 'GREY' is unknown"):
         found.image(scale="GREY")
