@@ -99,7 +99,7 @@ def check_alike(solver, start, here, there, rotations):
     # Where a target is out of reach the distance, which is all that is minimised, hardly depends on the last turns.
     if (
         is_whole and not chain.limited
-    ):  # its last steps go less than a degree: it is the posture's cost that is the same
+    ):  # its last steps go less than a degree: the posture's cost is the same
         turns = [hypot(*map(rotation_angle, found, start.rotations)) for found in (here.pose.rotations, rotations)]
         assert turns[0] == pytest.approx(turns[1], rel=0.1, abs=0.02)
     elif not chain.limited:
