@@ -97,9 +97,7 @@ def check_alike(solver, start, here, there, rotations):
         return  # it leaves a target that it misses to the restarts of `finish`, from wherever it has come to
     assert abs(there.error - here.error) <= 1e-4 * chain.reach
     # Where a target is out of reach the distance, which is all that is minimised, hardly depends on the last turns.
-    if (
-        is_whole and not chain.limited
-    ):  # its last steps go less than a degree: the posture's cost is the same
+    if is_whole and not chain.limited:  # its last steps go less than a degree: the posture's cost is the same
         turns = [hypot(*map(rotation_angle, found, start.rotations)) for found in (here.pose.rotations, rotations)]
         assert turns[0] == pytest.approx(turns[1], rel=0.1, abs=0.02)
     elif not chain.limited:
