@@ -10,8 +10,7 @@ from typing import Any
 from bpy.types import Object, Scene
 
 from ..errors import ChainError, SettingError
-from ..jobs.bodies import body_of, check_body_settings, follow_notes
-from ..jobs.body_bake import bake_body
+from ..jobs.bodies import bake_body_as_set, body_of
 from ..jobs.body_report import BodyReport
 from ..jobs.body_text import body_summary
 from ..rig.armature import find_bone
@@ -37,11 +36,8 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, i
     given = arguments.frame_start, arguments.frame_end, arguments.step
     saved = saved_range(stored, scene, preview=False)
     start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
-    check_body_settings(rig, step)
-    view_layer = scene.view_layers[0]
-    report = bake_body(rig, start, end, scene, view_layer, progress=progress)
-    some = list(dict.fromkeys((start, (start + end) // 2, end)))
-    warnings = [*report.warnings, *follow_notes(rig, some, scene, view_layer)]
+    report = bake_body_as_set(rig, (start, end, step), scene, scene.view_layers[0], progress=progress)
+    warnings = list(report.warnings)
     lines = [f"Warning: {warning}" for warning in warnings]
     summary = body_summary(report, scene, scale_of(armature))
     lines.append(f"{summary} ({report.seconds:.2f} s, {report.keys} keys)")

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import finished
+from ..cooperative import Job, cooperative, finished
 from ..errors import ChainError, SettingError
 from ..rig.body import RigBody
 from ..rig.frames.reader import FrameReader
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.stored_body import stored_body
+from .bake_wave import Span
+from .body_bake import bake_body
+from .body_report import BodyReport
 from .measure import Watch, astray
 from .report import NotFollowing
 
@@ -58,6 +61,19 @@ def only_body(armature: Object) -> RigBody | None:
     if other is not None:
         raise ChainError(f"'{other}' is not of the body that the other limbs belong to. Bake it and the body by Bake.")
     return found
+
+
+@cooperative
+def bake_body_as_set(rig: RigBody, span: Span, scene: Scene, view_layer: ViewLayer) -> Job[BodyReport]:
+    """Bake a body over a `span` (first frame, last frame, step), with warnings of deform bones that do not follow it.
+
+    Raises what check_body_settings() and bake_body() do.
+    """
+    start, end, step = span
+    check_body_settings(rig, step)
+    report = yield from bake_body.steps(rig, start, end, scene, view_layer)
+    notes = follow_notes(rig, list(dict.fromkeys((start, (start + end) // 2, end))), scene, view_layer)
+    return report._replace(warnings=[*report.warnings, *notes])
 
 
 def check_body_settings(rig: RigBody, step: float = 1) -> None:

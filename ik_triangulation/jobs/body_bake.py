@@ -17,7 +17,7 @@ from ..goals.batch.of_bodies import balance_of, body_tasks, hold_tasks
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
-from ..motion.body_path import body_path
+from ..motion.body_path import BodyPath, body_path
 from ..rig.body import BodyRest, RigBody, moving_bones
 from ..rig.channel_runs import run_of
 from ..rig.checks import check_limb, check_range
@@ -62,9 +62,7 @@ def bake_body(
     samples = yield from relay(read_body(rig, scene, frames), (0, parts))
     problem = BodyProblem(rig, samples)
     yield 1, parts
-    fps = scene.render.fps / scene.render.fps_base
-    path = body_path(problem.body.tree, problem.reference, problem.tasks, problem.steady, fps=fps)
-    states, _ = yield from relay(path, (1, parts))
+    states, _ = yield from relay(problem.path(scene), (1, parts))
     with ExitStack() as undo:
         keys = yield from relay(_written(rig, problem, states, scene, view_layer, undo), (2, parts))
         report = yield from relay(measure_body(rig, samples, problem.held_frames, scene), (3, parts))
@@ -97,6 +95,11 @@ class BodyProblem:
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
         self.steady: BalanceTask | None = balance_of(self.body, rig.held, self.held_frames) if rig.balance else None
+
+    def path(self, scene: Scene) -> Work[BodyPath]:
+        """Solve all frames together, at the frame rate of the scene."""
+        fps = scene.render.fps / scene.render.fps_base
+        return body_path(self.body.tree, self.reference, self.tasks, self.steady, fps=fps)
 
     def locations(self, states: States) -> Numbers:
         """Return the location channels of the hips (3, F)."""

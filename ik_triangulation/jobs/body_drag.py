@@ -11,7 +11,6 @@ from ..cooperative import finished
 from ..errors import IKError
 from ..goals.batch.of_bodies import body_tasks, hold_tasks
 from ..kinematics.batch import States
-from ..motion.body_path import body_path
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import body_now
 from ..rig.posed import keep_location, keep_pose
@@ -56,9 +55,7 @@ class BodyDrag:
         samples = body_now(self._rig, depsgraph, scene.frame_current + scene.frame_subframe, scene)
         if self._body is None or self._states is None:
             self._body = problem = BodyProblem(self._rig, samples)
-            fps = scene.render.fps / scene.render.fps_base
-            path = body_path(problem.body.tree, problem.reference, problem.tasks, problem.steady, fps=fps)
-            self._states, _ = finished(path)
+            self._states, _ = finished(problem.path(scene))
             held = hold_tasks(problem.body, self._rig.held, problem.held_frames)
             self._follower = BodyFollower(problem.body.tree, problem.reference, held, problem.steady)
             return self._states, problem

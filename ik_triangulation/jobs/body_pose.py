@@ -7,12 +7,11 @@ from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
-import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from ..cooperative import finished
 from ..kinematics.batch import States
-from ..motion.body_path import body_path
+from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
 from ..rig.checks import check_limb
 from ..rig.clock import Clock
@@ -41,8 +40,7 @@ def solve_body_pose(
     frame = scene.frame_current + scene.frame_subframe
     samples = body_now(rig, view_layer.depsgraph, frame, scene)
     problem = BodyProblem(rig, samples)
-    fps = scene.render.fps / scene.render.fps_base
-    states, _ = finished(body_path(problem.body.tree, problem.reference, problem.tasks, problem.steady, fps=fps))
+    states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = _measured(rig, samples, problem, view_layer)
@@ -106,8 +104,7 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
     tips = {}
     for name in rig.held:
         wanted = tip_frame(rig, problem.held_frames[..., 0], name)
-        angle = bones[name].matrix.to_quaternion().rotation_difference(wanted.to_quaternion()).angle
-        angle = min(angle, 2.0 * np.pi - angle)
+        angle = rotation_angle(bones[name].matrix.to_quaternion(), wanted.to_quaternion())
         tips[name] = BodyTipReport(True, (bones[name].tail - wanted.translation).length, angle, [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]

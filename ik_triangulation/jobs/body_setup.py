@@ -14,6 +14,7 @@ from ..presets import apply_preset, find_preset, read_preset
 from ..rig.anatomy.limbs import ARM, LEG, SPINE, BodyLimb
 from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import find_bone
+from ..rig.body import hindrance
 from ..rig.controls import Controls
 from ..settings import check_registered
 from .limb_tools import give_limits, keep_orientation, new_target
@@ -99,10 +100,10 @@ def _hips(armature: Object, tips: Sequence[str]) -> str:
         return str(chosen)
     if not common:
         raise ChainError(f"'{tips[0]}' and '{tips[-1]}' hang on no common bone. Select the tips of one body.")
-    free = [name for name in common if not bones[name].bone.use_connect and not any(bones[name].lock_location)]
-    if not free:
+    free = next((name for name in common if not hindrance(bones[name])), None)
+    if free is None:
         raise ChainError(f"No bone above all tips can move: '{common[0]}' is connected, or its location is locked.")
-    return free[0]
+    return free
 
 
 def _with_clavicle(armature: Object, anatomy: Anatomy, limb: BodyLimb) -> BodyLimb:

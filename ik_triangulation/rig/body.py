@@ -41,18 +41,18 @@ class RigBody:
     solved: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        lines = [self._line(tip) for tip in self.tips]
+        lines, bones = [self._line(tip) for tip in self.tips], self.armature.pose.bones
         if not self.limbs:
             raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
         common = [name for name in lines[0] if all(name in line for line in lines)]
         if not common:
             raise ChainError(f"'{self.tips[0]}' and '{self.tips[-1]}' hang on no common bone. Bake them as limbs.")
         if not self.hips:
-            found = next((name for name in common if not self._hindered(name)), None)
+            found = next((name for name in common if not hindrance(bones[name])), None)
             object.__setattr__(self, "hips", found or common[0])
         elif self.hips not in common:
             raise ChainError(f"'{self.hips}' is not above all tips of the body. Choose the bone they all hang on.")
-        hindered = self._hindered(self.hips)
+        hindered = hindrance(bones[self.hips])
         if self.hips_motion != "FIXED" and hindered:
             raise ChainError(f"The hips '{self.hips}' cannot move: {hindered}, or set their motion to Fixed.")
 
@@ -80,14 +80,14 @@ class RigBody:
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
 
-    def _hindered(self, name: str) -> str:
-        """Return the reason why a bone cannot move, with the remedy; nothing if it can."""
-        bone = self.armature.pose.bones[name]
-        if bone.bone.use_connect:
-            return "it is connected to its parent. Disconnect it in Edit Mode"
-        if any(bone.lock_location):
-            return "its location is locked. Unlock it"
-        return ""
+
+def hindrance(bone: PoseBone) -> str:
+    """Return the reason why a bone cannot move, with the remedy; nothing if it can."""
+    if bone.bone.use_connect:
+        return "it is connected to its parent. Disconnect it in Edit Mode"
+    if any(bone.lock_location):
+        return "its location is locked. Unlock it"
+    return ""
 
 
 class BodyRest:

@@ -13,8 +13,8 @@ from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scen
 from ..kinematics.arrays import Mask
 from ..kinematics.rotation import rotation_angle
 from .clock import Clock
-from .keyframes import GENERATED
-from .keyframes.arrays import KeyArrays, enum_number, get_keys
+from .keyframes import generated
+from .keyframes.arrays import KeyArrays, get_keys
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, replaced_in, together
 from .nla import layered_strips
@@ -70,12 +70,6 @@ def made_by_hand_of(bones: Sequence[PoseBone], scene: Scene) -> list[HandMade]:
             values = values_before_writing(bone)
         made.append(HandMade(values, layers))
     return made
-
-
-def generated(curve: FCurve) -> Mask:
-    """Return a mask of the keyframes that a bake has made."""
-    mask: Mask = get_keys(curve, ["type"])["type"] == enum_number("type", GENERATED)
-    return mask
 
 
 def _bags(armature: Object) -> Iterator[tuple[NlaStrip | None, ActionChannelbag]]:

@@ -10,10 +10,9 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
 
 from ..kinematics.arrays import Numbers
-from .by_hand import generated
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
-from .keyframes import Channel, check_curves
+from .keyframes import Channel, check_curves, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
@@ -86,10 +85,10 @@ def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None)
     path = location_path(armature, hips)
     curves = find_curves(bag, path, 3) if bag else {}
     baked = any(generated(curve).any() for curve in curves.values())
-    known = replaced_in(bag, path) if baked else None
-    return (
-        known.before if known else location_before_writing(armature.pose.bones[hips]) if not baked else (0.0, 0.0, 0.0)
-    )
+    if not baked:
+        return location_before_writing(armature.pose.bones[hips])
+    known = replaced_in(bag, path)
+    return known.before if known else (0.0, 0.0, 0.0)
 
 
 def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:

@@ -93,7 +93,7 @@ def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) 
     """Remember the present location of a bone as written, and that `before`; closing `undo` restores what was known."""
     memory = getattr(bone, _MEMORY, None)
     if memory is not None:
-        undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
+        _keep_place(memory, undo)
         _put_place(memory, True, before, tuple(bone.location))
 
 
@@ -102,7 +102,7 @@ def keep_location(bone: PoseBone, undo: ExitStack) -> None:
     undo.callback(setattr, bone, "location", tuple(bone.location))
     memory = getattr(bone, _MEMORY, None)
     if memory is not None:
-        undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
+        _keep_place(memory, undo)
 
 
 def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:
@@ -132,6 +132,10 @@ def _present(bone: PoseBone) -> tuple[float, ...]:
 
 def _put(memory: Any, mode: str, before: Sequence[float], written: Sequence[float]) -> None:
     memory.mode, memory.before, memory.written = mode, before, written
+
+
+def _keep_place(memory: Any, undo: ExitStack) -> None:
+    undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
 
 
 def _put_place(memory: Any, is_moved: bool, before: Sequence[float], written: Sequence[float]) -> None:

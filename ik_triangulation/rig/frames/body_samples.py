@@ -14,11 +14,13 @@ from mathutils import Matrix
 from ...cooperative import Work
 from ...errors import RigError
 from ...goals import Goal
+from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
 from ..goal import GoalReader
 from ..hips import hips_locations, is_moved_by_hand
+from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
 from .sampling import go_to, sample, temporary_scene
@@ -61,9 +63,8 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
 
     Raises RigError for a bone above the hips that is scaled, and what sample() raises.
     """
-    readers = {limb.tip: GoalReader() for limb in rig.limbs}
+    readers = [_LimbGoals(limb) for limb in rig.limbs]
     goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
-    starts = {}
     worlds, bases = [], []
     channels: list[Channels] = []
     for begin in range(0, len(frames), _OFTEN):
@@ -74,13 +75,8 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
                 channels = channels or channels_of(evaluated, rig.bones)
                 bases.append(_unscaled(base_of(evaluated, rig.hips), rig.hips))
                 worlds.append(evaluated.matrix_world.copy())
-                for limb in rig.limbs:
-                    now = sample(limb, depsgraph, frame)
-                    if limb.tip not in starts:
-                        starts[limb.tip] = Bones(limb.armature, limb.bones, limb.solved).pose(
-                            now.rig.base, now.rig.channels
-                        )
-                    goals[limb.tip].append(readers[limb.tip].at(now, starts[limb.tip]))
+                for reader in readers:
+                    goals[reader.limb.tip].append(reader.at(depsgraph, frame))
         yield
     rotations, locations = _by_hand(rig, frames, scene)
     return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
@@ -89,11 +85,7 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
-    goals = {}
-    for limb in rig.limbs:
-        now = sample(limb, depsgraph, frame)
-        start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
-        goals[limb.tip] = [GoalReader().at(now, start)]
+    goals = {limb.tip: [_LimbGoals(limb).at(depsgraph, frame)] for limb in rig.limbs}
     base = _unscaled(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
@@ -103,6 +95,20 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         *_by_hand(rig, [frame], scene),
         goals,
     )
+
+
+class _LimbGoals:
+    """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
+
+    def __init__(self, limb: Limb) -> None:
+        self.limb, self._reader = limb, GoalReader()
+        self._start: Pose | None = None
+
+    def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        limb, now = self.limb, sample(self.limb, depsgraph, frame)
+        if self._start is None:
+            self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+        return self._reader.at(now, self._start)
 
 
 def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:

@@ -4,7 +4,7 @@
 from .arrays import SAME_FRAME
 from .channelbags import curves_of, ensure_channelbag
 from .checks import check_curves, check_keys
-from .reading import GENERATED, ByHand, is_baked, key_frames, keys_beside, made_by_hand, values_before
+from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
 from .writing import Channel, is_linear, remove_generated, replace_keys, write_keys
 
@@ -18,6 +18,7 @@ __all__ = [
     "check_keys",
     "curves_of",
     "ensure_channelbag",
+    "generated",
     "is_baked",
     "is_linear",
     "key_frames",

@@ -7,8 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 
 import numpy as np
-from bpy.types import Keyframe, Object
+from bpy.types import FCurve, Keyframe, Object
 
+from ...kinematics.arrays import Mask
 from ..rotation import channel
 from .arrays import SAME_FRAME, enum_number, get_keys, in_range
 from .channelbags import channelbag_of, curves_of, find_curves
@@ -70,9 +71,15 @@ def made_by_hand(armature: Object, bones: Collection[str], first: float, last: f
 
 def is_baked(armature: Object, bones: Collection[str]) -> bool:
     """Tell whether a bake has left rotation keyframes on one of the bones, in the active action."""
-    bag, generated = channelbag_of(armature), enum_number("type", GENERATED)
+    bag = channelbag_of(armature)
     for bone in (armature.pose.bones[name] for name in bones) if bag is not None else ():
         curves = find_curves(bag, bone.path_from_id(channel(bone)[0]))
-        if any((get_keys(curve, ["type"])["type"] == generated).any() for curve in curves.values()):
+        if any(generated(curve).any() for curve in curves.values()):
             return True
     return False
+
+
+def generated(curve: FCurve) -> Mask:
+    """Return a mask of the keyframes that a bake has made."""
+    mask: Mask = get_keys(curve, ["type"])["type"] == enum_number("type", GENERATED)
+    return mask

@@ -9,8 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
-from ...jobs.bodies import check_alone, check_body_settings, follow_notes, only_body
-from ...jobs.body_bake import bake_body
+from ...jobs.bodies import bake_body_as_set, check_alone, only_body
 from ...jobs.body_report import BodyReport
 from ...jobs.report import Report
 from ...rig.body import RigBody
@@ -38,6 +37,10 @@ _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
 
 
+def _tips(limbs: Sequence[Limb]) -> list[PoseBone]:
+    return [limb.armature.pose.bones[limb.tip] for limb in limbs]
+
+
 class FrameRange:
     """Properties of the operators that bake a range of frames; by default the range saved on the tip bone."""
 
@@ -56,24 +59,17 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
 
     doing = "Baking"
 
-    def spans(self, context: Context, limbs: Sequence[Limb]) -> list[Span]:
-        """Return first frame, last frame and step for each limb."""
-        scene, bones = context.scene, [limb.armature.pose.bones[limb.tip] for limb in limbs]
+    def spans(self, context: Context, bones: Sequence[PoseBone]) -> list[Span]:
+        """Return first frame, last frame and step for the limb of each of these tip bones."""
+        scene = context.scene
         saved = [saved_range(bone.ik_triangulation, scene, scene.use_preview_range) for bone in bones]
         given = changed(self, dict(zip(_RANGE, saved[0], strict=True)))
         return [tuple(given.get(name, own) for name, own in zip(_RANGE, each, strict=True)) for each in saved]
 
     def body_job(self, context: Context, rig: RigBody, bone: PoseBone) -> Job[BodyReport]:
         """Return the job that bakes a body over the range that is saved on this bone."""
-        scene, view_layer = context.scene, context.view_layer
-        saved = saved_range(bone.ik_triangulation, scene, scene.use_preview_range)
-        given = changed(self, dict(zip(_RANGE, saved, strict=True)))
-        start, end, step = (given.get(name, own) for name, own in zip(_RANGE, saved, strict=True))
-        check_body_settings(rig, step)
-        report = yield from bake_body.steps(rig, start, end, scene, view_layer)
-        some = list(dict.fromkeys((start, (start + end) // 2, end)))
-        notes = follow_notes(rig, some, scene, view_layer)
-        return report._replace(warnings=[*report.warnings, *notes])
+        (span,) = self.spans(context, [bone])
+        return (yield from bake_body_as_set.steps(rig, span, context.scene, context.view_layer))
 
     def report_result(self, context: Context, result: list[Report] | BodyReport) -> set[str]:
         if isinstance(result, BodyReport):
@@ -109,7 +105,7 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
         with ExitStack() as undo:
             load_preset(self, context, undo)
             limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
-            spans = self.spans(context, limbs)
+            spans = self.spans(context, _tips(limbs))
             keep, where = repeats_bake(limbs[0], spans[0]), (context.scene, context.view_layer)
             reports = yield from bake_spans.steps(limbs, spans, *where, seconds=seconds, keep=keep)
             undo.pop_all()
@@ -133,7 +129,7 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
         if body is not None:
             return (yield from self.body_job(context, body, armature.pose.bones[body.tips[-1]]))
         limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
-        spans = self.spans(context, limbs)
+        spans = self.spans(context, _tips(limbs))
         return (yield from bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds))
 
 
