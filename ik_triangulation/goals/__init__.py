@@ -12,10 +12,11 @@ from .orientation import Direction, Orientation
 from .pole import Pole
 from .shapes import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere
 from .soft import SoftGoal
-from .target import Target
+from .target import Anywhere, Target
 from .transformed import Transformed
 
 __all__ = [
+    "Anywhere",
     "Avoid",
     "Ball",
     "Block",

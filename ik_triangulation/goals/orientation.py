@@ -14,6 +14,7 @@ from ..errors import SettingError
 from ..kinematics import Pose
 from ..kinematics.rotation import angle_between, rejection, rotation_angle, rotation_between, rotation_vector
 from .checks import check_finite, check_weight
+from .look_at import LookAt
 from .soft import JointAxis, Residual, SoftGoal
 
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
@@ -78,7 +79,8 @@ class Direction:
             yield self.weight * missing[n], [-self.weight * axis[n] for axis in across]
 
 
-def missing_angle(soft: Sequence[SoftGoal], rotation: Quaternion) -> float | None:
-    """Angle [rad] from an orientation of the end effector (armature space) to the one asked for; None if none is."""
+def missing_angle(soft: Sequence[SoftGoal], place: Vector, rotation: Quaternion) -> float | None:
+    """Angle [rad] from an end effector there, armature space, to the orientation asked for; None if none is."""
     angles = [goal.missing_at(rotation) for goal in soft if isinstance(goal, Orientation | Direction)]
+    angles += [goal.missing_at(place, rotation) for goal in soft if isinstance(goal, LookAt)]
     return max(angles, default=None)

@@ -25,3 +25,10 @@ class Target(Protocol):
     def greatest_distance(self, point: Vector) -> float:
         """Upper bound of the distance from `point` to the farthest point of the target; inf for an endless one."""
         return inf
+
+
+class Anywhere(Target):
+    """All of space: the target of an end effector whose place does not count."""
+
+    def closest(self, point: Vector) -> Vector:
+        return point.copy()

@@ -105,7 +105,7 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
 
 def tip_missing(goal: Goal, place: Vector, matrix: Matrix) -> tuple[float, float]:
     """Distance of a tip from its goal, and the angle that is missing."""
-    angle = missing_angle(goal.soft, matrix.to_quaternion())
+    angle = missing_angle(goal.soft, place, matrix.to_quaternion())
     return (goal.target.closest(place) - place).length, angle or 0.0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set up a body: arms that reach, feet that are held, ranges for the trunk, and balance."""
+"""Set up a body: arms that reach, feet that are held, a head that looks, ranges for the trunk, and balance."""
 
 from __future__ import annotations
 
@@ -8,77 +8,106 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bpy.types import Object
+from mathutils import Vector
 
 from ..errors import ChainError
 from ..presets import apply_preset, find_preset, read_preset
-from ..rig.anatomy.limbs import ARM, LEG, SPINE, BodyLimb
+from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, BodyLimb
 from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
+from ..rig.look_axis import look_of
+from ..rig.waiting import let_wait
 from ..settings import check_registered
 from .limb_tools import give_limits, keep_orientation, new_target
 
+_AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
 
 
 class NewBody(NamedTuple):
-    """The tips of a body that was set up: those that `reach` for targets, and those that are `held`; and its `hips`."""
+    """The tips of a body that was set up: those that `reach`, those that are `held` and those that look; its `hips`."""
 
     reach: tuple[str, ...]
     held: tuple[str, ...]
     hips: str
+    looking: tuple[str, ...] = ()
 
 
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
-    """Make the limbs of a body: arms that reach for new empties from the hips up, feet held, and balance.
+    """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
-    The tips are those of the `bones`, of which feet and what ends near the ground are held; without any, the hands and
-    feet that are recognised. Bones of arms, legs and spine without limits get the ranges of their presets. Limbs keep
-    their targets and settings but for their length. Raises ChainError where no hands and feet are found, or where they
+    The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
+    the hands, feet and head that are recognised. Bones without limits get the ranges of their presets. Hands and head
+    get new empties, which wait (rig.waiting) until they are moved. Limbs keep their targets and settings but for their
+    length. Raises ChainError where no hands and feet are found, or where they
     hang on no common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))
     tips = _tips(armature, anatomy, bones)
     held = [name for name, limb in tips.items() if _is_foot(armature, name, limb)]
-    reach = [name for name in tips if name not in held]
+    looking = [name for name, limb in tips.items() if limb is not None and limb.kind is NECK]
+    reach = [name for name in tips if name not in held and name not in looking]
     if not reach or not held:
         missing = "hands" if not reach else "feet"
         raise ChainError(f"No {missing} are found. Select the tip bones: those of the hands, and those of the feet.")
     hips = _hips(armature, list(tips))
-    presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE)}
+    presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE, NECK)}
     for name, limb in tips.items():
         stored = armature.pose.bones[name].ik_triangulation
         stored.use_selected, stored.enabled, stored.hold = False, True, name in held
         line = [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
         stored.chain_count = line.index(hips) + (name in reach)
+        if limb is not None and name in looking:
+            stored.chain_count = 1 + line.index(limb.bones[0])
         if limb is not None:
             stored.body_part = limb.kind.name
             give_limits(armature, _with_clavicle(armature, anatomy, limb), presets[limb.kind.name])
-        if name in reach and stored.target is None:
-            target = new_target(armature, name, limb is not None)
-            stored.target, stored.subtarget = target, ""
-            if limb is not None:
-                keep_orientation(armature, name, target)
+        if name not in held and stored.target is None:
+            _give_target(armature, name, limb)
     trunk = _trunk(armature, anatomy, hips)
     if trunk:
         apply_preset(armature, trunk, presets[SPINE.name], keep_limits=True)
     armature.ik_triangulation.balance = True
     armature.update_tag()
-    return NewBody(tuple(reach), tuple(held), hips)
+    return NewBody(tuple(reach), tuple(held), hips, tuple(looking))
+
+
+def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
+    """Give a tip a new empty, that of a head in front of its face, which waits to be moved."""
+    bone, looks = armature.pose.bones[name], limb is not None and limb.kind is NECK
+    stored, target = bone.ik_triangulation, new_target(armature, name, limb is not None and not looks)
+    stored.target, stored.subtarget = target, ""
+    if looks:
+        stored.orientation = "LOOK_AT"
+        look, size = look_of(armature, name), bone.length
+        middle = Vector((0.0, size, 0.0)) + look.origin
+        target.location = armature.matrix_world @ bone.matrix @ (middle + look.axis * (_AHEAD * size))
+        target.empty_display_type = "SPHERE"
+        target.empty_display_size *= _BALL
+    elif limb is not None:
+        keep_orientation(armature, name, target)
+    let_wait(bone)
 
 
 def _tips(armature: Object, anatomy: Anatomy, bones: Sequence[str]) -> dict[str, BodyLimb | None]:
-    """Return the tips of the limbs to make, each with the arm or leg that it was recognised as."""
+    """Return the tips of the limbs to make, each with the arm, leg or neck that it was recognised as."""
     if not bones:
-        return {limb.bones[-1]: limb for kind in (ARM, LEG) for limb in anatomy.limbs(kind)}
+        found = [limb for kind in (ARM, LEG, NECK) for limb in anatomy.limbs(kind)]
+        return {limb.bones[-1]: limb for limb in found if limb.kind is not NECK or _is_head(anatomy, limb)}
     tips: dict[str, BodyLimb | None] = {}
     for name in bones:
         limb = anatomy.limb_with(find_bone(armature, name).name)
-        known = limb is not None and limb.kind in (ARM, LEG)
+        known = limb is not None and (limb.kind in (ARM, LEG) or _is_head(anatomy, limb))
         tips[limb.bones[-1] if limb is not None and known else name] = limb if known else None
     return tips
+
+
+def _is_head(anatomy: Anatomy, limb: BodyLimb) -> bool:
+    """Tell whether a limb is a neck that ends in a head."""
+    return limb.kind is NECK and anatomy.part(limb.bones[-1]) == "head"
 
 
 def _is_foot(armature: Object, name: str, limb: BodyLimb | None) -> bool:

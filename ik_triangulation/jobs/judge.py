@@ -82,7 +82,7 @@ def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
     (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
     tip = shown.tip if shown else pose.tip
     error = (world @ tip - world @ goal.target.closest(tip)).length
-    angle = missing_angle(goal.soft, shown.rotation if shown else pose.tip_rotation) if goal.soft else None
+    angle = missing_angle(goal.soft, tip, shown.rotation if shown else pose.tip_rotation) if goal.soft else None
     reached = error <= limb.tolerance and (angle is None or angle <= limb.angle_tolerance)
     due = limb.influence == 1.0
     return FrameResult(now.frame, error, reached, solution.iterations, pose, solution.pose, angle, due)

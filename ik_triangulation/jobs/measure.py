@@ -224,7 +224,7 @@ def _worst(each: SolvedFrame, places: Sequence[Shown]) -> Shown:
     """Return the place farthest from the goal, and the rotation most off it, of several that should be there."""
     world, target = each.now.rig.world, each.goal.target
     place = max(places, key=lambda s: (world @ s.tip - world @ target.closest(s.tip)).length)
-    turned = max(places, key=lambda s: missing_angle(each.goal.soft, s.rotation) or 0.0)
+    turned = max(places, key=lambda s: missing_angle(each.goal.soft, s.tip, s.rotation) or 0.0)
     return Shown(place.tip, turned.rotation)
 
 
@@ -269,7 +269,7 @@ def astray(limb: Limb, seen: EvaluatedLimb, follower: str, solved: SolvedFrame |
     """
     tip, other = seen.tip, seen.followers[follower]
     apart = (seen.world @ other.tip - seen.world @ tip.tip).length
-    turning = solved is None or missing_angle(solved.goal.soft, tip.rotation) is not None
+    turning = solved is None or missing_angle(solved.goal.soft, tip.tip, tip.rotation) is not None
     turned = turning and rotation_angle(other.rotation, tip.rotation) > limb.angle_tolerance
     return float(apart) if turned or apart > limb.tolerance else None
 

@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.batch import RADIAN, AlongTask, OrientTask, Task
+from ..goals.batch import RADIAN, AlongTask, LookTask, OrientTask, PlaceTask, Task
 from ..goals.batch.from_goals import point_task, tasks_of
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
@@ -86,7 +86,9 @@ class SolvedShot(Sequence[SolvedFrame]):
 
     @cached_property
     def distances(self) -> Numbers:
-        """Distances from tip to target (F) [Blender units, world space]."""
+        """Distances from tip to target (F) [Blender units, world space]; 0 where the place does not count."""
+        if not isinstance(self.problem.tasks[0], PlaceTask):
+            return np.zeros(len(self))
         axes = self.samples.worlds[:3, :3]
         scales = lengths(axes.swapaxes(0, 1))
         if np.ptp(scales, axis=0).max() <= _UNIFORM * scales.max():
@@ -101,7 +103,7 @@ class SolvedShot(Sequence[SolvedFrame]):
     @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        turned = [isinstance(task, OrientTask | AlongTask) for task in self.problem.tasks]
+        turned = [isinstance(task, OrientTask | AlongTask | LookTask) for task in self.problem.tasks]
         return self._path.off[turned].max(0) if any(turned) else None
 
     def jumps(self) -> list[Jump]:

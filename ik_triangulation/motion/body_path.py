@@ -27,6 +27,7 @@ from ..solvers.body.flexing import flexed, inclined
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
+from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
 from .body_turns import unsteadiness
@@ -114,14 +115,14 @@ class _Path:
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
             reference = aligned(tree, reference, tasks, _FACING)
-        self.tree, self.reference = tree, reference
+        compliance = body_compliance(tree, tasks) if compliance is None else compliance
+        self.tree, self.reference = tree, turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
-        missing = np.sqrt(System(tree, reference, tasks).value) / tree.size
+        missing = np.sqrt(System(tree, self.reference, tasks).value) / tree.size
         self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
-        self.posture = Posture(tree, inclined(tree, reference, self.inclines))
+        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines))
         self.every = [*self.precise, steady] if steady else self.precise
-        self.compliance = body_compliance(tree, tasks) if compliance is None else compliance
-        self.weight, self.seed, self.settings = weight, seed, settings
+        self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 
     def solved(self, way: float, last: States | None = None) -> Work[tuple[States, States]]:
         """All frames, and the pose of the last knot, with knots such a way of the goals apart.

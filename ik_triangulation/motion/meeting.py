@@ -24,7 +24,7 @@ _PRECISE = 0.2  # share of the tolerance within which they bring it
 
 def is_met(goal: Goal, pose: Pose) -> bool:
     """Return whether the end effector has the orientation asked for within the angle tolerance."""
-    angle = missing_angle(goal.soft, pose.tip_rotation) if goal.soft else None
+    angle = missing_angle(goal.soft, pose.tip, pose.tip_rotation) if goal.soft else None
     return angle is None or angle <= goal.angle_tolerance
 
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..goals import Goal, Point, Target, Transformed
+from ..goals import Anywhere, Goal, Point, Target, Transformed
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from .frames.samples import Samples
 from .frames.sampling import Sample
 from .limb import Limb
+from .look_axis import look_of
 from .looks import Looks
 from .soft_goals import has_soft_goals, orientation_of, soft_goals
 from .target_shape import build_target
@@ -53,6 +54,10 @@ class GoalReader:
             self._read = limb, now.looks
             self._target: Target | None = build_target(limb, now.looks)
             self._has_soft_goals = has_soft_goals(now)
+            looking = orientation_of(limb, now.looks) == "LOOK_AT"
+            self._look = look_of(limb.armature, limb.tip, limb.look_axis) if looking else None
+        if self._look:  # the tip is where it likes
+            return Goal(Anywhere(), tuple(soft_goals(now, into @ frame, start, self._look)), tolerance, angle)
         if limb.use_offset:
             frame = frame.copy()
             frame.translation = frame @ Vector(limb.offset_location)

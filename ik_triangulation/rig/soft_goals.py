@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import SettingError, TargetError
-from ..goals import Avoid, Ball, Block, Direction, Effort, Near, Orientation, Pole
+from ..goals import Avoid, Ball, Block, Direction, Effort, LookAt, Near, Orientation, Pole
 from ..goals.obstacles import Obstacle
 from ..goals.soft import SoftGoal
 from ..kinematics import Pose
@@ -16,11 +16,12 @@ from ..kinematics.rotation import orientation
 from .armature import is_flat
 from .frames.sampling import Sample
 from .limb import Limb
+from .look_axis import Look, look_of
 from .looks import Looks, Volume
 from .target_shape import line_direction
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
-_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL")
+_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL", "LOOK_AT")
 _THIN = 1e-4  # least thickness of an obstacle, relative to its largest side
 
 
@@ -31,11 +32,11 @@ def has_soft_goals(now: Sample) -> bool:
     return bool(orientation_of(limb, now.looks) != "NONE" or limb.pole_target or now.obstacles or weights)
 
 
-def soft_goals(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
+def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None) -> Iterator[SoftGoal]:
     """Yield the soft goals of a frame, armature space.
 
-    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame. Raises TargetError if
-    the tip is to have the orientation of a target that has none.
+    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame, `look` that of the limb
+    if it is known. Raises TargetError if the tip is to have the orientation of a target that has none.
     """
     rig, limb = now.rig, now.limb
     turned = orientation_of(limb, now.looks)
@@ -44,6 +45,10 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose) -> Iterator[SoftGoal]:
     elif turned == "DIRECTION":
         along = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ line_direction(limb)
         yield Direction(along, weight=limb.orient_weight)
+    elif turned == "LOOK_AT":
+        yield LookAt(
+            frame.to_translation(), *(look or look_of(limb.armature, limb.tip, limb.look_axis)), limb.orient_weight
+        )
     if now.pole is not None:
         yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
     if limb.effort_weight:

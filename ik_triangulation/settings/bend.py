@@ -8,6 +8,8 @@ from bpy.types import Object
 
 from .table import Flag, group, setting
 
+LOOK_AXES = "X", "-X", "Y", "-Y", "Z", "-Z"
+
 
 @group(page="goals.html#orientation")
 class BendSettings:
@@ -28,10 +30,23 @@ class BendSettings:
             ("NONE", "Free", "Any rotation of the tip", 1),
             ("DIRECTION", "Point Along Z", "Point along the target's Z axis, or along its bone", 2),
             ("FULL", "Match Target", "Rotate with the target", 3),
+            ("LOOK_AT", "Look At", "Turn towards the target instead of reaching it, as a head or an eye does", 4),
         ],
         default="AUTO",
         flag="--orientation",
         per_frame=True,
+    )
+    look_axis: str = setting(
+        EnumProperty,
+        "Looks Along",
+        "Axis of the last bone that points at the target with Look At",
+        items=[
+            ("AUTO", "Automatic", "The bone if it points forwards at rest, as an eye; else what faces forwards", 0),
+            *((axis, axis, f"The bone's {axis} axis", number) for number, axis in enumerate(LOOK_AXES, 1)),
+        ],
+        default="AUTO",
+        page="goals.html#look-at",
+        flag="--look-axis",
     )
     orient_weight: float = setting(
         FloatProperty,

@@ -14,7 +14,7 @@ _HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
 class IKT_PG_posed(PropertyGroup):
     """Rotation channels of a bone before a limb was posed and as they were written last, both in rotation `mode`.
 
-    Of the hips of a body, which `is_moved`, the location as well.
+    Of the hips of a body, which `is_moved`, the location as well; and the place at which the target of a limb waits.
 
     The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
     evaluated.
@@ -32,5 +32,9 @@ class IKT_PG_posed(PropertyGroup):
         ),
         "place_written": FloatVectorProperty(
             name="Place Written", description="Location as written last", size=3, **_HIDDEN
+        ),
+        "waits": BoolProperty(name="Waits", description="The target was made and may not have been moved", **_HIDDEN),
+        "waits_at": FloatVectorProperty(
+            name="Waits At", description="Matrix of the target as it was made", size=16, **_HIDDEN
         ),
     }

@@ -12,10 +12,12 @@ from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import IDENTITY, lengths
 from ..goal import Goal
 from ..orientation import Direction, Orientation
+from ..look_at import LookAt
 from ..pole import Pole
 from ..shapes import Point
-from ..target import Target
+from ..target import Anywhere, Target
 from ..transformed import Transformed
+from .look import LookTask
 from .pole_task import PoleTask
 from .targets import BatchTarget, shape_is_batched
 from .task import AlongTask, OrientTask, PlaceTask, Task
@@ -29,11 +31,13 @@ def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | None:
 
     The goals have to be of one kind: the same shape of target, in whatever space, and the same kinds of soft goals.
     """
-    target = _target([goal.target for goal in goals])
+    anywhere = all(type(goal.target) is Anywhere for goal in goals)
+    target = None if anywhere else _target([goal.target for goal in goals])
     kinds = {tuple(map(type, goal.soft)) for goal in goals}
-    if target is None or len(kinds) > 1:
+    if (target is None and not anywhere) or len(kinds) > 1:
         return None
-    tasks: list[Task] = [PlaceTask(target=target, tolerance=_column([goal.tolerance for goal in goals]))]
+    tolerance = _column([goal.tolerance for goal in goals])
+    tasks: list[Task] = [PlaceTask(target=target, tolerance=tolerance)] if target is not None else []
     angle = _column([goal.angle_tolerance for goal in goals])
     for number, kind in enumerate(kinds.pop()):
         each: Any = [goal.soft[number] for goal in goals]
@@ -102,10 +106,19 @@ def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> Alo
     )
 
 
+def _look(goals: Sequence[LookAt], length: float, tolerance: Numbers) -> LookTask | None:
+    first = goals[0]
+    if any((goal.axis, goal.origin, goal.up) != (first.axis, first.origin, first.up) for goal in goals):
+        return None
+    axis, up = _rows([first.axis]), None if first.up is None else _rows([first.up])
+    points, origin = _rows([goal.point for goal in goals]), _rows([first.origin])
+    return LookTask(length=length, tolerance=tolerance, axis=axis / lengths(axis), point=points, origin=origin, up=up)
+
+
 def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
     angle = _column([goal.angle for goal in goals])
     return PoleTask(length=length, tolerance=tolerance, location=_rows([goal.location for goal in goals]), angle=angle)
 
 
-_BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, Pole: _pole}
-BATCHED = Orientation, Direction, Pole  # the soft goals with a batched form
+_BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, LookAt: _look, Pole: _pole}
+BATCHED = Orientation, Direction, LookAt, Pole  # the soft goals with a batched form

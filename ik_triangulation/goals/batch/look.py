@@ -9,30 +9,38 @@ import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry
-from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate_back
-from .task import AlongTask, AngleTask, Missing
+from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate, rotate_back
+from .task import AlongTask, AngleTask, Missing, columns_of
 
 _NEAREST = 1e-3  # of the distance that counts as much as a radian: a point nearer than that is in no direction
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookTask(AngleTask):
-    """Point `axis` (3, 1), a unit vector of the end effector, at `point` (3, F or 1), armature space."""
+    """Point `axis` (3, 1), a unit vector of the end effector, at `point` (3, F or 1), armature space.
+
+    The look begins at `origin` (3, 1), seen from the end effector in its own axes; without it there. `up` (3, 1)
+    are those of goals.look_at.
+    """
 
     axis: Numbers
     point: Numbers
+    origin: Numbers | None = None
+    up: Numbers | None = None
     count = 2
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the rotation vectors that are missing, by their two parts orthogonal to the axis."""
-        line = self.point - geometry.tip(self.tip)
+        line = self.point - self.eye(geometry)
         distance = np.maximum(lengths(line), _NEAREST * self.length)
         return self._along(line / distance).measure(geometry)
 
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
         """Write the axes of the columns, and the turn of the line to the point that the tip's own motion makes."""
-        tree, place = geometry.tree, geometry.tip(self.tip)
-        columns, joints = tree.moving(tree.tips[self.tip].joint)
+        tree, place = geometry.tree, self.eye(geometry)
+        columns, joints = columns_of(tree, self.tip, joint)
         line = self.point - place
         distance = np.maximum(lengths(line), _NEAREST * self.length)
         line = line / distance
@@ -49,6 +57,13 @@ class LookTask(AngleTask):
     def take(self, columns: Columns) -> LookTask:
         """The task of those poses."""
         return replace(self, point=at(self.point, columns), tolerance=at(self.tolerance, columns))
+
+    def eye(self, geometry: Geometry) -> Numbers:
+        """Places (3, F) where the look begins."""
+        place = geometry.tip(self.tip)
+        if self.origin is not None:
+            place = place + rotate(geometry.tip_rotation(self.tip), np.broadcast_to(self.origin, place.shape))
+        return place
 
     def _along(self, direction: Numbers) -> AlongTask:
         return AlongTask(

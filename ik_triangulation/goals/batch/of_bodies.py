@@ -18,10 +18,9 @@ from ...kinematics.batch.algebra import compose
 from ..goal import Goal
 from ..look_at import LookAt
 from ..orientation import Direction, Orientation
-from ..shapes import Point
+from ..target import Anywhere
 from .from_goals import RADIAN, point_task, tasks_of
 from .levels import Level
-from .look import LookTask
 from .support import BalanceTask, Support, balance_task
 from .task import OrientTask, Task
 
@@ -78,25 +77,24 @@ def balance_of(body: Body, names: Sequence[str], frames: Numbers, margin: float 
 def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: float) -> Sequence[Task]:
     first = goals[0]
     reach = body.tree.size  # the same for all tips, so that their errors can be compared
-    tolerance = np.array([angle_tolerance])
-    if isinstance(first, LookAt):
-        looks: list[Any] = list(goals)
-        axis = np.array(first.axis.normalized()[:])[:, None]
-        if any(not isinstance(look, LookAt) or look.axis != first.axis for look in looks):
-            raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
-        points = _once(np.array([look.point[:] for look in looks]).T)
-        return [LookTask(axis=axis, point=points, length=RADIAN * reach, tolerance=tolerance, level=Level.REACH)]
     alone = not isinstance(first, Goal)
     wanted: list[Any] = (
-        [Goal(Point((0.0, 0.0, 0.0)), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
+        [Goal(Anywhere(), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
     )
+    if any(isinstance(soft, LookAt) and not _looks_alike(soft, goal) for goal in wanted for soft in wanted[0].soft):
+        raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
     tasks = tasks_of(wanted, reach)
     if tasks is None:
         raise TargetError(
             f"The goal of tip '{name}' cannot be solved for a body. Use a point or another simple shape, with at most "
             "an orientation, a direction and a pole."
         )
-    return tasks[1:] if alone else tasks
+    return tasks
+
+
+def _looks_alike(first: LookAt, goal: Goal) -> bool:
+    """Tell whether a goal is to look along the same axis from the same place of the bone."""
+    return any(isinstance(soft, LookAt) and (soft.axis, soft.origin) == (first.axis, first.origin) for soft in goal.soft)
 
 
 def _point(frame: Numbers, point: Vector) -> Numbers:
@@ -108,8 +106,7 @@ def _point(frame: Numbers, point: Vector) -> Numbers:
 
 def _at_tip(task: Any, number: int) -> Task:
     """A task as that of a tip: places before orientations."""
-    level = Level.REACH if isinstance(task, LookTask) or task.level == 0 else Level.TURN
-    moved: Task = replace(task, tip=number, level=level)
+    moved: Task = replace(task, tip=number, level=Level.REACH if task.level == 0 else Level.TURN)
     return moved
 
 

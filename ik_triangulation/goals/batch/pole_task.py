@@ -10,7 +10,7 @@ import numpy as np
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, Tree
 from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate_back
-from .task import AngleTask, Missing, steps_between
+from .task import AngleTask, Missing, columns_of, steps_between
 
 _STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
 
@@ -45,11 +45,13 @@ class PoleTask(AngleTask):
         around = np.where(defined, cross(line, bend) / np.where(defined, size * size, 1.0), 0.0)
         return Missing((missing * self.length)[None], np.abs(missing), (around,))
 
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
         """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
         tree, (around,) = geometry.tree, measured.more
         inner = _inner(tree, self.tip)
-        columns, joints = tree.moving(tree.tips[self.tip].joint)
+        columns, joints = columns_of(tree, self.tip, joint)
         beyond = tree.above[:, inner].astype(float)
         beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
         heads, first = geometry.heads, tree.tips[self.tip].first

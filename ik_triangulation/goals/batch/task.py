@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
-from ...kinematics.batch import Geometry
+from ...kinematics.batch import Geometry, Tree
 from ...kinematics.batch.algebra import at, compose, cross, dot, lengths, rotate_back, square_to, turn_vectors
 from .targets import BatchTarget
 
@@ -101,10 +101,12 @@ class PlaceTask:
         errors = self.target.closest(place) - place
         return Missing(errors, lengths(errors))
 
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
         """Write the velocities of the end effector, without the part that slides along the target."""
         tree, place = geometry.tree, geometry.tip(self.tip)
-        columns, joints = tree.moving(tree.tips[self.tip].joint)
+        columns, joints = columns_of(tree, self.tip, joint)
         velocity = cross(axes[columns], place - geometry.heads[joints])
         rows = [velocity[:, i] for i in range(3)]
         root = np.broadcast_to(tree.size * tree.root_ways.T[..., None], (3, len(tree.root_ways), place.shape[-1]))
@@ -182,9 +184,11 @@ class OrientTask(AngleTask):
         missing = turn_vectors(compose(np.broadcast_to(self.rotation, now.shape), now.swapaxes(0, 1)))
         return Missing(missing * self.length, lengths(missing))
 
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
         """Write the axes of the columns."""
-        columns, _ = geometry.tree.moving(geometry.tree.tips[self.tip].joint)
+        columns, _ = columns_of(geometry.tree, self.tip, joint)
         for i in range(3):
             out[i, columns] = axes[columns, i] * self.length
 
@@ -219,9 +223,11 @@ class AlongTask(AngleTask):
         turn = np.where(parallel, u, turn / np.where(parallel, 1.0, sine)) * off
         return Missing(np.stack((dot(u, turn), dot(v, turn))) * self.length, off, (u, v))
 
-    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
         """Write the axes of the columns, without their part along the axis that is pointed."""
-        columns, _ = geometry.tree.moving(geometry.tree.tips[self.tip].joint)
+        columns, _ = columns_of(geometry.tree, self.tip, joint)
         for i, across in enumerate(measured.more):
             out[i, columns] = dot(axes[columns], across) * self.length
 
@@ -232,6 +238,11 @@ class AlongTask(AngleTask):
     def take(self, columns: Columns) -> AlongTask:
         """The task of those poses."""
         return replace(self, direction=at(self.direction, columns), tolerance=at(self.tolerance, columns))
+
+
+def columns_of(tree: Tree, tip: int, joint: int | None) -> tuple[Any, Any]:
+    """The columns that move a tip, and the joint of each; with a joint those of a tip that hangs on that."""
+    return tree.moving(tree.tips[tip].joint if joint is None else joint)
 
 
 def steps_between(places: Numbers) -> Numbers:

@@ -13,7 +13,7 @@ from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import RigError
-from ...goals import Goal
+from ...goals import Anywhere, Goal
 from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
@@ -23,6 +23,7 @@ from ..hips import hips_locations, is_moved_by_hand
 from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
+from ..waiting import is_waiting
 from .sampling import go_to, sample, temporary_scene
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
@@ -103,8 +104,11 @@ class _LimbGoals:
     def __init__(self, limb: Limb) -> None:
         self.limb, self._reader = limb, GoalReader()
         self._start: Pose | None = None
+        self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        if self._waits:
+            return Goal(Anywhere())
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)

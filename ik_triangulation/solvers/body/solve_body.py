@@ -17,9 +17,11 @@ from ...kinematics import BodyPose
 from ...kinematics.batch import States, Tree
 from ...kinematics.body_pose import poses_of_body, states_of
 from ..batch.system import System
+from ..natural.looking import turned_to_look
 from .following import BodyFollower
 from .priorities import BODY_ROUNDS, held_of, solve_sets
 from .settling import settle
+from .stiffness import body_compliance
 
 _SETTLED = 8  # steps of posture
 
@@ -64,8 +66,8 @@ def solve_body(
 ) -> BodySolution:
     """Move a body until each tip of `goals` has reached its goal, and those to `hold` stay where they are.
 
-    Everything is in armature space; `start` is not changed. Priorities are hard: held tips, places to reach and points
-    to look at, orientations and directions, then the `balance` of the centre of mass above the held tips, and with what
+    Everything is in armature space; `start` is not changed. Priorities are hard: held tips, places to reach,
+    orientations, directions and points to look at, then the `balance` of the centre of mass above the held tips, and with what
     freedom is left nearness to the `reference`, by default the start. Tips are held where the reference has them. The
     result is never farther from its goals than the start inside its limits, no joint leaves its limits, and the hips
     move only as the body allows. With `follow` the start counts as the solution for goals that have moved a little: no
@@ -120,6 +122,7 @@ def _solved(
         states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
     else:
         solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])))
+        reference = turned_to_look(tree, reference, tasks, body_compliance(tree, tasks))
         settle(tree, states, reference, tasks, steady, _SETTLED)
     return start if _worse(tree, states, start, tasks) else states
 

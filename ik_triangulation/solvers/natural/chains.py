@@ -22,6 +22,7 @@ from ...kinematics.batch import States, Tree
 from ...kinematics.batch.states import joined
 from ..batch.descent import Descent, at_one_level, descend, precisely
 from ..batch.system import System
+from .looking import turned_to_look
 from .posture import USUAL_FPS, Posture, interpolated_offsets, nearest_states, time_weight
 from .relaxation import Relaxation
 from .whole_turn import turned_whole
@@ -73,7 +74,7 @@ def spread(
     numbers whatever part is solved. Gives way between parts of a long path.
     """
     compliance = tree.compliance if weights is None else tree.compliance / weights[tree.joint_of][:, None]
-    own = nearest_states(tree, frames, reference)
+    own = turned_to_look(tree, nearest_states(tree, frames, reference), tasks, compliance)
     count = len(frames)
     closed = cyclic and count > 2 and _is_lap(tree, own, tasks)
     if closed:

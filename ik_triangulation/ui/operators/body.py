@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set Up Body: hands that reach, feet that are held, in one press."""
+"""Set Up Body: hands that reach, feet that are held and a head that looks, in one press."""
 
 import bpy
 from bpy.types import Context
@@ -17,8 +17,9 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
     bl_idname = "pose.ik_triangulation_body_add"
     bl_label = "Set Up Body"
     bl_description = (
-        "Make one body of arms and legs: hands that reach for new empties, feet that are held where the animation has "
-        "them, joint limits, and balance. If several bones are selected, these are the hands and feet"
+        "Make one body of arms, legs and head: hands that reach for new empties, feet that are held where the "
+        "animation has them, a head that looks, joint limits, and balance. If several bones are selected, these are "
+        "the hands and feet"
     )
 
     @classmethod
@@ -31,11 +32,12 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         pose = armature.pose.bones
         ends = [name for name in chosen if not any(below.name in chosen for below in pose[name].children_recursive)]
         made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        for tip in (*made.reach, *made.held):
+        for tip in (*made.reach, *made.held, *made.looking):
             live.stop(armature, tip)
         select_only(armature, [made.reach[0]])
-        reach, held = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held))
-        self.tell({"INFO"}, f"Body: {reach} reach, {held} held, hips '{made.hips}' move, balance is on")
+        reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
+        looks = f"{head} looks, " if head else ""
+        self.tell({"INFO"}, f"Body: {reach} reach, {held} held, {looks}hips '{made.hips}' move, balance is on")
         return {"FINISHED"}
 
 

@@ -87,7 +87,8 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
         world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
         goal = GoalReader().at(now, pose)
         nearest = goal.target.closest(pose.tip)
-        distance, angle = (world @ pose.tip - world @ nearest).length, missing_angle(goal.soft, pose.tip_rotation)
+        distance = (world @ pose.tip - world @ nearest).length
+        angle = missing_angle(goal.soft, pose.tip, pose.tip_rotation)
         turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction)), None)
         close = distance <= now.limb.tolerance
         turned = angle is None or angle <= now.limb.angle_tolerance

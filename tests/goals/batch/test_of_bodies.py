@@ -35,7 +35,7 @@ def test_places_come_before_orientations():
 def test_a_tip_may_have_a_look_or_a_turn_and_no_place():
     goals = {"head": [LookAt(Vector((0, -3, 1)))], "hand.L": [Orientation(Quaternion())]}
     tasks = body_tasks(FIGURE, goals, ANGLE)
-    assert kinds(tasks) == [(LookTask, "head", Level.REACH), (OrientTask, "hand.L", Level.TURN)]
+    assert kinds(tasks) == [(LookTask, "head", Level.TURN), (OrientTask, "hand.L", Level.TURN)]
     assert [task.tolerance[0] for task in tasks] == pytest.approx([ANGLE, ANGLE])
 
 
