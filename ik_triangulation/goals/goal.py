@@ -12,10 +12,11 @@ class Goal(NamedTuple):
     """A `target` to reach within `tolerance` [Blender units], and `soft` goals for the freedom that is left.
 
     An orientation or direction among the soft goals is met within `angle_tolerance` [rad]. Everything is in armature
-    space.
+    space; the goal of a tip of a body may hang `on` one of its joints, by name, and is in the frame of that then.
     """
 
     target: Target
     soft: tuple[SoftGoal, ...] = ()
     tolerance: float = 1e-3
     angle_tolerance: float = radians(1.0)
+    on: str = ""

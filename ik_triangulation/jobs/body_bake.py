@@ -19,8 +19,9 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
 from ..motion.body_path import BodyPath, body_path
 from ..rig.body import BodyRest, RigBody, moving_bones
+from ..rig.carriers import check_body_limbs
 from ..rig.channel_runs import run_of
-from ..rig.checks import check_limb, check_range
+from ..rig.checks import check_range
 from ..rig.clock import Clock
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.freedom import keyed
@@ -52,8 +53,7 @@ def bake_body(
     started, frames = perf_counter(), range(frame_start, frame_end + 1)
     view_layer.update()
     check_range(scene, frame_start, frame_end, 1)
-    for limb in rig.limbs:
-        check_limb(limb, scene, view_layer)
+    check_body_limbs(rig, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones)
     check_hips(rig.armature, rig.hips)
     check_nla(rig.armature, scene, frame_start, frame_end)

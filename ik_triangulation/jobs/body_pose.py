@@ -13,7 +13,7 @@ from ..cooperative import finished
 from ..kinematics.batch import States
 from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
-from ..rig.checks import check_limb
+from ..rig.carriers import check_body_limbs
 from ..rig.clock import Clock
 from ..rig.frames.body_samples import BodySamples, body_now
 from ..rig.hips import check_hips
@@ -52,8 +52,7 @@ def solve_body_pose(
 def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
     """Raise the IKError that explains why a body cannot be posed, or with `key` keyed, now; return warnings."""
     view_layer.update()
-    for limb in rig.limbs:
-        check_limb(limb, scene, view_layer)
+    check_body_limbs(rig, scene, view_layer)
     if not key:
         return []
     frame = scene.frame_current + scene.frame_subframe
@@ -108,7 +107,7 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
         tips[name] = BodyTipReport(True, (bones[name].tail - wanted.translation).length, angle, [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
-        error, angle = tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix)
+        error, angle = tip_missing(goal, bones, limb.tip)
         missed = error > goal.tolerance or angle > limb.angle_tolerance
         tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [])
     return BodyReport(tips, samples.frames)

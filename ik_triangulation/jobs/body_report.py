@@ -8,7 +8,7 @@ from math import degrees
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import Scene, bpy_prop_collection
 from mathutils import Matrix, Vector
 
 from ..cooperative import Work
@@ -88,7 +88,7 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
                 if not half:
                     for limb in rig.limbs:
                         goal = samples.goals[limb.tip][at]
-                        found[limb.tip].append(tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
+                        found[limb.tip].append(tip_missing(goal, bones, limb.tip))
         yield
     tips = {}
     for name in rig.held:
@@ -103,8 +103,12 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
     return BodyReport(tips, frames)
 
 
-def tip_missing(goal: Goal, place: Vector, matrix: Matrix) -> tuple[float, float]:
-    """Distance of a tip from its goal, and the angle that is missing."""
+def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[float, float]:
+    """Distance of a tip from its goal, and the angle that is missing, by the evaluated bones of the armature."""
+    place, matrix = bones[name].tail, bones[name].matrix
+    if goal.on:
+        into = bones[goal.on].matrix.inverted()
+        place, matrix = into @ place, into @ matrix
     angle = missing_angle(goal.soft, place, matrix.to_quaternion())
     return (goal.target.closest(place) - place).length, angle or 0.0
 

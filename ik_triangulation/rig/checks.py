@@ -17,15 +17,19 @@ SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
 _TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 
 
-def check_limb(limb: Limb, scene: Scene, view_layer: ViewLayer, known: Dependencies | None = None) -> None:
+def check_limb(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, known: Dependencies | None = None, carried: bool = False
+) -> None:
     """Raise the IKError that explains why this limb cannot be solved; change nothing.
 
-    Several limbs that are checked one after the other share what is `known` of dependencies.
+    Several limbs that are checked one after the other share what is `known` of dependencies. A target that is `carried`
+    may follow the bones that are turned.
     """
     known = known or Dependencies([limb])
     check_readable(limb, scene, view_layer)
     for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
-        _check_apart_from_chain(what, limb, target, bone, known)
+        if not (carried and target == limb.target):
+            _check_apart_from_chain(what, limb, target, bone, known)
     for ob in limb.obstacle_objects:
         _check_obstacle(limb, ob, scene, view_layer, known)
     _check_drivers(limb)

@@ -75,7 +75,7 @@ def solve(
 
 def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: bool = False) -> Solution:
     """Do what solve() does, with its arguments as records. Raises SettingError and ChainError as it does."""
-    target, soft, tolerance, _ = goal
+    target, soft, tolerance = goal[:3]
     if not tolerance > 0.0:
         raise SettingError(f"Tolerance {tolerance} is not a distance. Give it a length above zero.")
     units = follow or all(abs(rotation.magnitude - 1.0) < _NO_UNIT for rotation in start.rotations)

@@ -19,6 +19,7 @@ from ..goal import Goal
 from ..look_at import LookAt
 from ..orientation import Direction, Orientation
 from ..target import Anywhere
+from .carried import CarriedKind, CarriedTask, check_carried
 from .from_goals import RADIAN, point_task, tasks_of
 from .levels import Level
 from .support import BalanceTask, Support, balance_task
@@ -36,10 +37,25 @@ def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_toleran
     Raises TargetError for goals that have no form for many poses.
     """
     tasks: list[Task] = []
+    joints = {joint.name: number for number, joint in enumerate(body.joints)}
+    carriers = {name: each[0].on for name, each in goals.items() if isinstance(each[0], Goal) and each[0].on}
+    for name, on in carriers.items():
+        if on not in joints or any(goal.on != on for goal in goals[name] if isinstance(goal, Goal)):
+            raise TargetError(f"The goal of tip '{name}' hangs on '{on}', which is no joint of the body at all frames.")
+    check_carried(body, carriers)
     for name, each in goals.items():
         number = body.number_of[body.tip(name).name]
-        tasks += [_at_tip(task, number) for task in _tasks(body, name, each, angle_tolerance)]
+        made = [_at_tip(task, number) for task in _tasks(body, name, each, angle_tolerance)]
+        if name in carriers:
+            made = [_carried(task, joints[carriers[name]], name) for task in made]
+        tasks += made
     return tasks
+
+
+def _carried(task: Task, joint: int, name: str) -> Task:
+    if not isinstance(task, CarriedKind):
+        raise TargetError(f"The goal of tip '{name}' hangs on the body itself, where it can have no pole. Remove that.")
+    return CarriedTask(task=task, joint=joint)
 
 
 def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:

@@ -18,6 +18,7 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
+from ..carriers import carrier_of
 from ..goal import GoalReader
 from ..hips import hips_locations, is_moved_by_hand
 from ..limb import Limb
@@ -64,7 +65,7 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
 
     Raises RigError for a bone above the hips that is scaled, and what sample() raises.
     """
-    readers = [_LimbGoals(limb) for limb in rig.limbs]
+    readers = [_LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs]
     goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
     worlds, bases = [], []
     channels: list[Channels] = []
@@ -86,7 +87,7 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
-    goals = {limb.tip: [_LimbGoals(limb).at(depsgraph, frame)] for limb in rig.limbs}
+    goals = {limb.tip: [_LimbGoals(limb, carrier_of(rig, limb)).at(depsgraph, frame)] for limb in rig.limbs}
     base = _unscaled(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
@@ -101,8 +102,8 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
 class _LimbGoals:
     """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
 
-    def __init__(self, limb: Limb) -> None:
-        self.limb, self._reader = limb, GoalReader()
+    def __init__(self, limb: Limb, carrier: str) -> None:
+        self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
         self._start: Pose | None = None
         self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
 
@@ -112,7 +113,11 @@ class _LimbGoals:
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
-        return self._reader.at(now, self._start)
+        if not self._carrier:
+            return self._reader.at(now, self._start)
+        into = limb.armature.evaluated_get(depsgraph).pose.bones[self._carrier].matrix.inverted() @ now.rig.into
+        now = now._replace(rig=now.rig._replace(into=into))
+        return self._reader.at(now, self._start)._replace(on=self._carrier)
 
 
 def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import ChainError, SettingError
 from ...goals import Goal
 from ...goals.batch import BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
+from ...goals.batch.carried import CarriedTask
 from ...goals.batch.of_bodies import TipGoal, balance_of, body_tasks, hold_tasks
 from ...kinematics import BodyPose
 from ...kinematics.batch import States, Tree
@@ -152,9 +153,10 @@ def _results(tree: Tree, states: States, tasks: Sequence[Task], names: Sequence[
         before = found.get(name, TipResult(task.level == 0, True, None, None))
         off, met = float(measured.off[0]), bool(measured.off[0] <= task.tolerance[0])
         error, angle = before.error, before.angle
-        if isinstance(task, PlaceTask):
+        kind = task.task if isinstance(task, CarriedTask) else task
+        if isinstance(kind, PlaceTask):
             error = off
-        elif isinstance(task, OrientTask | LookTask) or angle is None or off > angle:
+        elif isinstance(kind, OrientTask | LookTask) or angle is None or off > angle:
             angle = off
         found[name] = TipResult(before.held, before.reached and met, error, angle)
     return found
