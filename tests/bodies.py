@@ -11,6 +11,10 @@ _TRUNK = {  # name: parent, head, tail
     "spine.001": ("spine", (0, 0.03, 1.14), (0, 0.02, 1.27)),
     "spine.002": ("spine.001", (0, 0.02, 1.27), (0, 0.03, 1.42)),
 }
+_HEAD = {
+    "neck": ("spine.002", (0, 0.03, 1.46), (0, 0.0, 1.55)),
+    "head": ("neck", (0, 0.0, 1.55), (0, 0.02, 1.78)),
+}
 _SIDE = {
     "upper_arm": ("spine.002", (0.18, 0.04, 1.42), (0.42, 0.06, 1.30)),
     "forearm": ("upper_arm", (0.42, 0.06, 1.30), (0.64, 0.02, 1.18)),
@@ -24,10 +28,13 @@ _SIDE = {
 FEET, HANDS = ("foot.L", "foot.R"), ("hand.L", "hand.R")
 
 
-def human_rig(name="Rig"):
-    """An armature of hips, spine, arms and legs, named as Rigify names them, 1 m from the floor to the hips."""
+def human_rig(name="Rig", with_head=False):
+    """An armature of hips, spine, arms and legs, named as Rigify names them, 1 m from the floor to the hips.
+
+    With `with_head` it has a neck and a head as well, which leans back a little.
+    """
     specs = []
-    for bone, (parent, head, tail) in _TRUNK.items():
+    for bone, (parent, head, tail) in {**_TRUNK, **(_HEAD if with_head else {})}.items():
         specs.append({"name": bone, "head": Vector(head), "tail": Vector(tail), "parent": parent})
     for bone, (parent, head, tail) in _SIDE.items():
         for side, sign in (("L", 1.0), ("R", -1.0)):

@@ -16,8 +16,8 @@ from .test_task import COUNT, LOOSE, derivatives, inner_states, rows_of
 AXIS = np.array([[0.6], [0.0], [-0.8]])
 
 
-def looking(point, length=0.7):
-    return LookTask(axis=AXIS, point=point, length=length, tolerance=LOOSE)
+def looking(point, length=0.7, **more):
+    return LookTask(axis=AXIS, point=point, length=length, tolerance=LOOSE, **more)
 
 
 @pytest.mark.parametrize("tree", [random_tree(3), random_tree(5, moves_root=True), body()], ids=str)
@@ -40,6 +40,19 @@ def test_it_misses_what_the_direction_to_the_point_misses():
     found, wanted = (task.measure(geometry) for task in (looking(point), along))
     assert np.allclose(found.off, wanted.off, atol=1e-12)
     assert np.allclose(found.errors, wanted.errors, atol=1e-12)
+
+
+def test_a_look_may_begin_beside_the_tip():
+    tree, eye = random_tree(5, moves_root=True), np.array([[0.1], [-0.3], [0.2]])
+    states = inner_states(tree, 4)
+    geometry = Geometry(tree, states)
+    turn = geometry.tip_rotation()
+    begin = geometry.tip() + np.einsum("ijf,jk->if", turn, eye)
+    axis = np.einsum("ijf,jk->if", turn, AXIS)
+    task = looking(begin + 0.7 * axis, origin=eye)
+    rows, measured = rows_of(task, geometry)
+    assert measured.off.max() < 1e-6
+    assert np.abs(rows - derivatives(task, tree, states)).max() < 1e-5
 
 
 def test_a_point_at_the_tip_itself_is_in_no_direction_and_breaks_nothing():
