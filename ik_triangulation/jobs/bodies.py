@@ -3,22 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative, finished
+from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
 from ..rig.body import RigBody
-from ..rig.frames.reader import FrameReader
-from ..rig.limb import Limb
-from ..rig.links import Links
 from ..rig.stored_body import stored_body
 from .bake_wave import Span
 from .body_bake import bake_body
+from .body_following import with_followers
 from .body_report import BodyReport
-from .measure import Watch, astray
-from .report import NotFollowing
 
 
 def body_of(armature: Object, tip: str) -> RigBody | None:
@@ -72,8 +66,7 @@ def bake_body_as_set(rig: RigBody, span: Span, scene: Scene, view_layer: ViewLay
     start, end, step = span
     check_body_settings(rig, step)
     report = yield from bake_body.steps(rig, start, end, scene, view_layer)
-    notes = follow_notes(rig, list(dict.fromkeys((start, (start + end) // 2, end))), scene, view_layer)
-    return report._replace(warnings=[*report.warnings, *notes])
+    return with_followers(report, rig, scene, view_layer)
 
 
 def check_body_settings(rig: RigBody, step: float = 1) -> None:
@@ -89,22 +82,3 @@ def check_body_settings(rig: RigBody, step: float = 1) -> None:
         ):
             if is_set:
                 raise SettingError(f"'{limb.tip}' is part of a body, which cannot be baked with {what}. {remedy}.")
-
-
-def follow_notes(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[str]:
-    """Return a sentence on each deform bone that is meant to follow a tip and does not, at some of the `frames`."""
-    notes, links = [], dict[int, Links | None]()
-    for tip in rig.tips:
-        target = rig.limbs[0].target  # not looked at, but limbs need one
-        limb = Limb.from_tip(rig.armature, tip, target, rig.armature.pose.bones[tip].ik_triangulation.chain_count)
-        watch = Watch(limb, links)
-        if not watch.followers:
-            continue
-        seen = finished(watch.look_at(FrameReader(limb, scene, view_layer, frames), frames))
-        for follower in watch.followers:
-            away = [(apart, at) for at in frames if (apart := astray(limb, seen[at], follower)) is not None]
-            if away:
-                distance, at = max(away)
-                remedy = watch.remedy(follower, at, scene)
-                notes.append(NotFollowing(follower, tip, distance, at, len(away), remedy).text(len(frames)))
-    return notes

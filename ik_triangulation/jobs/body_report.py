@@ -19,6 +19,7 @@ from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples, body_scene
 from ..rig.frames.sampling import go_to
+from .report import NotFollowing
 
 _OFTEN = 32  # frames measured between two looks at what the user does
 
@@ -37,7 +38,10 @@ class BodyTipReport(NamedTuple):
 
 
 class BodyReport(NamedTuple):
-    """A bake of a body: each tip, the `keys` written, and how far the centre of mass was `outside` (an estimate)."""
+    """A bake of a body: each tip, the `keys` written, and how far the centre of mass was `outside` (an estimate).
+
+    Bones that are meant to follow it and do not are in `not_following`.
+    """
 
     tips: dict[str, BodyTipReport]
     frames: Sequence[float]
@@ -45,6 +49,7 @@ class BodyReport(NamedTuple):
     outside: float | None = None
     warnings: Sequence[str] = ()
     seconds: float = 0.0
+    not_following: Sequence[NotFollowing] = ()
 
     @property
     def reached(self) -> bool:

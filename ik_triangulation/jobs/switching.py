@@ -41,29 +41,37 @@ def let_follow(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_armature(limb.armature, view_layer)
-    check_frames(int(frame_start), int(frame_end), 1)
-    frames = _frames(frame_start, frame_end)
-    reader, watch, done = FrameReader(limb, scene, view_layer, frames), Watch(limb), []
+    frames = frames_between(frame_start, frame_end)
     with ExitStack() as undo:
-        for _ in range(_MOST):
-            worst = _worst(watch, finished(watch.look_at(reader, frames)))
-            if worst is None:
-                break
-            follower, frame = worst
-            found = watch.switch(follower, frame, scene)
-            if found is None:
-                raise RigError(
-                    f"'{follower}' does not follow '{limb.tip}' at frame {frame:g}, and no single property of its "
-                    "constraints changes that. Mute what moves it."
-                )
-            done.append(remedy_of(*found, frame, scene))
-            _switch(*found, frame_start, frame_end, key, scene, view_layer, undo)
+        done = set_switches(Watch(limb), frames, key, scene, view_layer, undo)
         undo.pop_all()
     return done
 
 
-def _frames(first: float, last: float) -> Sequence[float]:
-    """Return both ends, and the whole frames between them."""
+def set_switches(
+    watch: Watch, frames: Sequence[float], key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> list[Remedy]:
+    """Do what let_follow() does for the bones that are watched; closing `undo` restores everything."""
+    reader, done = FrameReader(watch.limb, scene, view_layer, frames), list[Remedy]()
+    for _ in range(_MOST):
+        worst = _worst(watch, finished(watch.look_at(reader, frames)))
+        if worst is None:
+            break
+        follower, frame = worst
+        found = watch.switch(follower, frame, scene)
+        if found is None:
+            raise RigError(
+                f"'{follower}' does not follow '{watch.limb.tip}' at frame {frame:g}, and no single property of its "
+                "constraints changes that. Mute what moves it."
+            )
+        done.append(remedy_of(*found, frame, scene))
+        _switch(*found, frames[0], frames[-1], key, scene, view_layer, undo)
+    return done
+
+
+def frames_between(first: float, last: float) -> Sequence[float]:
+    """Return both ends, and the whole frames between them. Raises SettingError as check_frames() does."""
+    check_frames(int(first), int(last), 1)
     return list(dict.fromkeys([first, *range(int(first) + 1, int(last) + 1), last]))
 
 

@@ -31,8 +31,7 @@ class LastResult:
     @property
     def switches(self) -> list[str]:
         """Names of the properties to set so that the bones which do not follow the limb do."""
-        remedies = [note.remedy for note in self.report.not_following]
-        return list(dict.fromkeys(remedy.name for remedy in remedies if remedy))
+        return _switches(self.report)
 
     @property
     def is_bake(self) -> bool:
@@ -58,10 +57,10 @@ class LastResult:
 class BodyResult:
     """Report on a body as the panel shows it at each of its tips; the names are those of LastResult."""
 
-    switches: tuple[str, ...] = ()
     report = None
 
     def __init__(self, report: BodyReport, scene: Scene, scale: float) -> None:
+        self.body, self.switches = report, _switches(report)
         self.reached, self.icon = report.reached, "CHECKMARK" if report.reached else "ERROR"
         self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
 
@@ -69,6 +68,11 @@ class BodyResult:
     def line(self) -> str:
         """The result in a few words."""
         return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+
+
+def _switches(report: Report | BodyReport) -> list[str]:
+    remedies = [note.remedy for note in report.not_following]
+    return list(dict.fromkeys(remedy.name for remedy in remedies if remedy))
 
 
 def _icon(report: Report) -> str:

@@ -94,9 +94,7 @@ def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: flo
     first = goals[0]
     reach = body.tree.size  # the same for all tips, so that their errors can be compared
     alone = not isinstance(first, Goal)
-    wanted: list[Any] = (
-        [Goal(Anywhere(), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
-    )
+    wanted: list[Any] = [Goal(Anywhere(), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
     if any(isinstance(soft, LookAt) and not _looks_alike(soft, goal) for goal in wanted for soft in wanted[0].soft):
         raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
     tasks = tasks_of(wanted, reach)
@@ -110,7 +108,9 @@ def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: flo
 
 def _looks_alike(first: LookAt, goal: Goal) -> bool:
     """Tell whether a goal is to look along the same axis from the same place of the bone."""
-    return any(isinstance(soft, LookAt) and (soft.axis, soft.origin) == (first.axis, first.origin) for soft in goal.soft)
+    return any(
+        isinstance(soft, LookAt) and (soft.axis, soft.origin) == (first.axis, first.origin) for soft in goal.soft
+    )
 
 
 def _point(frame: Numbers, point: Vector) -> Numbers:

@@ -4,9 +4,10 @@
 import bpy
 from bpy.types import Context
 
+from ...jobs.body_following import let_body_follow, measured_again
 from ...jobs.switching import let_follow
-from ..context import active_armature, active_bone, active_limb, cannot_solve
-from ..last_result import latest, remember_result
+from ..context import active_armature, active_body, active_bone, active_limb, cannot_solve
+from ..last_result import BodyResult, latest, remember_body, remember_result
 from .base import IKOperator
 
 
@@ -28,15 +29,20 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         return None if result and result.switches else "All bones that can follow the limb do so"
 
     def act(self, context: Context) -> set[str]:
-        armature, limb, scene = active_armature(context), active_limb(context), context.scene
-        result = latest(armature, limb.tip)
-        frames = [each.frame for each in result.report.frames]
-        key = result.is_bake or scene.tool_settings.use_keyframe_insert_auto
-        remedies = let_follow(limb, frames[0], frames[-1], key, scene, context.view_layer)
-        remember_result(result.report.following(), armature, scene)
+        armature, bone, where = active_armature(context), active_bone(context), (context.scene, context.view_layer)
+        result = latest(armature, bone.name)
+        key = result.is_bake or context.scene.tool_settings.use_keyframe_insert_auto
+        if isinstance(result, BodyResult):
+            body, frames = active_body(context), result.body.frames
+            remedies = let_body_follow(body, frames[0], frames[-1], key, *where)
+            remember_body(measured_again(body, result.body, *where), armature, context.scene)
+        else:
+            frames = [each.frame for each in result.report.frames]
+            remedies = let_follow(active_limb(context), frames[0], frames[-1], key, *where)
+            remember_result(result.report.following(), armature, context.scene)
         texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
         said = ", ".join(texts) or "All bones follow the limb already"
-        reached = latest(armature, limb.tip)
+        reached = latest(armature, bone.name)
         self.tell({"INFO"}, f"{said}. {reached.lines[0]}")
         return {"FINISHED"}
 

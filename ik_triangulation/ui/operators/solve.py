@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Context
 
 from ...jobs.bake import solve_pose
-from ...jobs.bodies import follow_notes
+from ...jobs.body_following import with_followers
 from ...jobs.body_pose import solve_body_pose
 from ..context import active_body, active_limb, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
@@ -27,10 +27,7 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         body = active_body(context)
         if body is not None:
             where = context.scene, context.view_layer
-            posed = solve_body_pose(body, *where, key=key)
-            now = context.scene.frame_current + context.scene.frame_subframe
-            notes = follow_notes(body, [now], *where)
-            return report_body(self, context, posed._replace(warnings=[*posed.warnings, *notes]))
+            return report_body(self, context, with_followers(solve_body_pose(body, *where, key=key), body, *where))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             (limb,) = adjusted(self, [active_limb(context)], *COMFORT)

@@ -27,8 +27,12 @@ def carried(tree, kind, joint=JOINT):
     tasks = tasks_of(tree, 3, tip=len(tree.tips) - 1)
     made = tasks | {
         "look": LookTask(
-            axis=tasks["direction"].axis, point=tasks["place"].target.place, length=0.7, tolerance=LOOSE,
-            tip=len(tree.tips) - 1, origin=np.array([[0.1], [0.2], [0.0]]),
+            axis=tasks["direction"].axis,
+            point=tasks["place"].target.place,
+            length=0.7,
+            tolerance=LOOSE,
+            tip=len(tree.tips) - 1,
+            origin=np.array([[0.1], [0.2], [0.0]]),
         )  # fmt: skip
     }
     return CarriedTask(task=made[kind], joint=joint)
@@ -53,7 +57,11 @@ def test_columns_that_move_goal_and_tip_alike_have_no_effect():
     tree = body_tree()
     states = inner_states(tree, 2)
     rows, _ = rows_of(carried(tree, "place"), Geometry(tree, states))
-    both = [k for k, joint in enumerate(tree.joint_of) if tree.above[joint, JOINT] and tree.above[joint, tree.tips[-1].joint]]
+    both = [
+        k
+        for k, joint in enumerate(tree.joint_of)
+        if tree.above[joint, JOINT] and tree.above[joint, tree.tips[-1].joint]
+    ]
     assert both
     assert np.abs(rows[:, both]).max() < 1e-9
     assert np.abs(rows[:, len(tree.joint_of) :]).max() < 1e-12
@@ -89,7 +97,9 @@ def star():
     """A trunk with three arms of two joints."""
     names = ["trunk", "a", "a2", "b", "b2", "c", "c2"]
     parents = [-1, 0, 1, 0, 3, 0, 5]
-    joints = [Joint(name, Vector((0.1 * i, 0.5 * (i > 0), 0.0)), Quaternion(), Free(), 0.0) for i, name in enumerate(names)]
+    joints = [
+        Joint(name, Vector((0.1 * i, 0.5 * (i > 0), 0.0)), Quaternion(), Free(), 0.0) for i, name in enumerate(names)
+    ]
     tips = [BodyTip(name, names.index(f"{name}2"), Vector((0, 0.4, 0))) for name in "abc"]
     return Body(tuple(joints), tuple(parents), tuple(tips))
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bones that do not follow a body: deform bones of a generated rig, and its own where constraints hold them back.
+
+The head of a generated rig follows the torso and not the neck as long as a property such as head_follow is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+
+import bpy
+from bpy.types import Depsgraph, Scene, ViewLayer
+from mathutils import Matrix, Vector
+
+from ..cooperative import finished
+from ..rig.armature import is_flat
+from ..rig.body import RigBody
+from ..rig.checks import check_armature
+from ..rig.frames.body_samples import body_scene, read_body
+from ..rig.frames.reader import FrameReader
+from ..rig.frames.sampling import go_to
+from ..rig.limb import Limb
+from ..rig.links import Links
+from ..rig.switches import Switch, find_switch
+from .body_report import BodyReport, tip_missing
+from .frame_result import Shown
+from .measure import EvaluatedLimb, Watch, astray
+from .report import NotFollowing, Remedy
+from .switching import frames_between, set_switches
+
+
+class BodyWatch(Watch):
+    """The bones by which the limb of a tip is measured, and those that `carry` it but may be moved by constraints.
+
+    Only constraints that drivers switch count: there is a property to set.
+    """
+
+    def __init__(self, rig: RigBody, tip: str, known: dict[int, Links | None] | None = None) -> None:
+        target = rig.limbs[0].target  # not looked at, but limbs need one
+        bones = rig.armature.pose.bones
+        super().__init__(Limb.from_tip(rig.armature, tip, target, bones[tip].ik_triangulation.chain_count), known)
+        animation = rig.armature.animation_data
+        driven = tuple(curve.data_path for curve in animation.drivers) if animation else ()
+        line = [name for name in rig.bones if name == tip or bones[name] in bones[tip].parent_recursive]
+        self.carry = tuple(
+            name
+            for name in line
+            if name != rig.hips
+            and any(path.startswith(each.path_from_id() + ".") for each in bones[name].constraints for path in driven)
+        )
+        self.followers |= dict.fromkeys(self.carry, Matrix.Identity(4))
+
+    def look(self, depsgraph: Depsgraph) -> EvaluatedLimb:
+        """Return the tip and its followers as evaluated now; for a bone that carries it the tip where that takes it."""
+        seen = super().look(depsgraph)
+        if not self.carry:
+            return seen
+        bones, tip = self.limb.armature.evaluated_get(depsgraph).pose.bones, self.limb.tip
+        tail = Vector((0.0, self.limb.armature.data.bones[tip].length, 0.0))
+        taken = {}
+        for name in self.carry:
+            bone, above = bones[name], bones[name].parent
+            asked = bone.bone.convert_local_to_pose(
+                bone.matrix_basis,
+                bone.bone.matrix_local,
+                parent_matrix=above.matrix,
+                parent_matrix_local=above.bone.matrix_local,
+            )
+            frame = bones[tip].matrix if is_flat(bone.matrix) else asked @ bone.matrix.inverted() @ bones[tip].matrix
+            taken[name] = Shown(frame @ tail, frame.to_quaternion())
+        return seen._replace(followers={**seen.followers, **taken})
+
+    def switch(self, follower: str, frame: float, scene: Scene) -> tuple[Switch, float] | None:
+        """Return the property that makes a bone follow, and the value to give it."""
+        if follower not in self.carry:
+            return super().switch(follower, frame, scene)
+        return find_switch(self.limb, [follower], partial(self.follows, follower), frame, scene)
+
+    def note(self, follower: str, distance: float, frame: float, count: int, remedy: Remedy | None) -> NotFollowing:
+        """Describe a bone that does not follow; of one that carries the tip, that the tip does not follow its parent."""
+        if follower not in self.carry:
+            return NotFollowing(follower, self.limb.tip, distance, frame, count, remedy)
+        above = self.limb.armature.pose.bones[follower].parent
+        return NotFollowing(self.limb.tip, above.name, distance, frame, count, remedy)
+
+
+def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[NotFollowing]:
+    """Return each bone that is meant to follow a tip, or to carry it, and does not at some of the frames."""
+    notes: dict[tuple[str, str], NotFollowing] = {}
+    links = dict[int, Links | None]()
+    for tip in rig.tips:
+        watch = BodyWatch(rig, tip, links)
+        if not watch.followers:
+            continue
+        seen = finished(watch.look_at(FrameReader(watch.limb, scene, view_layer, frames), frames))
+        for follower in watch.followers:
+            away = [(apart, at) for at in frames if (apart := astray(watch.limb, seen[at], follower)) is not None]
+            if away:
+                distance, at = max(away)
+                note = watch.note(follower, distance, at, len(away), watch.remedy(follower, at, scene))
+                notes.setdefault((note.bone, note.tip), note)
+    return list(notes.values())
+
+
+def with_followers(report: BodyReport, rig: RigBody, scene: Scene, view_layer: ViewLayer) -> BodyReport:
+    """Return a report with the bones that do not follow at its first, middle and last frame, and warnings of them."""
+    ends, middle = (report.frames[0], report.frames[-1]), report.frames[len(report.frames) // 2]
+    frames = list(dict.fromkeys((ends[0], middle, ends[1])))
+    notes = not_following(rig, frames, scene, view_layer)
+    warnings = [*report.warnings, *(note.text(len(frames)) for note in notes)]
+    return report._replace(not_following=notes, warnings=warnings)
+
+
+def let_body_follow(
+    rig: RigBody,
+    frame_start: float,
+    frame_end: float,
+    key: bool = True,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> list[Remedy]:
+    """Set the properties that make all bones that are meant to follow a body do so, as let_follow() does for a limb."""
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    check_armature(rig.armature, view_layer)
+    frames, done = frames_between(frame_start, frame_end), list[Remedy]()
+    with ExitStack() as undo:
+        for tip in rig.tips:
+            done += set_switches(BodyWatch(rig, tip), frames, key, scene, view_layer, undo)
+        undo.pop_all()
+    return done
+
+
+def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: ViewLayer) -> BodyReport:
+    """Return a report whose tips that reach are measured as they are now, and whose bones all follow."""
+    frames = list(report.frames)
+    samples = finished(read_body(rig, scene, frames))
+    found: dict[str, list[tuple[float, float]]] = {limb.tip: [] for limb in rig.limbs}
+    with body_scene(rig, scene) as staged:
+        for at, frame in enumerate(frames):
+            bones = rig.armature.evaluated_get(go_to(staged, frame)).pose.bones
+            for name, each in found.items():
+                each.append(tip_missing(samples.goals[name][at], bones, name))
+    view_layer.update()
+    tips = dict(report.tips)
+    for limb in rig.limbs:
+        errors, angles = zip(*found[limb.tip], strict=True)
+        tolerance = [goal.tolerance for goal in samples.goals[limb.tip]]
+        missed = [
+            frame
+            for frame, error, angle, most in zip(frames, errors, angles, tolerance, strict=True)
+            if error > most or angle > limb.angle_tolerance
+        ]
+        tips[limb.tip] = tips[limb.tip]._replace(error=max(errors), angle=max(angles), missed=missed)
+    said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
+    warnings = [warning for warning in report.warnings if warning not in said]
+    return report._replace(tips=tips, warnings=warnings, not_following=())
