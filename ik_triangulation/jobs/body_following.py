@@ -79,7 +79,7 @@ class BodyWatch(Watch):
         return find_switch(self.limb, [follower], partial(self.follows, follower), frame, scene)
 
     def note(self, follower: str, distance: float, frame: float, count: int, remedy: Remedy | None) -> NotFollowing:
-        """Describe a bone that does not follow; of one that carries the tip, that the tip does not follow its parent."""
+        """Describe a bone that does not follow; one that carries the tip keeps that from following its parent."""
         if follower not in self.carry:
             return NotFollowing(follower, self.limb.tip, distance, frame, count, remedy)
         above = self.limb.armature.pose.bones[follower].parent

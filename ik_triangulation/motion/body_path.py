@@ -120,7 +120,7 @@ class _Path:
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
         missing = np.sqrt(System(tree, self.reference, tasks).value) / tree.size
         self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
-        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines))
+        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, {task.tip for task in tasks}))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 

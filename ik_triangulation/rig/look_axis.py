@@ -17,6 +17,7 @@ from .armature import find_bone
 _AHEAD = 0.7  # cosine of the angle to the front up to which a bone itself looks, as that of an eye
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
 _FRONT, _UP = Vector((0.0, -1.0, 0.0)).freeze(), Vector((0.0, 0.0, 1.0)).freeze()
+_NEARLY = 0.96  # cosine of the angle to an axis of the armature, along which a body is meant to stand then
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
 
 
@@ -35,7 +36,8 @@ def look_of(armature: Object, tip: str, chosen: str = "AUTO") -> Look:
     """Return the look of a bone along the `chosen` one of LOOK_AXES, from the middle of the bone.
 
     AUTO is the bone itself if it points to the front at rest, as that of an eye, and otherwise the front of the body:
-    a face looks straight ahead at rest, however its bone leans. An eye may roll, as eyes do. Raises SettingError for an unknown axis.
+    a face looks straight ahead at rest, however its bone leans. An eye may roll, as eyes do. Raises SettingError
+    for an unknown axis.
     """
     bone = find_bone(armature, tip)
     middle, into = Vector((0.0, -0.5 * bone.length, 0.0)), bone.matrix_local.to_3x3().transposed()
@@ -48,6 +50,13 @@ def look_of(armature: Object, tip: str, chosen: str = "AUTO") -> Look:
     axis = Vector([1.0 if letter == chosen[-1] else 0.0 for letter in "XYZ"])
     axis = -axis if chosen.startswith("-") else axis
     return Look(axis, middle, up if abs(axis.dot(up)) < _AHEAD else None)
+
+
+def _squared(way: Vector) -> Vector:
+    """Return the armature's axis that a direction is near to: feet stand a little ahead of the hips, or behind them."""
+    axes = (sign * axis for axis in (Vector((1, 0, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))) for sign in (1.0, -1.0))
+    nearest = max(axes, key=way.dot)
+    return nearest if nearest.dot(way) > _NEARLY else way
 
 
 def stance_of(armature: Object) -> tuple[Vector, Vector]:
@@ -68,5 +77,5 @@ def stance_of(armature: Object) -> tuple[Vector, Vector]:
             up = (left - low_left) + (right - low_right) if kind is LEG else _UP
             front = (left - right).normalized().cross(up.normalized())
             if front.length > _FLAT:
-                return front.normalized(), up.normalized()
+                return _squared(front.normalized()), _squared(up.normalized())
     return _FRONT.copy(), _UP.copy()

@@ -3,12 +3,16 @@
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.kinematics import Locked
+from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.rig.freedom import freedom_of, store
+from ik_triangulation.rig.waiting import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig
 from ..rigs import chain_rig, empty, nothing_lost
@@ -31,6 +35,75 @@ def test_hands_reach_for_empties_and_feet_are_held():
     body = body_of(rig, "hand.L")
     assert (body.held, body.hips, body.balance) == (FEET, "spine", True)
     assert {"spine.001", "shin.R", "hand.L"} <= set(body.bones)
+
+
+def test_a_head_looks_straight_ahead_at_an_empty_in_front_of_its_face():
+    rig = human_rig(with_head=True)
+    bpy.context.view_layer.update()
+    made = set_up_body(rig)
+    assert (made.reach, made.held, made.looking) == (HANDS, FEET, ("head",))
+    head = rig.pose.bones["head"]
+    limb, middle = head.ik_triangulation, (head.head + head.tail) / 2.0
+    assert (limb.orientation, limb.chain_count, limb.body_part, limb.hold) == ("LOOK_AT", 2, "NECK", False)
+    assert (limb.target.location - middle - Vector((0.0, -2.0 * head.length, 0.0))).length < 1e-5
+    assert not isinstance(freedom_of(head), Free)
+    report = solve_body_pose(body_of(rig, "head"))
+    assert report.reached
+    assert head.matrix_basis.to_quaternion().angle < 1e-3
+
+
+def test_a_head_that_has_a_target_keeps_it_and_a_selection_without_a_head_has_none():
+    rig, cup = human_rig(with_head=True), empty("Cup")
+    set_up_body(rig, [*HANDS, *FEET])
+    assert rig.pose.bones["head"].ik_triangulation.target is None
+    rig.pose.bones["head"].ik_triangulation.target = cup
+    assert set_up_body(rig, ["hand.L", "head", *FEET]).looking == ("head",)
+    assert rig.pose.bones["head"].ik_triangulation.target == cup
+
+
+def floor(rig, name, last=24):
+    """Key the target of a hand to the floor and back."""
+    target = rig.pose.bones[name].ik_triangulation.target
+    start = target.location.copy()
+    for frame, share in ((1, 0.0), (last // 2, 1.0), (last, 0.0)):
+        target.location = start.lerp(Vector((0.15 * (1 if start.x > 0.0 else -1), -0.35, 0.05)), share)
+        target.keyframe_insert("location", frame=frame)
+
+
+def test_a_hand_whose_new_empty_nobody_touches_goes_along_with_the_body():
+    rig = human_rig(with_head=True)
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    floor(rig, "hand.L")
+    report = bake_body(body_of(rig, "hand.L"), 1, 24)
+    assert report.reached
+    bpy.context.scene.frame_set(12)
+    free, empty_of = rig.pose.bones["hand.R"], rig.pose.bones["hand.R"].ik_triangulation.target
+    assert (free.tail - empty_of.location).length > 0.2
+    assert rig.pose.bones["forearm.R"].matrix_basis.to_quaternion().angle < 0.2
+
+
+def test_a_hand_reaches_for_its_empty_once_that_is_keyed_or_moved_or_parented():
+    rig = human_rig()
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    hand = rig.pose.bones["hand.R"]
+    target, other = hand.ik_triangulation.target, empty("Other")
+    assert is_waiting(hand)
+    target.location.x += 0.01
+    assert not is_waiting(hand)
+    target.location.x -= 0.01
+    assert is_waiting(hand)
+    target.parent = other
+    assert not is_waiting(hand)
+    target.parent = None
+    target.keyframe_insert("location", frame=1)
+    assert not is_waiting(hand)
+    hand.ik_triangulation.target, other.location = other, (5.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert not is_waiting(hand)
+    body = body_of(rig, "hand.R")
+    assert solve_body_pose(body).tips["hand.R"].missed
 
 
 def test_a_target_and_limits_that_are_there_stay():

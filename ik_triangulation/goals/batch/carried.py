@@ -49,7 +49,7 @@ class CarriedTask:
 
     @property
     def tolerance(self) -> Numbers:
-        """How far the task may be off, in its own unit (F or 1)."""
+        """Tolerance of the task, in its own unit (F or 1)."""
         return self.task.tolerance
 
     def measure(self, geometry: Geometry) -> Missing:

@@ -11,8 +11,8 @@ import numpy as np
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import IDENTITY, lengths
 from ..goal import Goal
-from ..orientation import Direction, Orientation
 from ..look_at import LookAt
+from ..orientation import Direction, Orientation
 from ..pole import Pole
 from ..shapes import Point
 from ..target import Anywhere, Target

@@ -6,6 +6,7 @@ A straight limb is as near to one bend as to the other, and brings its tip neare
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 import numpy as np
@@ -73,12 +74,18 @@ def flexed(tree: Tree, states: States, reference: States) -> States:
     return States(angles, balls, states.held, states.root, states.place)
 
 
-def inclined(tree: Tree, reference: States, share: Numbers) -> States:
-    """A reference with its straight elbows and knees bent by a share (F) of the bend to which posture inclines."""
+def inclined(tree: Tree, reference: States, share: Numbers, tips: Collection[int] | None = None) -> States:
+    """A reference with its straight elbows and knees bent by a share (F) of the bend to which posture inclines.
+
+    With `tips` only those that lead to these are: a limb without a goal keeps its pose.
+    """
     joints, own = _joints(tree)
     if not len(joints) or not share.any():
         return reference
-    straight = np.clip((_STRAIGHT - np.abs(_bends(tree, reference))) / (0.5 * _STRAIGHT), 0.0, 1.0)
+    leads = np.ones(len(joints), bool)
+    if tips is not None:
+        leads = tree.above[joints][:, [tree.tips[tip].joint for tip in tips]].any(1)
+    straight = np.clip((_STRAIGHT - np.abs(_bends(tree, reference))) / (0.5 * _STRAIGHT), 0.0, 1.0) * leads[:, None]
     return _turned(tree, reference, joints, own * (_INCLINED * straight * share)[:, None])
 
 

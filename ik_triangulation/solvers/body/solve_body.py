@@ -68,11 +68,11 @@ def solve_body(
     """Move a body until each tip of `goals` has reached its goal, and those to `hold` stay where they are.
 
     Everything is in armature space; `start` is not changed. Priorities are hard: held tips, places to reach,
-    orientations, directions and points to look at, then the `balance` of the centre of mass above the held tips, and with what
-    freedom is left nearness to the `reference`, by default the start. Tips are held where the reference has them. The
-    result is never farther from its goals than the start inside its limits, no joint leaves its limits, and the hips
-    move only as the body allows. With `follow` the start counts as the solution for goals that have moved a little: no
-    restarts are drawn with `seed`, so that the pose does not jump. The same arguments give the same result.
+    orientations, directions and points to look at, then the `balance` of the centre of mass above the held tips, and
+    with what freedom is left nearness to the `reference`, by default the start. Tips are held where the reference has
+    them. The result is never farther from its goals than the start inside its limits, no joint leaves its limits, and
+    the hips move only as the body allows. With `follow` the start counts as the solution for goals that have moved a
+    little: no restarts are drawn with `seed`, so that the pose does not jump. The same arguments give the same result.
 
     Raises ChainError for tips that the body does not have and for a start that is not valid, SettingError for a tip
     that is to be held and to reach, and for a tolerance that is not valid, and TargetError for a goal that has no form

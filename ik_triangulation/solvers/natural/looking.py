@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from mathutils import Quaternion
 
 from ...goals.batch import LookTask, Task
 from ...kinematics.arrays import Numbers
@@ -69,8 +70,8 @@ def _up_at_rest(tree: Tree, geometry: Geometry, task: LookTask) -> Numbers:
     return normalized(rotate(frame, np.broadcast_to(task.up, (3, count))))
 
 
-def _matrix(rotation: object, count: int) -> Numbers:
-    return np.broadcast_to(np.array(rotation.to_matrix(), float)[:, :, None], (3, 3, count))  # type: ignore[attr-defined]
+def _matrix(rotation: Quaternion, count: int) -> Numbers:
+    return np.broadcast_to(np.array(rotation.to_matrix(), float)[:, :, None], (3, 3, count))
 
 
 def _without_roll(rotation: Numbers, axis: Numbers, line: Numbers, up: Numbers) -> Numbers | None:

@@ -33,7 +33,7 @@ def carried(tree, kind, joint=JOINT):
             tolerance=LOOSE,
             tip=len(tree.tips) - 1,
             origin=np.array([[0.1], [0.2], [0.0]]),
-        )  # fmt: skip
+        )
     }
     return CarriedTask(task=made[kind], joint=joint)
 

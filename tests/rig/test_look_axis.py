@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The axis that looks is found by the way the body faces at rest, however its bones are rolled."""
+
+from math import degrees, radians
+
+import bpy
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_triangulation.errors import SettingError
+from ik_triangulation.rig.look_axis import look_of, stance_of
+
+from ..bodies import human_rig
+from ..rigs import armature, chain_rig
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def turned_rig(turn):
+    """The human rig with its rest pose turned (3x3)."""
+    rig = human_rig(with_head=True)
+    rig.data.transform(turn.to_4x4())
+    return rig
+
+
+@pytest.mark.parametrize(
+    "turn", [Matrix.Identity(3), Matrix.Rotation(1.2, 3, "Z"), Matrix.Rotation(radians(90), 3, "X")]
+)
+def test_a_body_faces_away_from_its_back_whichever_way_it_was_built(turn):
+    front, up = stance_of(turned_rig(turn))
+    assert degrees(front.angle(turn @ Vector((0, -1, 0)))) < 3.0
+    assert degrees(up.angle(turn @ Vector((0, 0, 1)))) < 3.0
+
+
+def test_a_rig_without_legs_and_arms_faces_as_blender_has_it():
+    assert stance_of(chain_rig(2)) == (Vector((0, -1, 0)), Vector((0, 0, 1)))
+
+
+@pytest.mark.parametrize("roll", [0.0, 0.7, 2.0, -3.0])
+def test_a_face_looks_ahead_however_its_bone_is_rolled_and_leans(roll):
+    rig = human_rig(with_head=True)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["head"].roll = roll
+    bpy.ops.object.mode_set(mode="OBJECT")
+    look = look_of(rig, "head")
+    rest = rig.data.bones["head"].matrix_local.to_3x3()
+    assert degrees((rest @ look.axis).angle(Vector((0, -1, 0)))) < 3.0
+    assert degrees((rest @ look.up).angle(Vector((0, 0, 1)))) < 3.0
+    assert look.origin.y == pytest.approx(-0.5 * rig.data.bones["head"].length)
+
+
+def test_an_eye_looks_along_its_bone_and_may_roll():
+    specs = [{"name": "eye", "head": Vector((0.03, 0, 1.7)), "tail": Vector((0.035, -0.02, 1.7))}]
+    look = look_of(armature("Eyes", specs), "eye")
+    assert look.axis == Vector((0, 1, 0))
+    assert look.up is None
+
+
+def test_a_chosen_axis_is_taken_and_an_unknown_one_refused():
+    rig = human_rig(with_head=True)
+    assert look_of(rig, "head", "-X").axis == Vector((-1, 0, 0))
+    assert look_of(rig, "head", "Z").axis == Vector((0, 0, 1))
+    assert look_of(rig, "head", "Y").up is None  # it looks up
+    with pytest.raises(SettingError, match="'W' is unknown"):
+        look_of(rig, "head", "W")
