@@ -23,7 +23,7 @@ from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
-from .body_report import BodyReport, BodyTipReport, tip_frame, tip_missing
+from .body_report import BodyReport, BodyTipReport, aim_of, tip_frame, tip_missing
 
 
 def solve_body_pose(
@@ -109,5 +109,5 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones, limb.tip)
         missed = error > goal.tolerance or angle > limb.angle_tolerance
-        tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [])
+        tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [], aim_of(goal))
     return BodyReport(tips, samples.frames)

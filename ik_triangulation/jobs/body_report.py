@@ -12,7 +12,7 @@ from bpy.types import Scene, bpy_prop_collection
 from mathutils import Matrix, Vector
 
 from ..cooperative import Work
-from ..goals import Goal
+from ..goals import Anywhere, Goal
 from ..goals.orientation import missing_angle
 from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import rotation_angle
@@ -28,13 +28,15 @@ class BodyTipReport(NamedTuple):
     """A tip at all frames: the largest distance from its goal [Blender units] and angle [rad], and frames it missed.
 
     Of a held tip the goal is its place in the animation, and half frames count for the distance as well; the angle of
-    the others is 0.0 where none was asked for.
+    the others is 0.0 where none was asked for. `aim` is what a tip does: REACH, LOOK, or FOLLOW for one whose target
+    waits, so that it goes along with the body.
     """
 
     held: bool
     error: float
     angle: float
     missed: list[float]
+    aim: str = "REACH"
 
 
 class BodyReport(NamedTuple):
@@ -104,8 +106,15 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
         tolerance = [goal.tolerance for goal in samples.goals[limb.tip]]
         late = (off[:, 0] > tolerance) | (off[:, 1] > limb.angle_tolerance)
         missed = [frame for frame, is_late in zip(frames, late, strict=True) if is_late]
-        tips[limb.tip] = BodyTipReport(False, float(off[:, 0].max()), float(off[:, 1].max()), missed)
+        tips[limb.tip] = BodyTipReport(
+            False, float(off[:, 0].max()), float(off[:, 1].max()), missed, aim_of(samples.goals[limb.tip][0])
+        )
     return BodyReport(tips, frames)
+
+
+def aim_of(goal: Goal) -> str:
+    """Return what a tip with this goal does, as BodyTipReport has it."""
+    return "REACH" if not isinstance(goal.target, Anywhere) else "LOOK" if goal.soft else "FOLLOW"
 
 
 def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[float, float]:

@@ -36,6 +36,11 @@ def _of_tip(name: str, tip: BodyTipReport, scene: Scene, scale: float) -> str:
     distance = distance_text(tip.error * scale, scene)
     if tip.held:
         return f"{name} held, slip {distance}"
+    if tip.aim == "FOLLOW":
+        return f"{name} follows the body"
+    if tip.aim == "LOOK":
+        off = f"{degrees(tip.angle):.2g}°"
+        return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
     turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 

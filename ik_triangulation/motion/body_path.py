@@ -116,7 +116,8 @@ class _Path:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
             reference = aligned(tree, reference, tasks, _FACING)
         compliance = body_compliance(tree, tasks) if compliance is None else compliance
-        self.tree, self.reference = tree, turned_to_look(tree, reference, tasks, compliance)
+        self.tree, self.given = tree, reference
+        self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
         missing = np.sqrt(System(tree, self.reference, tasks).value) / tree.size
         self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
@@ -143,6 +144,7 @@ class _Path:
             )
             states = relaxation.run(tree, states, self.every, settings.fine)
         yield
+        states = turned_to_look(tree, self.given, self.tasks, self.compliance, states)
         exactly(tree, states, self.precise, self.steady)
         yield from self._meet_missed(states)
         return states, end

@@ -21,7 +21,7 @@ from ..batch.system import System
 from ..natural.looking import turned_to_look
 from .following import BodyFollower
 from .priorities import BODY_ROUNDS, held_of, solve_sets
-from .settling import settle
+from .settling import exactly, settle
 from .stiffness import body_compliance
 
 _SETTLED = 8  # steps of posture
@@ -123,8 +123,12 @@ def _solved(
         states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
     else:
         solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])))
-        reference = turned_to_look(tree, reference, tasks, body_compliance(tree, tasks))
-        settle(tree, states, reference, tasks, steady, _SETTLED)
+        compliance = body_compliance(tree, tasks)
+        settle(tree, states, turned_to_look(tree, reference, tasks, compliance), tasks, steady, _SETTLED)
+        level = turned_to_look(tree, reference, tasks, compliance, states)
+        if level is not states:
+            exactly(tree, level, tasks, steady)
+            states = states if _worse(tree, level, states, tasks) else level
     return start if _worse(tree, states, start, tasks) else states
 
 

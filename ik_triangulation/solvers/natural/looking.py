@@ -16,40 +16,53 @@ from mathutils import Quaternion
 from ...goals.batch import LookTask, Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import compose, cross, dot, lengths, normalized, rotate, turn_vectors
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    matrices,
+    normalized,
+    rotate,
+    turn_vectors,
+)
+from ..batch.swings import smallest_rotations
 
 _STEPS = 6  # as the eyes move when the neck turns, and angles of several axes do not add up
-_UPRIGHT = 0.1  # sine of the angle to the vertical below which a direction has no side
+_STEEP, _LEVEL = 0.2, 0.6  # sines of the angle to the vertical between which a look tells more and more what is level
 _NOTHING = 1e-300
 
 
-def turned_to_look(tree: Tree, reference: States, tasks: Sequence[Task], compliance: Numbers) -> States:
-    """Turn the heads of a reference to what they look at, each by the joints of its own limb, inside their limits.
+def turned_to_look(
+    tree: Tree, reference: States, tasks: Sequence[Task], compliance: Numbers, states: States | None = None
+) -> States:
+    """Turn the heads of states to what they look at, each by the joints of its own limb, inside their limits.
 
-    `compliance` (k, 1) is that of the columns. A head that is aimed keeps its roll; one whose look has no `up` stays.
+    `states` are by default the `reference`, by which a head has its roll. `compliance` (k, 1) is that of the columns. A
+    look without `up` is left as it is.
     """
+    states = reference if states is None else states
     for task in tasks:
         if isinstance(task, LookTask) and task.up is not None:
-            reference = _turned(tree, reference, task, compliance)
-    return reference
+            states = _turned(tree, reference, states, task, compliance)
+    return states
 
 
-def _turned(tree: Tree, reference: States, task: LookTask, compliance: Numbers) -> States:
-    tip, states = tree.tips[task.tip], reference
+def _turned(tree: Tree, reference: States, states: States, task: LookTask, compliance: Numbers) -> States:
+    tip = tree.tips[task.tip]
     own = tree.above[:, tip.joint] & tree.above[tip.first]  # joints of the limb
     share = np.zeros((len(tree.joints), 1, 1))
     for row, joint in enumerate(tree.joint_of.tolist()):
         share[joint] = compliance[row] if own[joint] else 0.0
     if not share.any():
-        return reference
-    begun = Geometry(tree, reference)
-    up, before = _up_at_rest(tree, begun, task), begun.tip_rotation(task.tip)
+        return states
+    given, begun = Geometry(tree, reference), Geometry(tree, states).tip_rotation(task.tip)
+    up, posed = _up_at_rest(tree, given, task), given.tip_rotation(task.tip)
     for _ in range(_STEPS):
         geometry = Geometry(tree, states)
         line = np.broadcast_to(task.point, up.shape) - task.eye(geometry)
-        wanted = _without_roll(before, task.axis, line / np.maximum(lengths(line), _NOTHING), up)
-        if wanted is None:
-            return reference
+        wanted = _without_roll(posed, begun, task.axis, line / np.maximum(lengths(line), _NOTHING), up)
         missing = turn_vectors(compose(wanted, geometry.tip_rotation(task.tip).swapaxes(0, 1)))
         turns = (share / share.sum()) * missing
         change = np.zeros((tree.columns, len(states)))
@@ -74,23 +87,26 @@ def _matrix(rotation: Quaternion, count: int) -> Numbers:
     return np.broadcast_to(np.array(rotation.to_matrix(), float)[:, :, None], (3, 3, count))
 
 
-def _without_roll(rotation: Numbers, axis: Numbers, line: Numbers, up: Numbers) -> Numbers | None:
-    """Rotations (3, 3, F) with the axis along a line, turned about `up` and about the axis square to that and the line.
+def _without_roll(posed: Numbers, begun: Numbers, axis: Numbers, line: Numbers, up: Numbers) -> Numbers:
+    """Rotations (3, 3, F) with the axis along a line, by the least turn from where it begins and then about the line.
 
-    None where the axis or the line is too near to that direction.
+    That second turn gives them the roll of the rotations `posed` about `up`, unless the line is too steep to tell.
     """
-    now = rotate(rotation, np.broadcast_to(axis, line.shape))
-    before, after = _axes(now, up), _axes(line, up)
-    if before is None or after is None:
-        return None
-    return compose(compose(after, before.swapaxes(0, 1)), rotation)
+    aimed = compose(matrices(smallest_rotations(_rotated(begun, axis), line)), begun)
+    before, after = _axes(_rotated(posed, axis), up), _axes(line, up)
+    level = compose(compose(after, before.swapaxes(0, 1)), posed)
+    roll = dot(turn_vectors(compose(level, aimed.swapaxes(0, 1))), line)
+    sine = np.minimum(lengths(cross(line, up)), lengths(cross(_rotated(posed, axis), up)))
+    roll = roll * np.clip((sine - _STEEP) / (_LEVEL - _STEEP), 0.0, 1.0)
+    return compose(matrices(exponential(line * roll)), aimed)
 
 
-def _axes(way: Numbers, up: Numbers) -> Numbers | None:
-    """Orthonormal axes (3, 3, F): along a way, to its side, and square to both; None for a way along `up`."""
+def _rotated(rotation: Numbers, axis: Numbers) -> Numbers:
+    return rotate(rotation, np.broadcast_to(axis, (3, rotation.shape[-1])))
+
+
+def _axes(way: Numbers, up: Numbers) -> Numbers:
+    """Orthonormal axes (3, 3, F): along a way, to its side, and square to both."""
     side = cross(way, up)
-    sine = lengths(side)
-    if (sine < _UPRIGHT).any():
-        return None
-    side = side / sine
+    side = side / np.maximum(lengths(side), _NOTHING)
     return np.stack((way, side, cross(side, way)), 1)
