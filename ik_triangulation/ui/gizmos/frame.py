@@ -75,6 +75,9 @@ def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> 
     try:
         limb = selected_limb(bone)
         looks = looks_of(target, subtarget, context.view_layer.depsgraph)
-        return limb.use_offset or orientation_of(limb, looks) != "NONE" or shape_of(limb, looks) not in _ROUND
+        turned = orientation_of(limb, looks)
+        if turned == "LOOK_AT":
+            return False
+        return limb.use_offset or turned != "NONE" or shape_of(limb, looks) not in _ROUND
     except IKError:
         return False

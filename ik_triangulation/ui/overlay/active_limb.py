@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bpy.types import Bone, Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from ...goals import Direction, Orientation, Target
+from ...goals import Direction, LookAt, Orientation, Target
 from ...goals.orientation import missing_angle
 from ...kinematics import Locked, Pose
 from ...rig.armature import Bones, base_of, bones_in_line, channels_of
@@ -34,7 +34,7 @@ class Aim(NamedTuple):
 
     target: Target
     nearest: Vector
-    turn: Orientation | Direction | None
+    turn: Orientation | Direction | LookAt | None
     distance: float
     angle: float | None
     close: bool  # the distance is within the tolerance
@@ -89,7 +89,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
         nearest = goal.target.closest(pose.tip)
         distance = (world @ pose.tip - world @ nearest).length
         angle = missing_angle(goal.soft, pose.tip, pose.tip_rotation)
-        turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction)), None)
+        turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction | LookAt)), None)
         close = distance <= now.limb.tolerance
         turned = angle is None or angle <= now.limb.angle_tolerance
         aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, now.limb.influence >= 1.0)

@@ -8,7 +8,7 @@ from math import sqrt
 
 from mathutils import Quaternion, Vector
 
-from ...goals import Orientation
+from ...goals import LookAt, Orientation
 from ...kinematics import Pose
 from ...kinematics.rotation import angle_between
 from .active_limb import Aim
@@ -38,7 +38,7 @@ def add_distance(sketch: Sketch, aim: Aim, tip: Vector, reach: float, eye: Vecto
     if aim.close:
         sketch.add(facing(role, aim.nearest, _RING * reach, eye))
         return
-    sketch.add(*_dashed(role, tip, aim.nearest, _DASH * reach))
+    sketch.add(*dashed(role, tip, aim.nearest, _DASH * reach))
     x, y = plane_of(eye.xyz - aim.nearest * eye.w)
     for side in (x + y, x - y):
         side = side * (_CROSS * reach / sqrt(2.0))
@@ -48,10 +48,14 @@ def add_distance(sketch: Sketch, aim: Aim, tip: Vector, reach: float, eye: Vecto
 def add_turn(sketch: Sketch, aim: Aim, pose: Pose, eye: Vector) -> None:
     """Add the orientation asked for at the target, and if the tip is not turned so, by how much it is not.
 
-    That is a sector from the tip's axis to the target's, of the axis that is off most, and the axes that the tip has.
+    A look is a line to what is looked at. Otherwise that is a sector from the tip's axis to the target's, of the axis
+    that is off most, and the axes that the tip has.
     """
     turn, size, now = aim.turn, _ARROW * sum(pose.lengths), pose.tip_rotation
     if turn is None:
+        return
+    if isinstance(turn, LookAt):
+        sketch.add(*dashed(role_of(aim), pose.tip + now @ turn.origin, turn.point, _DASH * sum(pose.lengths)))
         return
     if isinstance(turn, Orientation):
         pairs = [(role, now @ axis, turn.rotation @ axis) for role, axis in _AXES]
@@ -68,7 +72,7 @@ def add_turn(sketch: Sketch, aim: Aim, pose: Pose, eye: Vector) -> None:
     sketch.add(sector._replace(apex=None) if aim.close else sector)  # a surface would cover the hand that is there
 
 
-def _dashed(role: Role, start: Vector, end: Vector, dash: float) -> Iterator[LineStroke]:
+def dashed(role: Role, start: Vector, end: Vector, dash: float) -> Iterator[LineStroke]:
     """Yield the dashes of a line, which begins and ends with one."""
     wanted = (end - start).length / dash / 2.0
     count = max(1, round(wanted)) if wanted < _DASHES else _DASHES

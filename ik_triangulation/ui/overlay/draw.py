@@ -13,6 +13,7 @@ from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 
+from ...goals import LookAt
 from ...kinematics.arrays import Array
 from .active_limb import DisplayedLimb
 from .aim_figure import add_distance, add_turn
@@ -138,7 +139,7 @@ def facing_sketch(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
         reach = sum(pose.lengths)
         if settings.show_target and not (aim.close and settings.show_error and is_point(aim.target)):
             add_target(sketch, aim.target, pose.tip, reach, eye)
-        if settings.show_target and not aim.reached:
+        if settings.show_target and (isinstance(aim.turn, LookAt) or not aim.reached):
             add_turn(sketch, aim, pose, eye)
         if settings.show_error:
             add_distance(sketch, aim, pose.tip, reach, eye)
