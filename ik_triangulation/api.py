@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .jobs.bake import solve_pose as solve_pose
     from .jobs.bodies import body_of as body_of
     from .jobs.body_bake import bake_body as bake_body
+    from .jobs.body_following import let_body_follow as let_body_follow
     from .jobs.body_pose import solve_body_pose as solve_body_pose
     from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body
