@@ -81,7 +81,7 @@ def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
     stored, target = bone.ik_triangulation, new_target(armature, name, limb is not None and not looks)
     stored.target, stored.subtarget = target, ""
     if looks:
-        stored.orientation = "LOOK_AT"
+        stored.orientation = "LOOK"
         look, size = look_of(armature, name), bone.length
         middle = Vector((0.0, size, 0.0)) + look.origin
         target.location = armature.matrix_world @ bone.matrix @ (middle + look.axis * (_AHEAD * size))

@@ -54,7 +54,7 @@ class GoalReader:
             self._read = limb, now.looks
             self._target: Target | None = build_target(limb, now.looks)
             self._has_soft_goals = has_soft_goals(now)
-            looking = orientation_of(limb, now.looks) == "LOOK_AT"
+            looking = orientation_of(limb, now.looks) == "LOOK"
             self._look = look_of(limb.armature, limb.tip, limb.look_axis) if looking else None
         if self._look:  # the tip is where it likes
             return Goal(Anywhere(), tuple(soft_goals(now, into @ frame, start, self._look)), tolerance, angle)

@@ -21,7 +21,7 @@ from .looks import Looks, Volume
 from .target_shape import line_direction
 
 _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
-_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL", "LOOK_AT")
+_ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL", "LOOK")
 _THIN = 1e-4  # least thickness of an obstacle, relative to its largest side
 
 
@@ -45,7 +45,7 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None
     elif turned == "DIRECTION":
         along = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ line_direction(limb)
         yield Direction(along, weight=limb.orient_weight)
-    elif turned == "LOOK_AT":
+    elif turned == "LOOK":
         yield LookAt(
             frame.to_translation(), *(look or look_of(limb.armature, limb.tip, limb.look_axis)), limb.orient_weight
         )

@@ -30,7 +30,7 @@ class BendSettings:
             ("NONE", "Free", "Any rotation of the tip", 1),
             ("DIRECTION", "Point Along Z", "Point along the target's Z axis, or along its bone", 2),
             ("FULL", "Match Target", "Rotate with the target", 3),
-            ("LOOK_AT", "Look At", "Turn towards the target instead of reaching it, as a head or an eye does", 4),
+            ("LOOK", "Look At", "Turn towards the target instead of reaching it, as a head or an eye does", 4),
         ],
         default="AUTO",
         flag="--orientation",
@@ -46,7 +46,7 @@ class BendSettings:
         ],
         default="AUTO",
         page="goals.html#look-at",
-        flag="--look-axis",
+        flag=Flag("--look-axis", "axis of the last bone that points at the target with --orientation LOOK, as in =-Z"),
     )
     orient_weight: float = setting(
         FloatProperty,

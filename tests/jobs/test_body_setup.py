@@ -44,7 +44,7 @@ def test_a_head_looks_straight_ahead_at_an_empty_in_front_of_its_face():
     assert (made.reach, made.held, made.looking) == (HANDS, FEET, ("head",))
     head = rig.pose.bones["head"]
     limb, middle = head.ik_triangulation, (head.head + head.tail) / 2.0
-    assert (limb.orientation, limb.chain_count, limb.body_part, limb.hold) == ("LOOK_AT", 2, "NECK", False)
+    assert (limb.orientation, limb.chain_count, limb.body_part, limb.hold) == ("LOOK", 2, "NECK", False)
     assert (limb.target.location - middle - Vector((0.0, -2.0 * head.length, 0.0))).length < 1e-5
     assert not isinstance(freedom_of(head), Free)
     report = solve_body_pose(body_of(rig, "head"))

@@ -76,7 +76,7 @@ def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> 
         limb = selected_limb(bone)
         looks = looks_of(target, subtarget, context.view_layer.depsgraph)
         turned = orientation_of(limb, looks)
-        if turned == "LOOK_AT":
+        if turned == "LOOK":
             return False
         return limb.use_offset or turned != "NONE" or shape_of(limb, looks) not in _ROUND
     except IKError:

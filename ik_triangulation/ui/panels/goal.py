@@ -26,7 +26,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
         column.separator()
         choice(column, limb, "orientation", context)
-        if limb.orientation == "LOOK_AT":
+        if limb.orientation == "LOOK":
             choice(column, limb, "look_axis", context)
         weight = column.column()
         weight.active = limb.orientation != "NONE"
