@@ -11,8 +11,7 @@ from bpy.types import Object, Scene
 
 from ..errors import ChainError, SettingError
 from ..jobs.bodies import bake_body_as_set, body_of
-from ..jobs.body_report import BodyReport
-from ..jobs.body_text import body_summary
+from ..jobs.body_report import BodyReport, body_summary
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
 from ..rig.limb import has_limbs, saved_range

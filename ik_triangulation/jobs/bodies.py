@@ -70,25 +70,20 @@ def bake_body_as_set(rig: RigBody, span: Span, scene: Scene, view_layer: ViewLay
     Raises what check_body_settings() and bake_body() do.
     """
     start, end, step = span
-    check_body_settings(rig, step)
-    report = yield from bake_body.steps(rig, start, end, scene, view_layer)
+    check_body_settings(rig)
+    report = yield from bake_body.steps(rig, start, end, scene, view_layer, step=step)
     notes = follow_notes(rig, list(dict.fromkeys((start, (start + end) // 2, end))), scene, view_layer)
     return report._replace(warnings=[*report.warnings, *notes])
 
 
-def check_body_settings(rig: RigBody, step: float = 1) -> None:
+def check_body_settings(rig: RigBody) -> None:
     """Raise SettingError for settings of the limbs that the bake of a body cannot follow."""
-    if step != 1:
-        raise SettingError(f"A body is baked at every frame, not every {step:g}. Set Step to 1.")
     for limb in rig.limbs:
-        for is_set, what, remedy in (
-            (limb.influence != 1.0 or "influence" in limb.followed, "an influence below 1", "Set Influence to 1"),
-            (limb.reduce, "fewer keys", "Turn off Reduce Keys"),
-            (limb.only_target_keys, "keys only at its target's", "Turn off Only at Target's Keys"),
-            (limb.destination != "ACTION", "another destination than the active action", "Set Write To to that"),
-        ):
-            if is_set:
-                raise SettingError(f"'{limb.tip}' is part of a body, which cannot be baked with {what}. {remedy}.")
+        if limb.influence != 1.0 or "influence" in limb.followed:
+            raise SettingError(
+                f"'{limb.tip}' is part of a body, which cannot be baked with an influence below 1. "
+                "Set Influence to 1."
+            )
 
 
 def follow_notes(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.arrays import Array
+from ..kinematics.arrays import Array, Mask
 
 
 class Curves(NamedTuple):
@@ -48,3 +48,18 @@ def flowing(times: Array, values: Array) -> Curves:
     """Return smooth curves: the handles have the mean slope of the values around each key."""
     slopes = np.gradient(values, times, axis=0)
     return Curves(times, values, slopes, slopes)
+
+
+def through(curves: Curves, middles: Array, which: Mask) -> Curves:
+    """Return curves that pass through `middles` (keys - 1, channels) halfway between two keys.
+
+    Of the segments in `which` (keys - 1) the slopes at both ends are changed alike; the others stay as they are.
+    """
+    times, values = curves.times, curves.values
+    span = np.diff(times)[:, None]
+    bulge = 8.0 * (middles - 0.5 * (values[:-1] + values[1:])) / span  # difference of the slopes at both ends
+    change = np.where(which[:, None], 0.5 * (bulge - (curves.right[:-1] - curves.left[1:])), 0.0)
+    left, right = curves.left.copy(), curves.right.copy()
+    right[:-1] += change
+    left[1:] -= change
+    return Curves(times, values, left, right)

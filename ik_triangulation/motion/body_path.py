@@ -73,6 +73,7 @@ def body_path(
     *,
     compliance: Numbers | None = None,
     fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
     seed: int = 0,
     settings: BodyPathSettings | None = None,
 ) -> Work[BodyPath]:
@@ -80,9 +81,9 @@ def body_path(
 
     `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
     those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
-    priorities allow. Gives way between parts of the work.
+    priorities allow. `smoothing` from 0 to 1 calms the motion. Gives way between parts of the work.
     """
-    work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps), seed, settings or BodyPathSettings())
+    work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings())
     best: States | None = None
     least, last = (np.inf, np.inf), None
     tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same

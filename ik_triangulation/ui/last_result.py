@@ -7,8 +7,7 @@ from math import degrees
 from bpy.types import Object, Scene
 
 from ..jobs import live
-from ..jobs.body_report import BodyReport
-from ..jobs.body_text import body_lines
+from ..jobs.body_report import BodyReport, body_lines
 from ..jobs.report import Report
 from ..jobs.report_text import lines, on_limits
 from ..rig.units import distance_text, scale_of

@@ -73,12 +73,12 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
                 depsgraph = go_to(staged, frame)
                 evaluated = rig.armature.evaluated_get(depsgraph)
                 channels = channels or channels_of(evaluated, rig.bones)
-                bases.append(_unscaled(base_of(evaluated, rig.hips), rig.hips))
+                bases.append(unscaled_base(base_of(evaluated, rig.hips), rig.hips))
                 worlds.append(evaluated.matrix_world.copy())
                 for reader in readers:
                     goals[reader.limb.tip].append(reader.at(depsgraph, frame))
         yield
-    rotations, locations = _by_hand(rig, frames, scene)
+    rotations, locations = body_by_hand(rig, frames, scene)
     return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
 
 
@@ -86,13 +86,13 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
     goals = {limb.tip: [_LimbGoals(limb).at(depsgraph, frame)] for limb in rig.limbs}
-    base = _unscaled(base_of(evaluated, rig.hips), rig.hips)
+    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
         _stacked([evaluated.matrix_world.copy()]),
         _stacked([base]),
         channels_of(evaluated, rig.bones),
-        *_by_hand(rig, [frame], scene),
+        *body_by_hand(rig, [frame], scene),
         goals,
     )
 
@@ -111,17 +111,23 @@ class _LimbGoals:
         return self._reader.at(now, self._start)
 
 
-def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:
-    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand."""
-    locations = hips_locations(rig.armature, rig.hips, frames, scene)
+def body_by_hand(
+    rig: RigBody, frames: Sequence[float], scene: Scene, without: tuple[float, float] | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand.
+
+    Keys that correct a bake between the two times (in the action) in `without` are left out.
+    """
+    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
     if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
         rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
     else:
-        rotations = reference_rotations(rig, frames, scene)
+        rotations = reference_rotations(rig, frames, scene, without)
     return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
-def _unscaled(base: Matrix, hips: str) -> Matrix:
+def unscaled_base(base: Matrix, hips: str) -> Matrix:
+    """Return the frame that hips hang in (4x4). Raises RigError if it is scaled."""
     axes = np.array(base.to_3x3())
     if np.abs(axes @ axes.T - np.eye(3)).max() > _UNIT:
         raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
