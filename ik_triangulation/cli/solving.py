@@ -30,7 +30,7 @@ from .arguments import (
     add_saving,
     add_solver,
 )
-from .bodies import bake_one_body
+from .bodies import bake_one_body, bake_whole_scene
 from .envelope import CommandResult
 from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .numbers import frame
@@ -91,6 +91,9 @@ def run_bake(arguments: Namespace, run: Run) -> CommandResult:
     if arguments.all:
         limbs, left_out = all_limbs(arguments, scene)
         notes += left_out
+        whole = bake_whole_scene(arguments, limbs, scene, run.progress())
+        if whole is not None:
+            return _with_bodies(*whole, scene, notes)
     else:
         limbs = [named_limb(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
@@ -127,6 +130,18 @@ def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
     applied = apply_preset(*named_bones(arguments, scene), read_preset(path))
     return [f"{shown_as(path.name)}: {note}" for note in applied.notes]
+
+
+def _with_bodies(bodies: CommandResult, reports: Sequence[Report], scene: Scene, notes: Sequence[str]) -> CommandResult:
+    """Return the result for bodies and for limbs that were baked with them."""
+    limbs = _result(reports, scene, notes, together=True) if reports else CommandResult(lines=[*notes])
+    return CommandResult(
+        limbs.limbs,
+        bodies.parts,
+        warnings=[*notes, *bodies.warnings],
+        lines=[*bodies.lines, *limbs.lines],
+        reached=bodies.reached and limbs.reached,
+    )
 
 
 def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> CommandResult:

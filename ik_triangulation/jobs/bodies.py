@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative, finished
+from ..cooperative import finished
 from ..errors import ChainError, SettingError
+from ..rig.bake_record import recorded_span
 from ..rig.body import RigBody
 from ..rig.frames.reader import FrameReader
+from ..rig.keyframes import is_baked
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.stored_body import stored_body
 from .bake_wave import Span
-from .body_bake import bake_body
-from .body_report import BodyReport
+from .body_keys import BodySettings
 from .measure import Watch, astray
 from .report import NotFollowing
 
@@ -45,35 +46,39 @@ def check_alone(armature: Object, tip: str, what: str) -> None:
         raise ChainError(f"'{tip}' is part of a body, and {what} works on single limbs. Use Pose or Bake.")
 
 
-def only_body(armature: Object) -> RigBody | None:
-    """Return the body that all limbs of the armature to be baked belong to; None if they are baked one by one.
+def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
+    """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
+    bodies, alone = list[RigBody](), list[str]()
+    for bone in armature.pose.bones:
+        stored = bone.ik_triangulation
+        if not stored.hold and not (stored.enabled and stored.target):
+            continue
+        if any(bone.name in body.tips for body in bodies):
+            continue
+        body = body_of(armature, bone.name)
+        if body is None:
+            alone.append(bone.name)
+        else:
+            bodies.append(body)
+    return bodies, alone
 
-    Raises ChainError if some of them belong to it and others do not.
+
+def body_settings(rig: RigBody, tip: str = "") -> BodySettings:
+    """Return the settings of the keys of a body: those of one of its limbs, by default the first that reaches.
+
+    How far key reduction may move a tip is up to its own limb.
     """
-    tips = [
-        bone.name
-        for bone in armature.pose.bones
-        if bone.ik_triangulation.enabled and (bone.ik_triangulation.target or bone.ik_triangulation.hold)
-    ]
-    bodies = {tip: body_of(armature, tip) for tip in tips}
-    found = next((body for body in bodies.values() if body), None)
-    other = next((tip for tip in tips if found and tip not in found.tips), None)
-    if other is not None:
-        raise ChainError(f"'{other}' is not of the body that the other limbs belong to. Bake it and the body by Bake.")
-    return found
+    limbs: dict[str, Limb | PropertyGroup] = {limb.tip: limb for limb in rig.limbs}
+    limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
+    within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
+    return BodySettings.of(limbs[tip or rig.limbs[0].tip], within=within)
 
 
-@cooperative
-def bake_body_as_set(rig: RigBody, span: Span, scene: Scene, view_layer: ViewLayer) -> Job[BodyReport]:
-    """Bake a body over a `span` (first frame, last frame, step), with warnings of deform bones that do not follow it.
-
-    Raises what check_body_settings() and bake_body() do.
-    """
-    start, end, step = span
-    check_body_settings(rig)
-    report = yield from bake_body.steps(rig, start, end, scene, view_layer, step=step)
-    notes = follow_notes(rig, list(dict.fromkeys((start, (start + end) // 2, end))), scene, view_layer)
-    return report._replace(warnings=[*report.warnings, *notes])
+def repeats_body_bake(rig: RigBody, span: Span, settings: BodySettings) -> bool:
+    """Tell whether a bake would only repeat an earlier one of the body, as repeats_bake() does for a limb."""
+    before = recorded_span(rig.armature, rig.limbs[0].tip)
+    inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
+    return settings.destination == "ACTION" and inside and is_baked(rig.armature, rig.bones)
 
 
 def check_body_settings(rig: RigBody) -> None:
@@ -81,8 +86,7 @@ def check_body_settings(rig: RigBody) -> None:
     for limb in rig.limbs:
         if limb.influence != 1.0 or "influence" in limb.followed:
             raise SettingError(
-                f"'{limb.tip}' is part of a body, which cannot be baked with an influence below 1. "
-                "Set Influence to 1."
+                f"'{limb.tip}' is part of a body, which cannot be baked with an influence below 1. Set Influence to 1."
             )
 
 

@@ -93,7 +93,8 @@ def bake_body(
     making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
     keys = yield from relay(making, (2, _PARTS))
     with ExitStack() as undo:
-        destination = Destination(*(evaluated_time(scene, frame) for frame in ends), within.made if within else None)
+        first, last = (evaluated_time(scene, frame) for frame in ends)
+        destination = Destination(first, last, within.made if within else None)
         where = BodyWriting(ends, destination, kind, bool(count))
         written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
@@ -105,6 +106,8 @@ def bake_body(
         Transaction.end(undo, within)
     view_layer.update()
     outside = problem.outside(states)
+    if outside is not None and keys.outside is not None:
+        outside = keys.outside
     yield _PARTS, _PARTS
     return report._replace(
         keys=written,

@@ -3,8 +3,8 @@
 
 Channels that are straight from frame to frame leave the arc of the solution between them, and held tips slip there by
 the square of what a body moves in a frame. Where that is more than held tips may, keys get handles: first those of a
-smooth curve, and where these do not do, both handles of a segment are changed alike so that every channel passes
-through the pose in which the tips are held halfway. Keys stay on the frames.
+smooth curve, and where these do not do, the two handles of a segment are fitted to the poses in which the tips are held
+on half frames. Keys stay on the frames.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from .write import REDUCED, channel_values, thinned, values_before_start
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
 
-_CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted to the pose halfway
+_SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
+_CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +62,16 @@ class BodySettings(KeySettings):
 
 
 class BodyKeys(NamedTuple):
-    """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many."""
+    """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many.
+
+    `outside` is how far the centre of mass is outside at most between them, where that was measured.
+    """
 
     runs: list[Channel]
     times: Sequence[float]
     interpolation: str
     full: int
+    outside: float | None = None
 
 
 class BodyArrays:
@@ -123,18 +128,21 @@ def body_keys(
         yield from whole.measure()
         rough = whole.far(_CLOSE)
         if rough.any():
-            halves = _held_halfway(whole, between)
-            every = _woven(np.array(times), 0.5 * (np.array(times[1:]) + times[:-1]))
-            both = _woven(rotations, halves[0]), _woven(locations, halves[1])
-            woven = yield from _channels(rig, problem, *both, every.tolist(), first, kept)
-            runs = [run._replace(values=run.values[::2]) for run in woven]
-            middles = _values([run._replace(values=run.values[1::2]) for run in woven])
-            whole = bake.of(through(curves._replace(values=_values(runs)), middles, rough), runs)
+            inner = whole.inner
+            every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
+            for values, here, there in zip(every, (rotations, locations), _held_between(whole, between), strict=True):
+                values[..., ~inner], values[..., inner] = here, there
+            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), first, kept)
+            runs = [run._replace(values=run.values[~inner]) for run in woven]
+            held = _values([run._replace(values=run.values[inner]) for run in woven])
+            held = held.reshape(len(times) - 1, -1, held.shape[1])
+            whole = bake.of(through(curves._replace(values=_values(runs)), held, rough), runs)
         runs = thinned(runs, range(len(times)), whole.curves)
     if settings.reduce and len(times) > 2 and not kept:
         at, curves, _ = yield from reduce(whole, 1.0)
-        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full)
-    return BodyKeys(runs, times, interpolation, full)
+        outside = float(whole.outside(curves).max())
+        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside)
+    return BodyKeys(runs, times, interpolation, full, float(whole.outside(whole.curves).max()))
 
 
 def between_frames(
@@ -192,8 +200,10 @@ def _space(rig: RigBody, between: BodyProblem, settings: BodySettings) -> BodySp
     body, scale = between.body, scale_of(rig.armature)
     held: list[Task] = []
     for task in between.tasks:
-        within = settings.within.get(body.tips[task.tip].name, 0.0)
-        held.append(task.within(np.array([within / scale])) if within and isinstance(task, PlaceTask) else task)
+        if isinstance(task, PlaceTask):
+            within = settings.within.get(body.tips[task.tip].name, 0.0)
+            task = task.within(np.array([within / scale]) if within else _SURE * task.tolerance)
+        held.append(task)
     near = {}
     for limb in rig.limbs:
         within = settings.within.get(limb.tip, 0.0)
@@ -209,23 +219,16 @@ def _space(rig: RigBody, between: BodyProblem, settings: BodySettings) -> BodySp
     )
 
 
-def _held_halfway(whole: FullBody, between: BodyProblem) -> tuple[Numbers, Numbers]:
-    """Rotations (n, 4, F - 1) and locations of the hips (3, F - 1) halfway between two frames, with held tips held."""
-    halves, tree, space = whole.halfway(), between.body.tree, whole.space
-    posed = whole.geometry(whole.curves, halves).states
-    empty = np.empty((0, len(halves))), np.empty((0, 4, len(halves)))
+def _held_between(whole: FullBody, between: BodyProblem) -> tuple[Numbers, Numbers]:
+    """Rotations (n, 4, m) and locations of the hips (3, m) at all samples between two frames, with held tips held."""
+    here, tree = np.flatnonzero(whole.inner), between.body.tree
+    posed = whole.geometry(whole.curves, here).states
+    empty = np.empty((0, len(here))), np.empty((0, 4, len(here)))
     frames = States(*empty, posed.balls[tree.held], posed.root, posed.place)
     states = tree.posed(posed.balls, frames)
-    hold(tree, states, [task.take(halves) for task in space.held], share=HELD_SHARE)
-    return tree.rotations(states), between.locations(states, halves)
+    hold(tree, states, [task.take(here) for task in whole.space.held], share=HELD_SHARE)
+    return tree.rotations(states), between.locations(states, here)
 
 
 def _values(runs: Sequence[Channel]) -> Numbers:
     return np.hstack([run.values for run in runs]).astype(np.float64)
-
-
-def _woven(frames: Numbers, halves: Numbers) -> Numbers:
-    """Values of frames (..., F) with those halfway (..., F - 1) between them."""
-    woven: Numbers = np.empty((*frames.shape[:-1], 2 * frames.shape[-1] - 1))
-    woven[..., ::2], woven[..., 1::2] = frames, halves
-    return woven

@@ -50,16 +50,19 @@ def flowing(times: Array, values: Array) -> Curves:
     return Curves(times, values, slopes, slopes)
 
 
-def through(curves: Curves, middles: Array, which: Mask) -> Curves:
-    """Return curves that pass through `middles` (keys - 1, channels) halfway between two keys.
+def through(curves: Curves, between: Array, which: Mask) -> Curves:
+    """Return curves whose slopes are changed so that they pass as near as they can to values between the keys.
 
-    Of the segments in `which` (keys - 1) the slopes at both ends are changed alike; the others stay as they are.
+    `between` (keys - 1, n, channels) are those at n times evenly apart from each key to the next. A single one is met
+    by the same change at both ends. Of the segments in `which` (keys - 1) the slopes are changed; the others stay.
     """
-    times, values = curves.times, curves.values
-    span = np.diff(times)[:, None]
-    bulge = 8.0 * (middles - 0.5 * (values[:-1] + values[1:])) / span  # difference of the slopes at both ends
-    change = np.where(which[:, None], 0.5 * (bulge - (curves.right[:-1] - curves.left[1:])), 0.0)
+    times, count = curves.times, between.shape[1]
+    span = np.diff(times)[:, None, None]
+    x = np.arange(1, count + 1) / (count + 1)
+    there = curves.at((times[:-1, None] + span[..., 0] * x).ravel()).reshape(between.shape)
+    basis = np.column_stack((x * (1.0 - x) ** 2, -x * x * (1.0 - x)))  # of the slope after a key and before the next
+    change = np.linalg.pinv(basis) @ ((between - there) / span) * which[:, None, None]
     left, right = curves.left.copy(), curves.right.copy()
-    right[:-1] += change
-    left[1:] -= change
-    return Curves(times, values, left, right)
+    right[:-1] += change[:, 0]
+    left[1:] += change[:, 1]
+    return Curves(times, curves.values, left, right)

@@ -83,7 +83,9 @@ def body_path(
     those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
     priorities allow. `smoothing` from 0 to 1 calms the motion. Gives way between parts of the work.
     """
-    work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings())
+    work = _Path(
+        tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings()
+    )
     best: States | None = None
     least, last = (np.inf, np.inf), None
     tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same

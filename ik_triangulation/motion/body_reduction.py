@@ -86,14 +86,27 @@ class FullBody(FullBake):
         """Rotations (n, 4, m) of all joints with other curves at samples."""
         return self._turned(self._with(curves, samples), samples)
 
-    def halfway(self) -> Indices:
-        """The samples halfway from each frame to the next."""
-        return np.arange(len(self.curves.times) - 1) * self._parts + self._parts // 2
+    @property
+    def times(self) -> Numbers:
+        """Times of all samples (S)."""
+        return np.asarray(self._times)
+
+    @property
+    def inner(self) -> Mask:
+        """The samples (S) that are between two frames."""
+        return np.asarray(np.arange(len(self._times)) % self._parts != 0)
 
     def far(self, share: float) -> Mask:
         """Segments (F - 1) in which the full bake has a held tip farther off than this share of what is allowed."""
         worst: Numbers = self.off.max(0, initial=0.0)[:-1]
         return np.asarray(worst.reshape(-1, self._parts)[:, 1:].max(1) > share)
+
+    def outside(self, curves: Curves) -> Numbers:
+        """Distance of the centre of mass from its support with other curves, at all samples (S)."""
+        if self.space.steady is None:
+            return np.zeros(len(self._times))
+        every = np.arange(len(self._times))
+        return np.asarray(self.space.steady.measure(self.geometry(curves, every)).off)
 
     def _turned(self, values: Array, samples: Array) -> Array:
         turned = np.array(self.space.rotations[..., samples])

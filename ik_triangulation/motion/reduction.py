@@ -78,9 +78,7 @@ class FullBake:
     there. Between two frames the rig and the joints without keyed channels count as unchanged since the frame before.
     """
 
-    def __init__(
-        self, curves: Curves, tracks: Sequence[JointChannels], kinematics: Turned, worlds: Array
-    ) -> None:
+    def __init__(self, curves: Curves, tracks: Sequence[JointChannels], kinematics: Turned, worlds: Array) -> None:
         self.curves, self.tracks = curves, tracks
         self._kinematics = kinematics
         self._worlds = np.asarray(worlds)[:, :3, :3]

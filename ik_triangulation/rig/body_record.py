@@ -50,7 +50,9 @@ def recorded_body(
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise AnimationError(f"What the action of '{armature.name}' keeps of its bakes is damaged. Bake again.") from error
+        raise AnimationError(
+            f"What the action of '{armature.name}' keeps of its bakes is damaged. Bake again."
+        ) from error
     limbs, notes = [], list[str]()
     for name in tips:
         limb, _, said = recorded_bake(armature, name, scene)

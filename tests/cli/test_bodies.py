@@ -53,7 +53,7 @@ def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
         (["--body", "--target", "Cup"], "--target is for single limbs"),
         (["--body", "--hips", "hand.L"], "'hand.L' is not above all tips"),
         (["--hold", "nose"], "nose"),
-        (["--body", "--step", "2"], "Set Step to 1"),
+        (["--body", "--solver", "ccd"], "--solver is for single limbs"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said):

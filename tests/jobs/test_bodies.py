@@ -4,7 +4,7 @@
 import pytest
 
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.jobs.bodies import body_of, check_alone, check_body_settings, only_body
+from ik_triangulation.jobs.bodies import bodies_and_tips, body_of, check_alone, check_body_settings
 
 from ..bodies import FEET, HANDS, human_rig, set_up_rig
 from ..rigs import configure, empty
@@ -17,7 +17,7 @@ def test_limbs_that_share_no_bone_stay_alone():
     configure(rig, "hand.L", target=empty("One"), chain_count=3)
     configure(rig, "spine.002", target=empty("Two"), chain_count=2)
     assert body_of(rig, "hand.L") is None
-    assert only_body(rig) is None
+    assert bodies_and_tips(rig) == ([], ["spine.002", "hand.L"])
     check_alone(rig, "hand.L", "Live")
 
 
@@ -62,8 +62,10 @@ def test_an_influence_below_1_is_refused():
         check_body_settings(body_of(rig, "hand.L"))
 
 
-def test_a_limb_beside_the_body_is_told_when_all_are_baked():
+def test_a_limb_that_hangs_on_the_body_is_of_it_when_all_are_baked():
     rig = set_up_rig()
     toe = rig.pose.bones["heel.L"].ik_triangulation
     toe.target, toe.chain_count = empty("Toe"), 1
-    assert "heel.L" in only_body(rig).tips  # it hangs on the foot
+    (body,), alone = bodies_and_tips(rig)
+    assert "heel.L" in body.tips  # it hangs on the foot
+    assert alone == []
