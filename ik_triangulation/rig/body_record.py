@@ -44,6 +44,8 @@ def recorded_body(
     Raises AnimationError if what is kept cannot be read, and what recorded_bake() and RigBody do.
     """
     record = record_of(armature, tip)
+    if record is None:
+        raise AnimationError(f"No bake of the body of '{tip}' is kept with the active action. Bake it first.")
     try:
         body, (start, end, step) = dict(record["body"]), record["span"]
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
