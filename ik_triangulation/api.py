@@ -57,8 +57,12 @@ if TYPE_CHECKING:
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
     from .jobs.bake import solve_pose as solve_pose
+    from .jobs.bake_all import BodyBake as BodyBake
+    from .jobs.bake_all import bake_bodies as bake_bodies
+    from .jobs.bake_all import rebake_body as rebake_body
     from .jobs.bodies import body_of as body_of
     from .jobs.body_bake import bake_body as bake_body
+    from .jobs.body_keys import BodyKeySettings as BodyKeySettings
     from .jobs.body_pose import solve_body_pose as solve_body_pose
     from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body

@@ -13,7 +13,8 @@ from bpy.types import Object, Scene
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
 from ..jobs.bake_all import BodyBake, bake_bodies
-from ..jobs.bodies import bodies_and_tips, body_of, body_settings
+from ..jobs.bodies import bodies_and_tips, body_of
+from ..jobs.body_keys import body_settings
 from ..jobs.body_report import BodyReport, body_summary
 from ..jobs.report import Report
 from ..rig.armature import find_bone
@@ -92,8 +93,8 @@ def _check_options(arguments: Namespace) -> None:
 
 
 def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | None = None) -> BodyBake:
-    """Return the bake of a body by the settings saved on a tip, by default of its first limb, and those given."""
-    tip = tip or rig.limbs[0].tip
+    """Return the bake of a body by the settings saved on a tip, by default of the last, and those given."""
+    tip = tip or rig.tips[-1]
     some = {name: value for name in _OF_ALL if (value := getattr(arguments, name, None)) is not None}
     limbs = tuple(replace(limb, **some) for limb in rig.limbs) if some else rig.limbs
     names = (*settings_of(KeySettings), "smoothing")

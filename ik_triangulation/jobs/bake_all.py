@@ -21,7 +21,7 @@ from .bake import bake_spans
 from .bake_wave import Span
 from .bodies import check_body_settings, follow_notes
 from .body_bake import bake_body
-from .body_keys import BodySettings
+from .body_keys import BodyKeySettings
 from .body_report import BodyReport
 from .report import Report
 from .transaction import Transaction
@@ -32,17 +32,17 @@ class BodyBake(NamedTuple):
 
     rig: RigBody
     span: Span
-    settings: BodySettings
+    settings: BodyKeySettings
     keep: bool = False
 
 
 class _Part:
     """A body or a limb as what depends on others, and on which others depend."""
 
-    def __init__(self, number: int, limbs: Sequence[Limb], bones: Sequence[str], solved: Sequence[str]) -> None:
-        self.number, self._limbs = number, limbs
-        self.armature: Object = limbs[0].armature
-        self.bones, self.solved, self.tip = bones, solved, limbs[0].tip
+    def __init__(self, number: int, limbs: Sequence[Limb], whole: Limb | RigBody, solved: Sequence[str]) -> None:
+        self.number, self._limbs, self.solved = number, limbs, solved
+        self.armature: Object = whole.armature
+        self.bones, self.tip = whole.bones, whole.tips[-1] if isinstance(whole, RigBody) else whole.tip
 
     @cached_property
     def targets(self) -> list[tuple[Object, str]]:
@@ -73,8 +73,8 @@ def bake_bodies(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     for body in bodies:
         check_body_settings(body.rig)
-    parts = [_Part(n, body.rig.limbs, body.rig.bones, body.rig.bones) for n, body in enumerate(bodies)]
-    parts += [_Part(n, [limb], limb.bones, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
+    parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
+    parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
     of_bodies: dict[int, BodyReport] = {}
     of_limbs: dict[int, Report] = {}
     with ExitStack() as undo:
@@ -108,7 +108,7 @@ def rebake_body(
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     rig, span, settings, notes = recorded_body(armature, tip, scene)
-    bake = BodyBake(rig, span, BodySettings(**settings), keep=True)
+    bake = BodyBake(rig, span, BodyKeySettings(**settings), keep=True)
     report = yield from _baked(bake, scene, view_layer)
     return report._replace(warnings=[*notes, *report.warnings])
 

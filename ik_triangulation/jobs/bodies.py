@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bpy.types import Object, PropertyGroup, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..errors import ChainError, SettingError
@@ -17,7 +17,7 @@ from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.stored_body import stored_body
 from .bake_wave import Span
-from .body_keys import BodySettings
+from .body_keys import BodyKeySettings
 from .measure import Watch, astray
 from .report import NotFollowing
 
@@ -63,20 +63,9 @@ def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
     return bodies, alone
 
 
-def body_settings(rig: RigBody, tip: str = "") -> BodySettings:
-    """Return the settings of the keys of a body: those of one of its limbs, by default the first that reaches.
-
-    How far key reduction may move a tip is up to its own limb.
-    """
-    limbs: dict[str, Limb | PropertyGroup] = {limb.tip: limb for limb in rig.limbs}
-    limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
-    within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
-    return BodySettings.of(limbs[tip or rig.limbs[0].tip], within=within)
-
-
-def repeats_body_bake(rig: RigBody, span: Span, settings: BodySettings) -> bool:
+def repeats_body_bake(rig: RigBody, span: Span, settings: BodyKeySettings) -> bool:
     """Tell whether a bake would only repeat an earlier one of the body, as repeats_bake() does for a limb."""
-    before = recorded_span(rig.armature, rig.limbs[0].tip)
+    before = recorded_span(rig.armature, rig.tips[-1])
     inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
     return settings.destination == "ACTION" and inside and is_baked(rig.armature, rig.bones)
 

@@ -36,7 +36,7 @@ from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from .bake import frames_from
-from .body_keys import BodySettings, between_frames, body_keys
+from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .transaction import Transaction
@@ -53,7 +53,7 @@ def bake_body(
     view_layer: ViewLayer | None = None,
     *,
     step: float = 1,
-    settings: BodySettings | None = None,
+    settings: BodyKeySettings | None = None,
     keep: bool = False,
     within: Transaction | None = None,
 ) -> Job[BodyReport]:
@@ -66,7 +66,7 @@ def bake_body(
     undone with that.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    settings = settings or BodySettings.of(rig.limbs[0])
+    settings = settings or body_settings(rig)
     started, ends, kind = perf_counter(), (frame_start, frame_end), settings.destination
     view_layer.update()
     check_range(scene, *ends, step)
@@ -204,7 +204,7 @@ def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Ch
 
 
 def _frames_of(
-    rig: RigBody, settings: BodySettings, scene: Scene, frame_start: int, frame_end: int, step: float
+    rig: RigBody, settings: BodyKeySettings, scene: Scene, frame_start: int, frame_end: int, step: float
 ) -> Sequence[float]:
     """Return the frames at which a body is keyed. Raises AnimationError without any keys of its targets to bake at."""
     if not settings.only_target_keys:

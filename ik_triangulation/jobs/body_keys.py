@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import PropertyGroup, Scene
 
 from ..cooperative import Work
 from ..goals.batch import PlaceTask, Task
@@ -31,6 +31,7 @@ from ..rig.frames.body_between import read_between
 from ..rig.frames.body_samples import BodySamples
 from ..rig.hips import location_channel
 from ..rig.keyframes import ByHand, Channel, is_linear
+from ..rig.limb import Limb
 from ..rig.units import scale_of
 from ..settings import KeySettings, settings_of
 from ..solvers.batch.descent import hold
@@ -45,7 +46,7 @@ _CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodySettings(KeySettings):
+class BodyKeySettings(KeySettings):
     """Settings of the keys of a body, and its `smoothing`.
 
     `within` has for tips, by name, how far key reduction may move them [Blender units, world space]; 0 and what is not
@@ -56,9 +57,20 @@ class BodySettings(KeySettings):
     within: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stored: Any, **more: Any) -> BodySettings:
+    def of(cls, stored: Any, **more: Any) -> BodyKeySettings:
         """Return the settings of a limb, or those stored on a tip bone."""
         return cls(**{name: getattr(stored, name) for name in (*settings_of(KeySettings), "smoothing")}, **more)
+
+
+def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
+    """Return the settings of the keys of a body: those of one of its limbs, by default the first that reaches.
+
+    How far key reduction may move a tip is up to its own limb.
+    """
+    limbs: dict[str, Limb | PropertyGroup] = {limb.tip: limb for limb in rig.limbs}
+    limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
+    within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
+    return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
 
 
 class BodyKeys(NamedTuple):
@@ -97,7 +109,7 @@ def body_keys(
     problem: BodyProblem,
     between: BodyProblem | None,
     states: States,
-    settings: BodySettings,
+    settings: BodyKeySettings,
     ends: tuple[float, float],
     scene: Scene,
     kept: Mapping[str, ByHand],
@@ -195,7 +207,7 @@ def _channels(
     return runs
 
 
-def _space(rig: RigBody, between: BodyProblem, settings: BodySettings) -> BodySpace:
+def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> BodySpace:
     """All that bounds a body between its frames."""
     body, scale = between.body, scale_of(rig.armature)
     held: list[Task] = []

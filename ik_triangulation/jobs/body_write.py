@@ -21,7 +21,7 @@ from .body_keys import BodyKeys
 
 
 class BodyWriting(NamedTuple):
-    """Where the keys of a body go: between two frames, the `ends`, to a destination of a `kind`.
+    """Destination of a `kind` for the keys of a body between two frames, the `ends`.
 
     With `keep` keys that were made by hand stay.
     """

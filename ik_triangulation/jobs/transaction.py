@@ -11,7 +11,7 @@ from ..rig.destination import Made
 
 @dataclass(frozen=True)
 class Transaction:
-    """What bakes have in common that are done as one: closing `undo` undoes all; `made` are the channelbags made."""
+    """State that bakes share which are done as one: closing `undo` undoes all; `made` are the channelbags made."""
 
     undo: ExitStack
     made: Made = field(default_factory=dict)

@@ -37,7 +37,7 @@ from ..rig.posed import remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
-from .written import Rotations, ShotArrays, SolvedArrays, arrays_of
+from .written import JointRotations, ShotArrays, SolvedArrays, arrays_of
 
 _NONE = np.empty((0, 4), np.float32)
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
@@ -171,7 +171,7 @@ def _keys_of(bake: LimbBake, clock: Clock, first: float) -> Work[_Keys]:
 
 def channel_values(
     armature: Object,
-    solved: Rotations,
+    solved: JointRotations,
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],

@@ -18,7 +18,7 @@ from .frame_solver import SolvedFrame, chains_of, same_joints
 from .shot import SolvedShot
 
 
-class Rotations(Protocol):
+class JointRotations(Protocol):
     """Rotations (F x 4) and freedoms of the joints to write, by name."""
 
     @property

@@ -8,7 +8,7 @@ import pytest
 
 from ..bodies import FEET, HANDS, set_up_rig
 from ..commands import DONE, FAILED, command, opened, told
-from ..rigs import curves_of
+from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
 LAST = 12
 
@@ -45,6 +45,36 @@ def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
     part = json.loads((tmp_path / "report.json").read_text())["body"]
     assert [tip["tip"] for tip in part["tips"] if tip["held"]] == list(FEET)
     assert part["centre_of_mass_outside"] is None
+
+
+def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path):
+    words = ["--step", "3", "--frame-end", "10", "--interpolation", "linear", "--destination", "nla_track"]
+    done = command("bake", body_file, "--body", *words, "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert (part["frames"], part["keys"], part["full_keys"]) == (4, part["full_keys"], part["keys"])
+    rig = opened(tmp_path / "out.blend")
+    assert not curves_of(rig)
+    assert len(rig.animation_data.nla_tracks) == 1
+    done = command("bake", body_file, "--body", "--reduce", "0.05", "--discard", "--accept-misses", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert part["keys"] < 0.5 * part["full_keys"]
+    assert all(tip["largest_distance"] < 0.052 for tip in part["tips"])
+
+
+def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path):
+    rig = opened(body_file)
+    other, target = chain_rig(3, "Crane"), key_location(empty("Hook", (0.3, 0.2, 1.5)), (1, 12))
+    configure(other, "Bone 2", target=target, chain_count=3)
+    assert rig.name == "Rig"
+    bpy.ops.wm.save_mainfile()
+    done = command("bake", body_file, "--all", "--accept-misses", "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    report = told(done.stdout)
+    assert [tip["tip"] for body in report["bodies"] for tip in body["tips"]] == [*FEET, *HANDS]
+    assert [limb["tip"] for limb in report["limbs"]] == ["Bone 2"]
+    assert curves_of(opened(tmp_path / "out.blend"))
 
 
 @pytest.mark.parametrize(

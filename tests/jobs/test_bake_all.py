@@ -8,9 +8,9 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import delete_generated
 from ik_triangulation.jobs.bake_all import BodyBake, bake_bodies, rebake_body
-from ik_triangulation.jobs.bodies import body_of, body_settings
+from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_keys import BodySettings
+from ik_triangulation.jobs.body_keys import BodyKeySettings, body_settings
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.nla import layered_strips
 
@@ -52,7 +52,7 @@ def correct(rig, name, frame, turn=0.2, prop="rotation_quaternion"):
 )
 def test_a_rebake_with_nothing_changed_writes_the_same_keys(settings):
     rig = human_rig()
-    bake_body(reaching_body(rig, LAST), 1, LAST, step=1, settings=BodySettings(**settings))
+    bake_body(reaching_body(rig, LAST), 1, LAST, step=1, settings=BodyKeySettings(**settings))
     before = all_keys(rig)
     for frame in (1, 7, 40):
         bpy.context.scene.frame_set(frame)
@@ -118,7 +118,7 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
     rig = human_rig()
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=3)
     old, before = rig.animation_data.action, all_keys(rig)
-    report = bake_body(reaching_body(rig, LAST), 1, LAST, settings=BodySettings(destination=kind))
+    report = bake_body(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind))
     if kind == "NEW_ACTION":
         assert rig.animation_data.action != old
         rig.animation_data.action = old
@@ -137,7 +137,7 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
 def test_a_bake_that_is_stopped_loses_nothing_wherever_it_writes(kind, parts):
     rig = human_rig()
     rig.pose.bones["spine"].keyframe_insert("location", frame=3)
-    job = bake_body.steps(reaching_body(rig, LAST), 1, LAST, settings=BodySettings(destination=kind, reduce=True))
+    job = bake_body.steps(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind, reduce=True))
     with nothing_lost():
         for _ in range(parts):
             next(job, None)
@@ -153,7 +153,7 @@ def test_two_bodies_and_a_limb_are_baked_in_their_order_each_over_a_span_of_its_
     follower.location = one.pose.bones["hand.L"].tail + Vector((0.5, 0.0, -1.0))
     bpy.context.view_layer.update()
     limb = Limb.from_tip(follower, follower.pose.bones[-1].name, ball)
-    bakes = [BodyBake(bodies[0], (1, LAST, 1), BodySettings()), BodyBake(bodies[1], (3, 9, 2), BodySettings())]
+    bakes = [BodyBake(bodies[0], (1, LAST, 1), BodyKeySettings()), BodyBake(bodies[1], (3, 9, 2), BodyKeySettings())]
     told = []
     reports, (last,) = bake_bodies(bakes, [limb], [(1, LAST, 1)], progress=lambda done, of: told.append(done))
     assert [list(report.frames) for report in reports] == [list(range(1, LAST + 1)), [3, 5, 7, 9]]
@@ -167,7 +167,7 @@ def test_if_one_of_them_fails_nothing_has_changed(monkeypatch):
     bodies = [reaching_body(rig, LAST) for rig in (one, other)]
     other.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=3)
     curves_of(other)[0].lock = True
-    bakes = [BodyBake(body, (1, LAST, 1), BodySettings(mark_misses=True)) for body in bodies]
+    bakes = [BodyBake(body, (1, LAST, 1), BodyKeySettings(mark_misses=True)) for body in bodies]
     with nothing_lost(), pytest.raises(AnimationError, match=r"'shin\.L' are locked"):
         bake_bodies(bakes)
 
@@ -179,7 +179,7 @@ def test_bodies_that_move_each_other_are_refused():
         target = body.limbs[0].target
         target.parent, target.parent_type, target.parent_bone = rig, "BONE", "hand.R"
     bpy.context.view_layer.update()
-    bakes = [BodyBake(body, (1, LAST, 1), BodySettings()) for body in bodies]
+    bakes = [BodyBake(body, (1, LAST, 1), BodyKeySettings()) for body in bodies]
     with nothing_lost(), pytest.raises(ChainError, match="move each other"):
         bake_bodies(bakes)
 
@@ -199,5 +199,8 @@ def test_the_settings_are_those_of_the_chosen_limb_and_the_bounds_those_of_each(
 def test_missed_frames_are_marked_for_each_hand():
     rig = human_rig()
     body = reaching_body(rig, LAST, down=(3.0, 0.0, 0.0))
-    bake_body(body, 1, LAST, settings=BodySettings(mark_misses=True))
-    assert {marker.name for marker in bpy.context.scene.timeline_markers} == {"Rig: hand.L misses", "Rig: hand.R misses"}
+    bake_body(body, 1, LAST, settings=BodyKeySettings(mark_misses=True))
+    assert {marker.name for marker in bpy.context.scene.timeline_markers} == {
+        "Rig: hand.L misses",
+        "Rig: hand.R misses",
+    }

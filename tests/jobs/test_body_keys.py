@@ -2,7 +2,6 @@
 """Keys of a body hold its tips between frames too, and can be fewer: no tip leaves its bound, no limit is broken."""
 
 from dataclasses import replace
-from itertools import product
 
 import bpy
 import pytest
@@ -10,7 +9,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_keys import BodySettings
+from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.freedom import freedom_of
@@ -48,7 +47,7 @@ def handles(rig):
 def test_feet_are_held_on_half_frames_of_a_fast_crouch_by_the_handles_of_its_keys():
     rig = human_rig()
     body = reaching_body(rig, LAST)
-    linear = bake_body(body, 1, LAST, settings=BodySettings(interpolation="LINEAR"))
+    linear = bake_body(body, 1, LAST, settings=BodyKeySettings(interpolation="LINEAR"))
     assert linear.tips["foot.L"].error > 5e-3
     assert slip(rig) == pytest.approx(max(linear.tips[name].error for name in FEET), abs=1e-4)
     report = bake_body(body, 1, LAST)
@@ -73,7 +72,7 @@ def test_reduced_keys_bound_every_tip_and_keep_limits_and_balance(last):
     full = bake_body(body, 1, last)
     halves = [1 + 0.5 * k for k in range(2 * last - 1)]
     before = tips(rig, HANDS, halves)
-    report = bake_body(body, 1, last, settings=BodySettings(reduce=True))
+    report = bake_body(body, 1, last, settings=BodyKeySettings(reduce=True))
     assert report.full_keys == full.keys
     assert report.keys < (0.35 if last > LAST else 0.95) * full.keys
     assert slip(rig, last) < 1e-3 * LEG
@@ -92,12 +91,12 @@ def test_reduced_keys_bound_every_tip_and_keep_limits_and_balance(last):
 def test_each_tip_has_a_bound_of_its_own():
     rig, last = human_rig(), 40
     body = reaching_body(rig, last)
-    default = bake_body(body, 1, last, settings=BodySettings(reduce=True))
+    default = bake_body(body, 1, last, settings=BodyKeySettings(reduce=True))
     loose = {"foot.L": 0.02, "foot.R": 0.02, "hand.L": 0.05, "hand.R": 0.05}
-    report = bake_body(body, 1, last, settings=BodySettings(reduce=True, within=loose))
+    report = bake_body(body, 1, last, settings=BodyKeySettings(reduce=True, within=loose))
     assert report.keys < default.keys
     assert all(report.tips[name].error < 0.0205 for name in FEET)
-    tight = bake_body(body, 1, last, settings=BodySettings(reduce=True, within={"hand.L": 1e-4}))
+    tight = bake_body(body, 1, last, settings=BodyKeySettings(reduce=True, within={"hand.L": 1e-4}))
     assert tight.keys > default.keys
     assert tight.tips["hand.L"].error < 2e-4
 
@@ -113,7 +112,7 @@ def test_a_scaled_rig_takes_its_bounds_in_world_space():
     target.keyframe_insert("location", frame=last)
     assert made.held == FEET
     body = stored_body(rig, "hand.L")
-    report = bake_body(body, 1, last, settings=BodySettings(reduce=True, within=dict.fromkeys(FEET, 0.01)))
+    report = bake_body(body, 1, last, settings=BodyKeySettings(reduce=True, within=dict.fromkeys(FEET, 0.01)))
     assert report.keys < 0.4 * report.full_keys
     assert slip(rig, last) < 0.5 * 0.0101  # armature space
 
@@ -128,7 +127,7 @@ def test_a_step_keys_every_other_frame_and_its_handles_hold_the_feet_between():
 
 def test_constant_keys_hold_each_pose():
     rig = human_rig()
-    bake_body(reaching_body(rig, LAST), 1, LAST, step=2, settings=BodySettings(interpolation="CONSTANT"))
+    bake_body(reaching_body(rig, LAST), 1, LAST, step=2, settings=BodyKeySettings(interpolation="CONSTANT"))
     assert {kind for kind, _ in handles(rig)} == {"CONSTANT"}
     assert slip(rig, LAST - 1) < 1e-4
 
@@ -136,19 +135,20 @@ def test_constant_keys_hold_each_pose():
 def test_keys_only_where_one_of_the_targets_has_keys():
     rig = human_rig()
     body = reaching_body(rig, LAST)
-    bake_body(body, 1, LAST, settings=BodySettings(only_target_keys=True))
+    bake_body(body, 1, LAST, settings=BodyKeySettings(only_target_keys=True))
     assert {tuple(key_frames(curve)) for curve in curves_of(rig)} == {(1.0, 7.0, 14.0)}
     with pytest.raises(AnimationError, match="have no keys from frame 2 to 5"):
-        bake_body(body, 2, 5, settings=BodySettings(only_target_keys=True))
+        bake_body(body, 2, 5, settings=BodyKeySettings(only_target_keys=True))
 
 
-@pytest.mark.parametrize(("mode", "motion"), [*product(["QUATERNION", "XYZ", "AXIS_ANGLE"], ["FREE", "UP_DOWN", "FIXED"])])
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+@pytest.mark.parametrize("motion", ["FREE", "UP_DOWN", "FIXED"])
 def test_any_rotation_mode_and_any_motion_of_the_hips_is_held_and_reduced(mode, motion):
     rig = human_rig()
     for bone in rig.pose.bones:
         bone.rotation_mode = mode
     body = reaching_body(rig, LAST, down=(-0.2, -0.3, -0.3), hips_motion=motion)
-    bake_body(body, 1, LAST, settings=BodySettings(reduce=True))
+    bake_body(body, 1, LAST, settings=BodyKeySettings(reduce=True))
     assert slip(rig) < 1e-3 * LEG
 
 
@@ -181,6 +181,8 @@ def test_smoothing_calms_the_motion():
     for each in (body, calmer):
         bake_body(each, 1, LAST)
         places = tips(rig, ["spine", "spine.002"], frames)
-        second = [a - 2.0 * b + c for line in places.values() for a, b, c in zip(line, line[1:], line[2:], strict=False)]
+        second = [
+            a - 2.0 * b + c for line in places.values() for a, b, c in zip(line, line[1:], line[2:], strict=False)
+        ]
         change.append(sum(way.length_squared for way in second))
     assert change[1] < 0.9 * change[0]

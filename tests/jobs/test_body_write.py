@@ -8,7 +8,7 @@ from mathutils import Quaternion
 from ik_triangulation.jobs import body_bake, body_write
 from ik_triangulation.jobs.bake import delete_generated
 from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_keys import BodySettings
+from ik_triangulation.jobs.body_keys import BodyKeySettings
 
 from ..bodies import human_rig, reaching_body
 from ..rigs import all_keys, curves_of, evaluated_tip, nothing_lost
@@ -27,7 +27,7 @@ def test_the_present_frame_shows_the_keys_at_once(kind, frame):
     rig = human_rig()
     body = reaching_body(rig, LAST)
     bpy.context.scene.frame_set(frame)
-    bake_body(body, 1, LAST, settings=BodySettings(destination=kind))
+    bake_body(body, 1, LAST, settings=BodyKeySettings(destination=kind))
     shown = values(rig)
     place = evaluated_tip(rig, "hand.L")
     bpy.context.scene.frame_set(frame)
@@ -50,7 +50,7 @@ def test_a_new_action_gives_back_what_the_bake_replaced():
         rig.pose.bones["spine"].keyframe_insert("location", frame=frame)
     before = all_keys(rig)
     body = reaching_body(rig, LAST)
-    bake_body(body, 1, LAST, settings=BodySettings(destination="NEW_ACTION"))
+    bake_body(body, 1, LAST, settings=BodyKeySettings(destination="NEW_ACTION"))
     assert all_keys(rig) != before
     delete_generated(rig, body.bones)
     assert all_keys(rig) == before
@@ -85,7 +85,7 @@ def test_a_failure_at_any_step_undoes_all(where, name, kind, monkeypatch):
 
     monkeypatch.setattr(where, name, fails)
     with nothing_lost(), pytest.raises(MemoryError):
-        bake_body(body, 1, LAST, settings=BodySettings(destination=kind, mark_misses=True, reduce=True))
+        bake_body(body, 1, LAST, settings=BodyKeySettings(destination=kind, mark_misses=True, reduce=True))
 
 
 def test_no_more_curves_are_made_than_the_body_needs():

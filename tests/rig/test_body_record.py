@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError, TargetError
-from ik_triangulation.jobs.body_keys import BodySettings
+from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.rig.bake_record import record_bake, recorded_bake, recorded_span
 from ik_triangulation.rig.body_record import is_recorded_body, record_body, recorded_body
 from ik_triangulation.rig.keyframes import ensure_channelbag
@@ -16,7 +16,7 @@ from ik_triangulation.rig.keyframes import ensure_channelbag
 from ..bodies import FEET, HANDS, human_rig, reaching_body
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-SETTINGS = BodySettings(reduce=True, within={"foot.L": 0.01}, smoothing=0.25, interpolation="BEZIER")
+SETTINGS = BodyKeySettings(reduce=True, within={"foot.L": 0.01}, smoothing=0.25, interpolation="BEZIER")
 
 
 def recorded(**more):
@@ -38,7 +38,7 @@ def test_every_tip_gives_back_the_body(tip):
     assert (again.held, again.hips, again.hips_motion, again.balance) == (FEET, "spine", "UP_DOWN", False)
     assert again.bones == body.bones
     assert [limb.target for limb in again.limbs] == [limb.target for limb in body.limbs]
-    assert BodySettings(**settings) == BodySettings(**asdict(SETTINGS))
+    assert BodyKeySettings(**settings) == BodyKeySettings(**asdict(SETTINGS))
     assert not notes
 
 

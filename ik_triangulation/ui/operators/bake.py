@@ -11,7 +11,8 @@ from bpy.types import Context, PoseBone
 from ...cooperative import Job
 from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
 from ...jobs.bake_all import BodyBake, bake_bodies, rebake_body
-from ...jobs.bodies import bodies_and_tips, body_settings, repeats_body_bake
+from ...jobs.bodies import bodies_and_tips, repeats_body_bake
+from ...jobs.body_keys import body_settings
 from ...jobs.body_report import BodyReport
 from ...jobs.report import Report
 from ...rig.body import RigBody
@@ -139,7 +140,7 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
         if not rigs:
             limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
             return (yield from bake_spans.steps(limbs, self.spans(context, _tips(limbs)), *where, seconds=seconds))
-        tips, active = [rig.limbs[0].tip for rig in rigs], active_bone(context)
+        tips, active = [rig.tips[-1] for rig in rigs], active_bone(context)
         if active is not None:  # its settings are those that are seen
             tips = [active.name if active.name in rig.tips else tip for rig, tip in zip(rigs, tips, strict=True)]
         bones = [armature.pose.bones[name] for name in tips]

@@ -7,7 +7,7 @@ import pytest
 from ik_triangulation.ui.last_result import latest
 
 from ...bodies import FEET, HANDS, human_rig, set_up_rig
-from ...rigs import all_keys, chain_rig, nothing_lost, select
+from ...rigs import all_keys, chain_rig, curves_of, nothing_lost, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 12
@@ -67,6 +67,35 @@ def test_pose_poses_the_body_and_delete_generated_keys_deletes_all_of_it():
     bpy.ops.pose.ik_triangulation_bake()
     bpy.ops.pose.ik_triangulation_generated_delete()
     assert not all_keys(rig)
+
+
+def test_bake_again_and_rebake_keep_keys_that_were_set_since():
+    rig = set_up_rig(LAST)
+    bpy.ops.pose.ik_triangulation_bake(step=2)
+    before = all_keys(rig)
+    bpy.ops.pose.ik_triangulation_rebake()
+    assert all_keys(rig) == before
+    bpy.context.scene.frame_set(5)
+    bone = rig.pose.bones["upper_arm.R"]
+    bone.rotation_quaternion.x += 0.1
+    bone.keyframe_insert("rotation_quaternion", frame=5)
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            if key.co.x == 5.0 and "upper_arm.R" in curve.data_path:
+                key.type = "KEYFRAME"
+    own = [key for key in all_keys(rig)['pose.bones["upper_arm.R"].rotation_quaternion', 1] if key[0][0] == 5.0]
+    for operator in (bpy.ops.pose.ik_triangulation_rebake, bpy.ops.pose.ik_triangulation_bake):
+        operator()
+        now = all_keys(rig)['pose.bones["upper_arm.R"].rotation_quaternion', 1]
+        assert [key for key in now if key[0][0] == 5.0] == own
+
+
+def test_bake_all_bakes_a_body_by_the_settings_of_the_active_limb():
+    rig = set_up_rig(LAST)
+    rig.pose.bones["hand.L"].ik_triangulation.step = 3
+    select(rig, "hand.L")
+    bpy.ops.pose.ik_triangulation_bake_all()
+    assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 3}
 
 
 def test_reach_works_on_single_limbs():
