@@ -55,9 +55,7 @@ def whole(near=0.01, held=1e-3, steady=False):
     roots = np.broadcast_to(np.eye(3)[:, :, None], (3, 3, samples))
     rest = body.tree.posed(still, States(*none, still[[]], roots, np.zeros((3, samples))))
     frames = Geometry(body.tree, rest).frames
-    tasks = [
-        task.within(np.array([held])) if n == 0 else task for n, task in enumerate(hold_tasks(body, ["foot"], frames))
-    ]
+    hold, turn = hold_tasks(body, ["foot"], frames)
     square = np.array([(x, y, 0.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])[:, :, None] * 0.3
     support = Support.under(square, np.array((0.0, 0.0, 1.0)))
     masses, centres = np.array([1.0, 0.0, 0.0, 1.0]), np.zeros((4, 3))
@@ -67,7 +65,7 @@ def whole(near=0.01, held=1e-3, steady=False):
         rotations=still,
         roots=roots,
         placed=lambda locations, _: locations,
-        held=[place.within(np.array([held])), turn],
+        held=[hold.within(np.array([held])), turn],
         steady=balance,
         near={1: near},
     )
