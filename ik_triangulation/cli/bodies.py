@@ -32,7 +32,7 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, i
     armature = armature_of(arguments.armature, scene, named)
     _set(arguments, armature)
     rig = _body(arguments, armature)
-    stored = armature.pose.bones[rig.limbs[0].tip].ik_triangulation
+    stored = armature.pose.bones[rig.tips[-1]].ik_triangulation
     given = arguments.frame_start, arguments.frame_end, arguments.step
     saved = saved_range(stored, scene, preview=False)
     start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))

@@ -29,9 +29,11 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     """
     bones = armature.pose.bones
     found = stored_body(armature, tip)
-    if found is None:
+    if found is None or not (found.limbs or found.contacts):
         if bones[tip].ik_triangulation.hold:
-            raise ChainError(f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target.")
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, or find contacts."
+            )
         if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
             raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
         return None
@@ -95,7 +97,7 @@ def follow_notes(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer
     """Return a sentence on each deform bone that is meant to follow a tip and does not, at some of the `frames`."""
     notes, links = [], dict[int, Links | None]()
     for tip in rig.tips:
-        target = rig.limbs[0].target  # not looked at, but limbs need one
+        target = rig.armature  # not looked at, but limbs need one
         limb = Limb.from_tip(rig.armature, tip, target, rig.armature.pose.bones[tip].ik_triangulation.chain_count)
         watch = Watch(limb, links)
         if not watch.followers:

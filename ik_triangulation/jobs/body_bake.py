@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from time import perf_counter
 
@@ -20,7 +21,7 @@ from ..kinematics.batch import Geometry, States
 from ..motion.body_path import BodyPath, body_path
 from ..rig.body import BodyRest, RigBody, moving_bones
 from ..rig.channel_runs import run_of
-from ..rig.checks import check_limb, check_range
+from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.clock import Clock
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.freedom import keyed
@@ -32,6 +33,7 @@ from ..rig.posed import remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
 from .body_report import BodyReport, measure_body
+from .contact_frames import frames_with_contacts, with_contacts
 
 
 @cooperative
@@ -52,6 +54,7 @@ def bake_body(
     started, frames = perf_counter(), range(frame_start, frame_end + 1)
     view_layer.update()
     check_range(scene, frame_start, frame_end, 1)
+    check_armature(rig.armature, view_layer)
     for limb in rig.limbs:
         check_limb(limb, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones)
@@ -59,8 +62,9 @@ def bake_body(
     check_nla(rig.armature, scene, frame_start, frame_end)
     parts = 4
     yield 0, parts
-    samples = yield from relay(read_body(rig, scene, frames), (0, parts))
-    problem = BodyProblem(rig, samples)
+    samples = yield from relay(read_body(rig, scene, frames_with_contacts(rig, frames)), (0, parts))
+    problem = BodyProblem(rig, samples, frames)
+    samples = problem.samples
     yield 1, parts
     states, _ = yield from relay(problem.path(scene), (1, parts))
     with ExitStack() as undo:
@@ -76,11 +80,12 @@ def bake_body(
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    `held_frames` (n, 3, 4, F) are the frames of the bones as animated, by which tips are held.
+    Samples beside the `frames` to solve, by default all, only tell where contacts are. `held_frames` (n, 3, 4, F) are
+    the frames of the bones by which tips are held: as animated, those of contacts at their places.
     """
 
-    def __init__(self, rig: RigBody, samples: BodySamples) -> None:
-        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
+    def __init__(self, rig: RigBody, samples: BodySamples, frames: Sequence[float] | None = None) -> None:
+        self.rig, self.rest = rig, BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
@@ -89,11 +94,15 @@ class BodyProblem:
         place = samples.bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, samples.locations)
         none = np.empty((0, count)), np.empty((0, 4, count))
         rotations = np.ascontiguousarray(samples.rotations)
-        self.reference = tree.posed(rotations, States(*none, rotations[tree.held], roots, place))
-        self.held_frames = Geometry(tree, self.reference).frames
-        angle = min(limb.angle_tolerance for limb in rig.limbs)
+        every = tree.posed(rotations, States(*none, rotations[tree.held], roots, place))
+        held_frames = with_contacts(rig, self.body, samples, Geometry(tree, every).frames)
+        begin = samples.frames.index(frames[0]) if frames else 0
+        some = slice(begin, begin + len(frames) if frames else None)
+        self.samples, self.reference, self._ways = samples.take(some), every.take(some), self._ways[..., some]
+        self.held_frames = held_frames[..., some]
+        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
-        self.tasks += body_tasks(self.body, samples.goals, angle)
+        self.tasks += body_tasks(self.body, self.samples.goals, angle)
         self.steady: BalanceTask | None = balance_of(self.body, rig.held, self.held_frames) if rig.balance else None
 
     def path(self, scene: Scene) -> Work[BodyPath]:

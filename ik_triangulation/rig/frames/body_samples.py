@@ -45,11 +45,19 @@ class BodySamples(NamedTuple):
     locations: Numbers
     goals: dict[str, list[Goal]]
 
+    def take(self, some: slice) -> BodySamples:
+        """Return the samples of some of the frames."""
+        goals = {tip: each[some] for tip, each in self.goals.items()}
+        arrays = (array[..., some] for array in (self.worlds, self.bases))
+        more = (array[..., some] for array in (self.rotations, self.locations))
+        return BodySamples(self.frames[some], *arrays, self.channels, *more, goals)
+
 
 @contextmanager
 def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
     """Create a scene with only the armature and the targets of all limbs; it is removed afterwards."""
-    first, *others = rig.limbs
+    # Without a limb that reaches there are no targets, but a scene is made for a limb.
+    first, *others = rig.limbs or [Limb.from_tip(rig.armature, rig.held[0], rig.armature)]
     with temporary_scene(first, scene) as staged:
         for limb in others:
             for ob in (*(target for target, _ in limb.targets), *limb.obstacle_objects):

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts: spans of frames in which a foot is planted, found in its motion, and its motion with these spans held.
+
+A foot is planted while it is slow and low. Speeds count in legs a second and heights in legs, so that neither the size
+of a figure nor the frame rate matters. A span begins below the lower of two thresholds and ends above the higher one,
+so that noise about one of them does not cut it. Source: footstep detection as by Ikemoto, Arikan and Forsyth 2006,
+without its learning; offsets that fade between constraints as by Kovar, Schreiner and Gleicher 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from ..kinematics.arrays import Mask, Numbers
+
+Span = tuple[float, float]  # first and last frame
+Indexed = tuple[int, int]  # first and last index
+
+_SLOW, _FAST = 0.25, 0.5  # [legs a second] speeds at which a span begins and ends
+_CARRIED = 0.2  # of the speed of the hips, added to the first; to the other as much more as it is higher
+_LOW, _HIGH = 0.08, 0.13  # [legs] heights above the floor at which a span begins and ends
+_FLOOR = 10.0  # percentile of the heights of a slow foot that is taken for the floor
+_NOISE, _CALM = 0.1, 0.3  # [s] times over which places of the foot, and of the hips, are smoothed
+_SHORTEST = 0.12  # [s] of a span
+_GAP, _NEAR = 0.12, 0.08  # [s], [legs]: spans that are as near in time and place are one
+_HASTE = 1.15  # times the animated one: the largest step of a foot near a span
+
+
+def planted_spans(places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float, fade: float) -> list[Indexed]:
+    """Return first and last index of the spans in which a foot with these `places` (3, F) is planted.
+
+    `hips` (3, F) are the places of the hips: the faster they go, the more a foot may slide. `up` (3) is a unit vector,
+    `leg` the length of the leg [the places' unit], `fps` frames a second. The floor is as high as the foot where it is
+    slow. Spans are shortened where the foot, held in them and freed within `fade` frames, would have to hurry.
+    """
+    if places.shape[1] < 3 or not leg > 0.0:
+        return []
+    smooth, speed = _speeds(places / leg, _NOISE, fps)
+    limit = _SLOW + _CARRIED * _speeds(hips / leg, _CALM, fps)[1]
+    height, slow = up @ smooth, speed < limit
+    if not slow.any():
+        return []
+    height = height - np.percentile(height[slow], _FLOOR)
+    more = _FAST / _SLOW
+    spans = _joined(_runs(slow & (height < _LOW), (speed < more * limit) & (height < _HIGH)), smooth, fps)
+    shortest = max(2, ceil(_SHORTEST * fps))
+    spans = [span for span in spans if span[1] - span[0] + 1 >= shortest]
+    return _unhurried(spans, places, fade, shortest)
+
+
+def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:
+    """Return spans without so many frames at their ends that steps of the foot beside them are hardly larger."""
+    frames, most = np.arange(places.shape[1], dtype=float), ceil(fade)
+    animated = np.linalg.norm(np.diff(places, axis=1), axis=0)
+    for _ in range(most):
+        held = np.linalg.norm(np.diff(planted(places, frames, spans, fade), axis=1), axis=0)
+        shorter, changed = [], False
+        for number, (first, last) in enumerate(spans):
+            before = max(first - most - 1, spans[number - 1][1] if number else 0)
+            after = min(last + most + 1, spans[number + 1][0] if number + 1 < len(spans) else len(animated))
+            begin, end = slice(before, first), slice(last, after)
+            late = first > 0 and last - first >= shortest and held[begin].max() > _HASTE * animated[begin].max()
+            early = len(animated) > last and last - first >= shortest + late
+            early = early and held[end].max() > _HASTE * animated[end].max()
+            shorter.append((first + late, last - early))
+            changed |= late or early
+        if not changed:
+            break
+        spans = shorter
+    return spans
+
+
+def planted(places: Numbers, frames: Numbers, spans: Sequence[Span], fade: float) -> Numbers:
+    """Return places (3, F) with the foot at one place in each span, the median of its places there.
+
+    `frames` (F) are those of the places. Outside, the offset that a span has at its end fades away within `fade`
+    frames, or within half of the frames to the next span, so that the foot goes on as it went, from where it is.
+    """
+    result = places.copy()
+    inner = [(span, np.flatnonzero((frames >= span[0]) & (frames <= span[1]))) for span in sorted(spans)]
+    known = [(span, at) for span, at in inner if len(at)]
+    for number, (span, at) in enumerate(known):
+        held = np.median(places[:, at], axis=1)
+        result[:, at] = held[:, None]
+        begin = known[number - 1][0][1] if number else -np.inf
+        end = known[number + 1][0][0] if number + 1 < len(known) else np.inf
+        for edge, away, gap in ((at[0], span[0] - frames, span[0] - begin), (at[-1], frames - span[1], end - span[1])):
+            outside = (away > 0.0) & (away < gap)
+            share = faded(away[outside], min(fade, 0.5 * (gap - 1.0)))
+            result[:, outside] += (held - places[:, edge])[:, None] * share
+    return result
+
+
+def faded(away: Numbers, fade: float) -> Numbers:
+    """Return shares that fall smoothly from 1 to 0 over frames `away` from a span, and are 0 after `fade` of them.
+
+    Source: the polynomial of minimum jerk, Flash and Hogan 1985.
+    """
+    t = np.clip(away / (max(fade, 0.0) + 1.0), 0.0, 1.0)
+    share: Numbers = 1.0 - t**3 * (10.0 - 15.0 * t + 6.0 * t * t)
+    return share
+
+
+def _runs(begins: Mask, goes_on: Mask) -> list[Indexed]:
+    """Return runs of frames that go on, as far as a span begins in one of them."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], goes_on, [False])).astype(int)))
+    runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    return [(first, end - 1) for first, end in runs if begins[first:end].any()]
+
+
+def _joined(spans: Sequence[Indexed], places: Numbers, fps: float) -> list[Indexed]:
+    """Return spans with those made one that a short gap parts, at about the same place [legs]."""
+    joined: list[Indexed] = []
+    for first, last in spans:
+        if joined and first - joined[-1][1] - 1 <= _GAP * fps:
+            begin, end = joined[-1]
+            middles = np.median(places[:, first : last + 1], axis=1), np.median(places[:, begin : end + 1], axis=1)
+            if np.linalg.norm(middles[0] - middles[1]) < _NEAR:
+                joined[-1] = begin, last
+                continue
+        joined.append((first, last))
+    return joined
+
+
+def _speeds(places: Numbers, over: float, fps: float) -> tuple[Numbers, Numbers]:
+    """Return places (3, F) smoothed over a time [s], and their speeds (F) [a second]."""
+    smooth = _smoothed(places, max(1, round(over * fps)))
+    speeds: Numbers = fps * np.linalg.norm(np.gradient(smooth, axis=1), axis=0)
+    return smooth, speeds
+
+
+def _smoothed(places: Numbers, width: int) -> Numbers:
+    """Return places (3, F) averaged over about so many frames, with the ends mirrored through themselves."""
+    half = min(width // 2 + 1, places.shape[1] - 1)
+    kernel = np.hanning(2 * half + 3)[1:-1]
+    kernel /= kernel.sum()
+    before = 2.0 * places[:, :1] - places[:, half:0:-1]
+    after = 2.0 * places[:, -1:] - places[:, -2 : -2 - half : -1]
+    padded = np.concatenate((before, places, after), axis=1)
+    return np.array([np.convolve(row, kernel, "valid") for row in padded])
