@@ -70,12 +70,14 @@ def _found(rig: RigBody, samples: BodySamples, scene: Scene, fade: int) -> list[
     body, fps = problem.body, scene.render.fps / scene.render.fps_base
     size = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
     hips = in_world(samples, problem.held_frames[0, :, 3])
-    found = []
-    for tip in rig.held:
-        leg = size * (body.reach(tip) - body.tip(tip).place.length)
-        places = tip_places(body, tip, samples, problem.held_frames)
-        spans = planted_spans(places, hips, np.array((0.0, 0.0, 1.0)), leg, fps, fade)
-        found += [Contact(tip, samples.frames[first], samples.frames[last]) for first, last in spans]
+    legs = [size * (body.reach(tip) - body.tip(tip).place.length) for tip in rig.held]
+    feet = [tip_places(body, tip, samples, problem.held_frames) for tip in rig.held]
+    spans = planted_spans(feet, hips, np.array((0.0, 0.0, 1.0)), legs, fps, fade)
+    found = [
+        Contact(tip, samples.frames[first], samples.frames[last])
+        for tip, each in zip(rig.held, spans, strict=True)
+        for first, last in each
+    ]
     return sorted(found, key=lambda each: (each.frame_start, each.tip))
 
 

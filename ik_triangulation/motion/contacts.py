@@ -21,34 +21,72 @@ Indexed = tuple[int, int]  # first and last index
 
 _SLOW, _FAST = 0.25, 0.5  # [legs a second] speeds at which a span begins and ends
 _CARRIED = 0.2  # of the speed of the hips, added to the first; to the other as much more as it is higher
-_LOW, _HIGH = 0.08, 0.13  # [legs] heights above the floor at which a span begins and ends
+_LOW, _HIGH = 0.05, 0.08  # [legs] heights above the floor at which a span begins and ends
 _FLOOR = 10.0  # percentile of the heights of a slow foot that is taken for the floor
 _NOISE, _CALM = 0.1, 0.3  # [s] times over which places of the foot, and of the hips, are smoothed
-_SHORTEST = 0.12  # [s] of a span
+_SHORTEST, _STEP = 0.12, 0.2  # [s] of a span on the floor, and on a step or a box
+_MOSTLY = 0.8  # of a span above the floor: as long as that a planted foot below tells that it is in the air
 _GAP, _NEAR = 0.12, 0.08  # [s], [legs]: spans that are as near in time and place are one
 _HASTE = 1.15  # times the animated one: the largest step of a foot near a span
 
 
-def planted_spans(places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float, fade: float) -> list[Indexed]:
-    """Return first and last index of the spans in which a foot with these `places` (3, F) is planted.
+def planted_spans(
+    feet: Sequence[Numbers], hips: Numbers, up: Numbers, legs: Sequence[float], fps: float, fade: float
+) -> list[list[Indexed]]:
+    """Return for each of the `feet`, places (3, F) of their tips, first and last index of the spans they are planted in.
 
     `hips` (3, F) are the places of the hips: the faster they go, the more a foot may slide. `up` (3) is a unit vector,
-    `leg` the length of the leg [the places' unit], `fps` frames a second. The floor is as high as the foot where it is
-    slow. Spans are shortened where the foot, held in them and freed within `fade` frames, would have to hurry.
+    `legs` the lengths of the legs [the places' unit], `fps` frames a second. The floor is as high as a foot is where it
+    is slow; on a step or a box a foot is planted unless another one is, below. Spans are shortened where the foot, held
+    in them and freed within `fade` frames, would have to hurry.
     """
-    if places.shape[1] < 3 or not leg > 0.0:
-        return []
-    smooth, speed = _speeds(places / leg, _NOISE, fps)
-    limit = _SLOW + _CARRIED * _speeds(hips / leg, _CALM, fps)[1]
-    height, slow = up @ smooth, speed < limit
-    if not slow.any():
-        return []
-    height = height - np.percentile(height[slow], _FLOOR)
-    more = _FAST / _SLOW
-    spans = _joined(_runs(slow & (height < _LOW), (speed < more * limit) & (height < _HIGH)), smooth, fps)
+    if hips.shape[1] < 3:
+        return [[] for _ in feet]
+    motions = [_Motion(places, hips, up, leg, fps) for places, leg in zip(feet, legs, strict=True)]
+    found = [motion.on_the_floor() for motion in motions]
+    for motion, spans in zip(motions, found, strict=True):
+        others = [other for other in motions if other is not motion]
+        spans += [span for span in motion.above_the_floor(spans) if not motion.is_in_the_air(span, others)]
     shortest = max(2, ceil(_SHORTEST * fps))
-    spans = [span for span in spans if span[1] - span[0] + 1 >= shortest]
-    return _unhurried(spans, places, fade, shortest)
+    return [_unhurried(sorted(spans), places, fade, shortest) for spans, places in zip(found, feet, strict=True)]
+
+
+class _Motion:
+    """Smoothed places (3, F) of a foot [legs], its heights (F), and where it is `slow`, or at least not fast."""
+
+    def __init__(self, places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float) -> None:
+        self.places, speed = _speeds(places / leg, _NOISE, fps)
+        limit = _SLOW + _CARRIED * _speeds(hips / leg, _CALM, fps)[1]
+        self.fps, self.heights = fps, up @ self.places
+        self.slow, self.calm = speed < limit, speed < _FAST / _SLOW * limit
+
+    def on_the_floor(self) -> list[Indexed]:
+        """Return the spans in which the foot is slow and low."""
+        if not self.slow.any():
+            return []
+        height = self.heights - np.percentile(self.heights[self.slow], _FLOOR)
+        return self._long(_runs(self.slow & (height < _LOW), self.calm & (height < _HIGH)), _SHORTEST)
+
+    def above_the_floor(self, others: Sequence[Indexed]) -> list[Indexed]:
+        """Return the spans apart from `others` in which the foot is slow and hardly goes up or down."""
+        runs = [(first, last) for first, last in _runs(self.slow, self.slow)]
+        found = []
+        for first, last in runs:
+            level = np.abs(self.heights - np.median(self.heights[first : last + 1])) < _LOW
+            apart = all(first > end or last < begin for begin, end in others)
+            if apart and level[first : last + 1].all():
+                found.append((first, last))
+        return self._long(found, _STEP)
+
+    def is_in_the_air(self, span: Indexed, others: Sequence[_Motion]) -> bool:
+        """Tell whether another foot stands lower for most of a span."""
+        here = slice(span[0], span[1] + 1)
+        return any((each.calm & (each.heights < self.heights - _HIGH))[here].mean() > _MOSTLY for each in others)
+
+    def _long(self, spans: Sequence[Indexed], shortest: float) -> list[Indexed]:
+        """Return spans, joined over short gaps, that are no shorter than that [s]."""
+        fewest = max(2, ceil(shortest * self.fps))
+        return [span for span in _joined(spans, self.places, self.fps) if span[1] - span[0] + 1 >= fewest]
 
 
 def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:

@@ -20,8 +20,8 @@ LEG = 0.85  # [m]
 class Cleaned(NamedTuple):
     """A cleaned recording: contacts, the share of feet and frames in them, slides [legs], steps by the recorded ones.
 
-    `slid` and `slides` are the farthest that a foot is from its middle place in a contact, before and after, at half
-    frames too. `step` is the largest step of a foot near an end of a contact by the largest one there before, `turn`
+    `slid` and `slides` are the farthest that a foot is from its middle place in a contact, before and after, and
+    `between` at half frames. `step` is the largest step of a foot near an end of a contact by the largest one there before, `turn`
     the largest turn of a leg's joint in the motion by the largest one before. `away` is the mean distance of joints,
     and `hips` the largest one of the hips, from where they were [m, for a leg of 0.85 m].
     """
@@ -30,6 +30,7 @@ class Cleaned(NamedTuple):
     planted: float
     slid: float
     slides: float
+    between: float
     step: float
     turn: float
     away: float
@@ -91,7 +92,7 @@ def watch(ob, frames):
 def judge(ob, contacts, before, after, feet, fade, seconds):
     """Compare what was shown before and after."""
     names, bones = ob.data.bones.keys(), ob.data.bones
-    slid = slides = step = 0.0
+    slid = slides = between = step = 0.0
     planted, count = 0, len(before[::2])
     for foot in feet:
         leg = sum(bone.length for bone in bones[foot].parent_recursive[:2])
@@ -103,10 +104,9 @@ def judge(ob, contacts, before, after, feet, fade, seconds):
                 continue
             first, last = int(each.frame_start) - 1, int(each.frame_end) - 1  # the first frame is 1
             planted += last - first + 1
-            here = slice(2 * first, 2 * last + 1)
-            slid, slides = (
-                max(most, _farthest(places[here]) / leg) for most, places in ((slid, was), (slides, now))
-            )
+            whole, both = slice(2 * first, 2 * last + 1, 2), slice(2 * first, 2 * last + 1)
+            slid = max(slid, _farthest(was[whole]) / leg)
+            slides, between = max(slides, _farthest(now[whole]) / leg), max(between, _farthest(now[both]) / leg)
             for window in (slice(max(0, first - fade - 1), first), slice(last, last + fade + 1)):
                 if steps[0][window].size:
                     step = max(step, steps[1][window].max() / steps[0][window].max())
@@ -116,7 +116,7 @@ def judge(ob, contacts, before, after, feet, fade, seconds):
     lines = [[names.index(name) for name in (foot, *(b.name for b in bones[foot].parent_recursive[:2]))] for foot in feet]
     turn = max(_turns(after, line) for line in lines) / max(_turns(before, line) for line in lines)
     share = planted / count / len(feet)
-    return Cleaned(len(contacts), share, slid, slides, step, turn, away.mean(), away[:, hips].max(), seconds / count)
+    return Cleaned(len(contacts), share, slid, slides, between, step, turn, away.mean(), away[:, hips].max(), seconds / count)
 
 
 def _farthest(places):
@@ -146,10 +146,10 @@ def run(arguments):
     import bpy
 
     addon_utils.enable("ik_triangulation", default_set=True)
-    print("Hips that go 15 % farther, then Find Contacts and Bake; slides in thousandths of the leg, at half frames too")
+    print("Hips that go 15 % farther, then Find Contacts and Bake; slides in thousandths of the leg")
     print(
-        "| Recording | Contacts | Planted | Slide before | Slide | Step at the ends | Largest turn | Joints [cm] "
-        "| Hips at most [cm] | ms a frame |\n|---|---|---|---|---|---|---|---|---|---|"
+        "| Recording | Contacts | Planted | Slide before | Slide | At half frames | Step at the ends | Largest turn | Joints [cm] "
+        "| Hips at most [cm] | ms a frame |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
     for file in recordings.files_in(arguments.folder):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -159,6 +159,7 @@ def run(arguments):
             f"{found.planted:.0%}",
             f"{1e3 * found.slid:.0f}",
             f"{1e3 * found.slides:.3f}",
+            f"{1e3 * found.between:.2f}",
             f"{found.step:.2f}",
             f"{found.turn:.2f}",
             f"{100 * found.away:.2f}",
