@@ -84,7 +84,6 @@ def check_body_settings(rig: RigBody, step: float = 1) -> None:
         raise SettingError(f"A body is baked at every frame, not every {step:g}. Set Step to 1.")
     for limb in rig.limbs:
         for is_set, what, remedy in (
-            (limb.influence != 1.0 or "influence" in limb.followed, "an influence below 1", "Set Influence to 1"),
             (limb.reduce, "fewer keys", "Turn off Reduce Keys"),
             (limb.only_target_keys, "keys only at its target's", "Turn off Only at Target's Keys"),
             (limb.destination != "ACTION", "another destination than the active action", "Set Write To to that"),

@@ -14,11 +14,12 @@ from mathutils import Vector
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..goals.batch import BalanceTask, Task
-from ..goals.batch.of_bodies import balance_of, body_tasks, hold_tasks
+from ..goals.batch.of_bodies import MARGIN, balance_of, body_tasks, hold_tasks
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
-from ..motion.body_path import BodyPath, body_path
+from ..motion.body_path import BodyPath
+from ..motion.faded_path import faded_path
 from ..rig.body import BodyRest, RigBody, moving_bones
 from ..rig.channel_runs import run_of
 from ..rig.checks import check_armature, check_limb, check_range
@@ -33,7 +34,7 @@ from ..rig.posed import remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
 from .body_report import BodyReport, measure_body
-from .contact_frames import frames_with_contacts, with_contacts
+from .contact_frames import compliance_with_contacts, frames_with_contacts, with_contacts
 
 
 @cooperative
@@ -103,12 +104,15 @@ class BodyProblem:
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, self.samples.goals, angle)
-        self.steady: BalanceTask | None = balance_of(self.body, rig.held, self.held_frames) if rig.balance else None
+        self.steady = self._balance()
 
     def path(self, scene: Scene) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene."""
         fps = scene.render.fps / scene.render.fps_base
-        return body_path(self.body.tree, self.reference, self.tasks, self.steady, fps=fps)
+        tree, tasks = self.body.tree, self.tasks
+        influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
+        compliance = compliance_with_contacts(self.rig, tree, tasks)
+        return faded_path(tree, self.reference, tasks, influence, self.steady, compliance=compliance, fps=fps)
 
     def locations(self, states: States) -> Numbers:
         """Return the location channels of the hips (3, F)."""
@@ -117,10 +121,15 @@ class BodyProblem:
 
     def outside(self, states: States) -> float | None:
         """Return how far the centre of mass is outside at most [Blender units]; None without balance."""
-        steady = balance_of(self.body, self.rig.held, self.held_frames, 0.0) if self.rig.balance else None
+        steady = self._balance(0.0)
         if steady is None:
             return None
         return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+
+    def _balance(self, margin: float = MARGIN) -> BalanceTask | None:
+        if not self.rig.balance:
+            return None
+        return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
 
 
 def _written(

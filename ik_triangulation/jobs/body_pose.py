@@ -109,6 +109,7 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix)
-        missed = error > goal.tolerance or angle > limb.angle_tolerance
+        due = samples.influence[limb.tip][0] == 1.0
+        missed = due and (error > goal.tolerance or angle > limb.angle_tolerance)
         tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [])
     return BodyReport(tips, samples.frames)

@@ -26,8 +26,8 @@ _OFTEN = 32  # frames measured between two looks at what the user does
 class BodyTipReport(NamedTuple):
     """A tip at all frames: the largest distance from its goal [Blender units] and angle [rad], and frames it missed.
 
-    Of a held tip the goal is its place in the animation, and half frames count for the distance as well; the angle of
-    the others is 0.0 where none was asked for.
+    Of a held tip the goal is its place in the animation or its contact, and half frames count for the distance as well;
+    the angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not count.
     """
 
     held: bool
@@ -81,6 +81,8 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
                 for name in rig.held:
                     wanted = tip_frame(rig, held[..., [at, at + half]].mean(-1), name)
                     away = (bones[name].tail - wanted.translation).length
+                    if min(samples.influence[name][[at, at + half]]) < 1.0:
+                        continue
                     halves[name] = max(halves[name], away)
                     if not half:
                         turned = rotation_angle(bones[name].matrix.to_quaternion(), wanted.to_quaternion())
@@ -88,17 +90,21 @@ def measure_body(rig: RigBody, samples: BodySamples, held: Numbers, scene: Scene
                 if not half:
                     for limb in rig.limbs:
                         goal = samples.goals[limb.tip][at]
+                        if samples.influence[limb.tip][at] < 1.0:
+                            continue
                         found[limb.tip].append(tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
         yield
     tips = {}
     for name in rig.held:
-        error, angle = np.array(found[name]).max(0)
+        error, angle = np.array(found[name] or [(0.0, 0.0)]).max(0)
         tips[name] = BodyTipReport(True, max(float(error), halves[name]), float(angle), [])
     for limb in rig.limbs:
-        off = np.array(found[limb.tip])
-        tolerance = [goal.tolerance for goal in samples.goals[limb.tip]]
+        off = np.array(found[limb.tip] or np.empty((0, 2)))
+        due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
+        tolerance = [samples.goals[limb.tip][at].tolerance for at in due]
         late = (off[:, 0] > tolerance) | (off[:, 1] > limb.angle_tolerance)
-        missed = [frame for frame, is_late in zip(frames, late, strict=True) if is_late]
+        missed = [frames[at] for at in due[late]]
+        off = off if len(off) else np.zeros((1, 2))
         tips[limb.tip] = BodyTipReport(False, float(off[:, 0].max()), float(off[:, 1].max()), missed)
     return BodyReport(tips, frames)
 

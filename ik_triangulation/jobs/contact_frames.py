@@ -8,11 +8,16 @@ from math import floor
 
 import numpy as np
 
+from ..goals.batch import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
+from ..kinematics.batch import Tree
 from ..motion.contacts import planted
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples
+from ..solvers.body.stiffness import body_compliance
+
+_HIPS = 0.01  # of the compliance of hips that move: in a recorded motion legs give way to planted feet, not the trunk
 
 
 def frames_with_contacts(rig: RigBody, frames: Sequence[float]) -> Sequence[float]:
@@ -42,6 +47,15 @@ def with_contacts(rig: RigBody, body: Body, samples: BodySamples, frames: Number
         into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
         result[body.tip(tip).joint, :, 3] += np.einsum("fij,jf->if", into, moved)
     return result
+
+
+def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) -> Numbers | None:
+    """Return the compliance (k, 1) of all columns with contacts, by which hips keep their animation; None without."""
+    if not rig.contacts:
+        return None
+    compliance = body_compliance(tree, tasks).copy()
+    compliance[len(tree.joint_of) :] *= _HIPS
+    return compliance
 
 
 def tip_places(body: Body, tip: str, samples: BodySamples, frames: Numbers) -> Numbers:

@@ -57,7 +57,6 @@ def test_what_works_on_single_limbs_is_refused():
 @pytest.mark.parametrize(
     ("setting", "value", "remedy"),
     [
-        ("influence", 0.5, "Set Influence to 1"),
         ("reduce", True, "Turn off Reduce Keys"),
         ("only_target_keys", True, "Turn off Only at Target's Keys"),
         ("destination", "NLA_TRACK", "Set Write To to that"),
