@@ -13,6 +13,7 @@ from ..errors import ChainError, SettingError
 from ..jobs.bodies import bake_body_as_set, body_of
 from ..jobs.body_report import BodyReport
 from ..jobs.body_text import body_summary
+from ..jobs.contacts import feet_of, find_contacts
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
 from ..rig.limb import has_limbs, saved_range
@@ -31,11 +32,12 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, i
     named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
     armature = armature_of(arguments.armature, scene, named)
     _set(arguments, armature)
+    if arguments.contacts:
+        feet = feet_of(armature)
+        start, end, _ = _range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
+        find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
     rig = _body(arguments, armature)
-    stored = armature.pose.bones[rig.tips[-1]].ik_triangulation
-    given = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = saved_range(stored, scene, preview=False)
-    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    start, end, step = _range(arguments, armature, rig.tips[-1], scene)
     report = bake_body_as_set(rig, (start, end, step), scene, scene.view_layers[0], progress=progress)
     warnings = list(report.warnings)
     lines = [f"Warning: {warning}" for warning in warnings]
@@ -55,6 +57,14 @@ def _set(arguments: Namespace, armature: Object) -> None:
             setattr(body, name, value)
     if body.hips:
         find_bone(armature, body.hips)
+
+
+def _range(arguments: Namespace, armature: Object, tip: str, scene: Scene) -> tuple[int, int, float]:
+    """Return first frame, last frame and step: those given, else those saved on a tip."""
+    given = arguments.frame_start, arguments.frame_end, arguments.step
+    saved = saved_range(armature.pose.bones[tip].ik_triangulation, scene, preview=False)
+    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    return start, end, step
 
 
 def _body(arguments: Namespace, armature: Object) -> RigBody:
@@ -79,6 +89,7 @@ def _to_dict(report: BodyReport, rig: RigBody) -> dict[str, Any]:
         "hips": rig.hips,
         "frames": len(report.frames),
         "keys": report.keys,
+        "contacts": [contact._asdict() for contact in rig.contacts],
         "centre_of_mass_outside": None if report.outside is None else report.outside * scale,
         "seconds": report.seconds,
         "tips": [

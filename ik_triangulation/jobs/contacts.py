@@ -46,7 +46,9 @@ def find_contacts(
     check_armature(armature, view_layer)
     check_range(scene, frame_start, frame_end, 1)
     settings = armature.ik_triangulation
-    feet = tuple(find_bone(armature, tip).name for tip in tips) or _feet(armature)
+    feet = tuple(find_bone(armature, tip).name for tip in tips) or feet_of(armature)
+    if not feet:
+        raise ChainError("No feet are found. Select their bones, or turn on Hold in Place for them.")
     rig = RigBody(armature, (), feet, settings.hips or _hips(armature, feet), settings.hips_motion)
     frames = range(frame_start, frame_end + 1)
     yield 0, 1
@@ -81,13 +83,10 @@ def _found(rig: RigBody, samples: BodySamples, scene: Scene, fade: int) -> list[
     return sorted(found, key=lambda each: (each.frame_start, each.tip))
 
 
-def _feet(armature: Object) -> tuple[str, ...]:
-    """Return the tips of the held limbs, else the feet that are recognised."""
+def feet_of(armature: Object) -> tuple[str, ...]:
+    """Return the tips of the held limbs, else the feet that are recognised, if there are any."""
     held = tuple(bone.name for bone in armature.pose.bones if bone.ik_triangulation.hold)
-    feet = held or tuple(limb.bones[-1] for limb in Anatomy(armature, Controls(armature)).limbs(LEG))
-    if not feet:
-        raise ChainError("No feet are found. Select their bones, or turn on Hold in Place for them.")
-    return feet
+    return held or tuple(limb.bones[-1] for limb in Anatomy(armature, Controls(armature)).limbs(LEG))
 
 
 def _hips(armature: Object, feet: Sequence[str]) -> str:
