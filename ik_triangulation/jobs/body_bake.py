@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from time import perf_counter
 
@@ -34,7 +33,7 @@ from ..rig.posed import remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
 from .body_report import BodyReport, measure_body
-from .contact_frames import compliance_with_contacts, frames_with_contacts, with_contacts
+from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 
 
 @cooperative
@@ -63,9 +62,9 @@ def bake_body(
     check_nla(rig.armature, scene, frame_start, frame_end)
     parts = 4
     yield 0, parts
-    samples = yield from relay(read_body(rig, scene, frames_with_contacts(rig, frames)), (0, parts))
-    problem = BodyProblem(rig, samples, frames)
-    samples = problem.samples
+    samples = yield from relay(read_body(rig, scene, frames), (0, parts))
+    contacts = yield from relay(read_contacts(rig, scene, frames), (0, parts))
+    problem = BodyProblem(rig, samples, contacts)
     yield 1, parts
     states, _ = yield from relay(problem.path(scene), (1, parts))
     with ExitStack() as undo:
@@ -81,12 +80,11 @@ def bake_body(
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    Samples beside the `frames` to solve, by default all, only tell where contacts are. `held_frames` (n, 3, 4, F) are
-    the frames of the bones by which tips are held: as animated, those of contacts at their places.
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: as animated, in `contacts` planted.
     """
 
-    def __init__(self, rig: RigBody, samples: BodySamples, frames: Sequence[float] | None = None) -> None:
-        self.rig, self.rest = rig, BodyRest(rig)
+    def __init__(self, rig: RigBody, samples: BodySamples, contacts: Contacts | None = None) -> None:
+        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
@@ -95,15 +93,13 @@ class BodyProblem:
         place = samples.bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, samples.locations)
         none = np.empty((0, count)), np.empty((0, 4, count))
         rotations = np.ascontiguousarray(samples.rotations)
-        every = tree.posed(rotations, States(*none, rotations[tree.held], roots, place))
-        held_frames = with_contacts(rig, self.body, samples, Geometry(tree, every).frames)
-        begin = samples.frames.index(frames[0]) if frames else 0
-        some = slice(begin, begin + len(frames) if frames else None)
-        self.samples, self.reference, self._ways = samples.take(some), every.take(some), self._ways[..., some]
-        self.held_frames = held_frames[..., some]
+        self.reference = tree.posed(rotations, States(*none, rotations[tree.held], roots, place))
+        self.held_frames = Geometry(tree, self.reference).frames
+        if contacts:
+            self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
-        self.tasks += body_tasks(self.body, self.samples.goals, angle)
+        self.tasks += body_tasks(self.body, samples.goals, angle)
         self.steady = self._balance()
 
     def path(self, scene: Scene) -> Work[BodyPath]:

@@ -21,8 +21,7 @@ from ..rig.contacts import Contact, store_contacts, stored_contacts
 from ..rig.controls import Controls
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..settings import check_registered
-from .body_bake import BodyProblem
-from .contact_frames import in_world, tip_places
+from .contact_frames import animated_frames, in_world, tip_places
 
 
 @cooperative
@@ -68,12 +67,11 @@ def find_contacts(
 
 def _found(rig: RigBody, samples: BodySamples, scene: Scene, fade: int) -> list[Contact]:
     """Return the contacts of all held tips, in the order of time."""
-    problem = BodyProblem(rig, samples)
-    body, fps = problem.body, scene.render.fps / scene.render.fps_base
+    (body, frames), fps = animated_frames(rig, samples), scene.render.fps / scene.render.fps_base
     size = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
-    hips = in_world(samples, problem.held_frames[0, :, 3])
+    hips = in_world(samples, frames[0, :, 3])
     legs = [size * (body.reach(tip) - body.tip(tip).place.length) for tip in rig.held]
-    feet = [tip_places(body, tip, samples, problem.held_frames) for tip in rig.held]
+    feet = [tip_places(body, tip, samples, frames) for tip in rig.held]
     spans = planted_spans(feet, hips, np.array((0.0, 0.0, 1.0)), legs, fps, fade)
     found = [
         Contact(tip, samples.frames[first], samples.frames[last])

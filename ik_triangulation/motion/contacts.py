@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,7 +95,8 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
     frames, most = np.arange(places.shape[1], dtype=float), ceil(fade)
     animated = np.linalg.norm(np.diff(places, axis=1), axis=0)
     for _ in range(most):
-        held = np.linalg.norm(np.diff(planted(places, frames, spans, fade), axis=1), axis=0)
+        still = [Planted.of(span, places[:, span[0] : span[1] + 1]) for span in spans]
+        held = np.linalg.norm(np.diff(planted(places, frames, still, fade), axis=1), axis=0)
         shorter, changed = [], False
         for number, (first, last) in enumerate(spans):
             before = max(first - most - 1, spans[number - 1][1] if number else 0)
@@ -111,24 +113,36 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
     return spans
 
 
-def planted(places: Numbers, frames: Numbers, spans: Sequence[Span], fade: float) -> Numbers:
-    """Return places (3, F) with the foot at one place in each span, the median of its places there.
+class Planted(NamedTuple):
+    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3)."""
 
-    `frames` (F) are those of the places. Outside, the offset that a span has at its end fades away within `fade`
-    frames, or within half of the frames to the next span, so that the foot goes on as it went, from where it is.
+    span: Span
+    place: Numbers
+    at_first: Numbers
+    at_last: Numbers
+
+    @classmethod
+    def of(cls, span: Span, places: Numbers) -> Planted:
+        """Return a span with the middle place, the median, of the foot's `places` (3, F) in it."""
+        place = np.median(places, axis=1)
+        return cls(span, place, place - places[:, 0], place - places[:, -1])
+
+
+def planted(places: Numbers, frames: Numbers, spans: Sequence[Planted], fade: float) -> Numbers:
+    """Return places (3, F) of a foot with those of its spans, which are in order and do not overlap.
+
+    `frames` (F) are those of the places. Outside, the way that a span has at its end fades within `fade` frames, or
+    within half of the frames to the next span: the foot goes on as it was animated, from where it stands.
     """
-    result = places.copy()
-    inner = [(span, np.flatnonzero((frames >= span[0]) & (frames <= span[1]))) for span in sorted(spans)]
-    known = [(span, at) for span, at in inner if len(at)]
-    for number, (span, at) in enumerate(known):
-        held = np.median(places[:, at], axis=1)
-        result[:, at] = held[:, None]
-        begin = known[number - 1][0][1] if number else -np.inf
-        end = known[number + 1][0][0] if number + 1 < len(known) else np.inf
-        for edge, away, gap in ((at[0], span[0] - frames, span[0] - begin), (at[-1], frames - span[1], end - span[1])):
+    result, begin = places.copy(), -np.inf
+    for number, (span, place, *ways) in enumerate(spans):
+        end = spans[number + 1].span[0] if number + 1 < len(spans) else np.inf
+        inside = (frames >= span[0]) & (frames <= span[1])
+        result[:, inside] = place[:, None]
+        for way, away, gap in zip(ways, (span[0] - frames, frames - span[1]), (span[0] - begin, end - span[1]), strict=True):
             outside = (away > 0.0) & (away < gap)
-            share = faded(away[outside], min(fade, 0.5 * (gap - 1.0)))
-            result[:, outside] += (held - places[:, edge])[:, None] * share
+            result[:, outside] += way[:, None] * faded(away[outside], min(fade, 0.5 * (gap - 1.0)))
+        begin = span[1]
     return result
 
 

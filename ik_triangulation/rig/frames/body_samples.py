@@ -46,14 +46,6 @@ class BodySamples(NamedTuple):
     goals: dict[str, list[Goal]]
     influence: dict[str, Numbers]
 
-    def take(self, some: slice) -> BodySamples:
-        """Return the samples of some of the frames."""
-        goals = {tip: each[some] for tip, each in self.goals.items()}
-        arrays = (array[..., some] for array in (self.worlds, self.bases))
-        more = (array[..., some] for array in (self.rotations, self.locations))
-        influence = {tip: each[some] for tip, each in self.influence.items()}
-        return BodySamples(self.frames[some], *arrays, self.channels, *more, goals, influence)
-
 
 @contextmanager
 def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
