@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
+    from .jobs.contacts import find_contacts as find_contacts
     from .jobs.frame_result import FrameResult as FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
@@ -107,6 +108,9 @@ if TYPE_CHECKING:
     from .presets import read_preset as read_preset
     from .presets import write_preset as write_preset
     from .rig.body import RigBody as RigBody
+    from .rig.contacts import Contact as Contact
+    from .rig.contacts import store_contacts as store_contacts
+    from .rig.contacts import stored_contacts as stored_contacts
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
     from .solvers import SOLVERS as SOLVERS

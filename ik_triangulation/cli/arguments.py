@@ -76,6 +76,11 @@ def add_body(command: ArgumentParser) -> None:
         "--hips-motion", type=str.upper, choices=["FREE", "UP_DOWN", "FIXED"], help="motion that the hips may make"
     )
     body.add_argument(
+        "--contacts",
+        action="store_true",
+        help="find where held feet are planted first, in place of the contacts in the file; without held tips, the feet",
+    )
+    body.add_argument(
         "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"
     )
 

@@ -16,6 +16,7 @@ from ..jobs.bake_all import BodyBake, bake_bodies
 from ..jobs.bodies import bodies_and_tips, body_of
 from ..jobs.body_keys import body_settings
 from ..jobs.body_report import BodyReport, body_summary
+from ..jobs.contacts import feet_of, find_contacts
 from ..jobs.report import Report
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
@@ -43,6 +44,10 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
     named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
     armature = armature_of(arguments.armature, scene, named)
     _set(arguments, armature)
+    if arguments.contacts:
+        feet = feet_of(armature)
+        start, end, _ = _range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
+        find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
     bake = _with_given(arguments, _body(arguments, armature), scene, arguments.tip)
     (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
     lines = _lines(report, bake.rig, scene)
@@ -101,11 +106,8 @@ def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | Non
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     if "reduce_tolerance" in given:
         given |= {"reduce": True, "within": dict.fromkeys(rig.tips, given["reduce_tolerance"])}
-    stored = rig.armature.pose.bones[tip].ik_triangulation
-    limits = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = saved_range(stored, scene, preview=False)
-    start, end, step = (there if here is None else here for here, there in zip(limits, saved, strict=True))
-    return BodyBake(replace(rig, limbs=limbs), (start, end, step), replace(body_settings(rig, tip), **given))
+    span = _range(arguments, rig.armature, tip, scene)
+    return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
 
 
 def _lines(report: BodyReport, rig: RigBody, scene: Scene) -> list[str]:
@@ -125,6 +127,14 @@ def _set(arguments: Namespace, armature: Object) -> None:
             setattr(body, name, value)
     if body.hips:
         find_bone(armature, body.hips)
+
+
+def _range(arguments: Namespace, armature: Object, tip: str, scene: Scene) -> tuple[int, int, float]:
+    """Return first frame, last frame and step: those given, else those saved on a tip."""
+    given = arguments.frame_start, arguments.frame_end, arguments.step
+    saved = saved_range(armature.pose.bones[tip].ik_triangulation, scene, preview=False)
+    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    return start, end, step
 
 
 def _body(arguments: Namespace, armature: Object) -> RigBody:
@@ -150,6 +160,7 @@ def _to_dict(report: BodyReport, rig: RigBody) -> dict[str, Any]:
         "frames": len(report.frames),
         "keys": report.keys,
         "full_keys": report.full_keys,
+        "contacts": [contact._asdict() for contact in rig.contacts],
         "centre_of_mass_outside": None if report.outside is None else report.outside * scale,
         "seconds": report.seconds,
         "tips": [

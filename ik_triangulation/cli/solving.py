@@ -85,7 +85,7 @@ def run_solve(arguments: Namespace, run: Run) -> CommandResult:
 def run_bake(arguments: Namespace, run: Run) -> CommandResult:
     """Key a limb, or all limbs, over a frame range."""
     scene = run.open()
-    if arguments.body or arguments.held:
+    if arguments.body or arguments.held or arguments.contacts:
         return bake_one_body(arguments, scene, run.progress())
     notes = _set_up(arguments, scene)
     if arguments.all:

@@ -19,7 +19,7 @@ from ..rig.dependencies import in_waves
 from ..rig.limb import Limb
 from .bake import bake_spans
 from .bake_wave import Span
-from .bodies import check_body_settings, follow_notes
+from .bodies import follow_notes
 from .body_bake import bake_body
 from .body_keys import BodyKeySettings
 from .body_report import BodyReport
@@ -71,8 +71,6 @@ def bake_bodies(
     stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    for body in bodies:
-        check_body_settings(body.rig)
     parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
     parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
     of_bodies: dict[int, BodyReport] = {}

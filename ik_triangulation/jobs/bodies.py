@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import finished
-from ..errors import ChainError, SettingError
+from ..errors import ChainError
 from ..rig.bake_record import recorded_span
 from ..rig.body import RigBody
 from ..rig.frames.reader import FrameReader
@@ -30,9 +30,11 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     """
     bones = armature.pose.bones
     found = stored_body(armature, tip)
-    if found is None:
+    if found is None or not (found.limbs or found.contacts):
         if bones[tip].ik_triangulation.hold:
-            raise ChainError(f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target.")
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, or find contacts."
+            )
         if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
             raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
         return None
@@ -70,20 +72,11 @@ def repeats_body_bake(rig: RigBody, span: Span, settings: BodyKeySettings) -> bo
     return settings.destination == "ACTION" and inside and is_baked(rig.armature, rig.bones)
 
 
-def check_body_settings(rig: RigBody) -> None:
-    """Raise SettingError for settings of the limbs that the bake of a body cannot follow."""
-    for limb in rig.limbs:
-        if limb.influence != 1.0 or "influence" in limb.followed:
-            raise SettingError(
-                f"'{limb.tip}' is part of a body, which cannot be baked with an influence below 1. Set Influence to 1."
-            )
-
-
 def follow_notes(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[str]:
     """Return a sentence on each deform bone that is meant to follow a tip and does not, at some of the `frames`."""
     notes, links = [], dict[int, Links | None]()
     for tip in rig.tips:
-        target = rig.limbs[0].target  # not looked at, but limbs need one
+        target = rig.armature  # not looked at, but limbs need one
         limb = Limb.from_tip(rig.armature, tip, target, rig.armature.pose.bones[tip].ik_triangulation.chain_count)
         watch = Watch(limb, links)
         if not watch.followers:

@@ -15,16 +15,17 @@ from mathutils import Vector
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError
 from ..goals.batch import BalanceTask, Task
-from ..goals.batch.of_bodies import balance_of, body_tasks, hold_tasks
+from ..goals.batch.of_bodies import MARGIN, balance_of, body_tasks, hold_tasks
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
-from ..motion.body_path import BodyPath, body_path
+from ..motion.body_path import BodyPath
+from ..motion.faded_path import faded_path
 from ..rig.bake_record import recorded_span
 from ..rig.body import BodyRest, RigBody, moving_bones
 from ..rig.body_record import record_body
 from ..rig.channel_runs import run_of
-from ..rig.checks import check_limb, check_range
+from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_body
@@ -39,6 +40,7 @@ from .bake import frames_from
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
+from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .transaction import Transaction
 
 _PARTS = 5  # of a bake
@@ -70,6 +72,7 @@ def bake_body(
     started, ends, kind = perf_counter(), (frame_start, frame_end), settings.destination
     view_layer.update()
     check_range(scene, *ends, step)
+    check_armature(rig.armature, view_layer)
     for limb in rig.limbs:
         check_limb(limb, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones, kind)
@@ -80,11 +83,12 @@ def bake_body(
     yield 0, _PARTS
     corrected = _corrected(rig, scene)
     samples = yield from relay(read_body(rig, scene, frames), (0, _PARTS))
-    problem = BodyProblem(rig, samples, scene, corrected)
+    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
+    problem = BodyProblem(rig, samples, contacts, _before_corrections(rig, frames, scene, corrected))
     between = None
     if rig.held or settings.reduce:
         others = yield from relay(between_frames(rig, samples, scene, corrected), (0, _PARTS))
-        between = BodyProblem(rig, others)
+        between = BodyProblem(rig, others, contacts)
     yield 1, _PARTS
     states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
     kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
@@ -121,39 +125,44 @@ def bake_body(
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    `held_frames` (n, 3, 4, F) are the frames of the bones as animated, by which tips are held.
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: as animated, in `contacts` planted.
     """
 
     def __init__(
         self,
         rig: RigBody,
         samples: BodySamples,
-        scene: Scene | None = None,
-        corrected: tuple[float, float] | None = None,
+        contacts: Contacts | None = None,
+        animated: tuple[Numbers, Numbers] | None = None,
     ) -> None:
-        """Take a body as sampled; keys between two times that were `corrected` since a bake move no held tips."""
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`.
+
+        That is rotations (n, 4, F) of all bones and locations (3, F) of the hips.
+        """
         self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
         self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
         self.reference = self._posed(samples.rotations, samples.locations)
-        animated = self.reference
-        if corrected is not None and scene is not None:
-            animated = self._posed(*body_by_hand(rig, samples.frames, scene, corrected))
-        self.held_frames = Geometry(tree, animated).frames
-        angle = min(limb.angle_tolerance for limb in rig.limbs)
+        held_by = self.reference if animated is None else self._posed(*animated)
+        self.held_frames = Geometry(tree, held_by).frames
+        if contacts:
+            self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
+        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        self.steady: BalanceTask | None = balance_of(self.body, rig.held, self.held_frames) if rig.balance else None
+        self.steady = self.balance()
 
     def path(self, scene: Scene, smoothing: float = 0.0) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene."""
         fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
         if len(frames) > 1:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
-        more = {"smoothing": smoothing} if smoothing else {}
-        return body_path(self.body.tree, self.reference, self.tasks, self.steady, fps=fps, **more)
+        tree, tasks = self.body.tree, self.tasks
+        influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
+        more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
+        return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
 
     def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:
         """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
@@ -180,10 +189,16 @@ class BodyProblem:
 
     def outside(self, states: States) -> float | None:
         """Return how far the centre of mass is outside at most [Blender units]; None without balance."""
-        steady = balance_of(self.body, self.rig.held, self.held_frames, 0.0) if self.rig.balance else None
+        steady = self.balance(0.0)
         if steady is None:
             return None
         return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+
+    def balance(self, margin: float = MARGIN) -> BalanceTask | None:
+        """Return the task of keeping the balance with this margin; None without balance."""
+        if not self.rig.balance:
+            return None
+        return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
 
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
@@ -229,6 +244,13 @@ def _corrected(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
         return None
     clock = Clock(scene, rig.armature)
     return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
+
+
+def _before_corrections(
+    rig: RigBody, frames: Sequence[float], scene: Scene, corrected: tuple[float, float] | None
+) -> tuple[Numbers, Numbers] | None:
+    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
+    return None if corrected is None else body_by_hand(rig, frames, scene, corrected)
 
 
 def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:

@@ -18,7 +18,8 @@ from bpy.types import PropertyGroup, Scene
 
 from ..cooperative import Work
 from ..goals.batch import PlaceTask, Task
-from ..goals.batch.of_bodies import balance_of
+from ..goals.batch.faded import FadedTask
+from ..goals.batch.of_bodies import HELD
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.limit_arrays import Freedoms
@@ -210,13 +211,19 @@ def _channels(
 def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> BodySpace:
     """All that bounds a body between its frames."""
     body, scale = between.body, scale_of(rig.armature)
+    shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
     held: list[Task] = []
     for task in between.tasks:
         if isinstance(task, PlaceTask):
             within = settings.within.get(body.tips[task.tip].name, 0.0)
             task = task.within(np.array([within / scale]) if within else _SURE * task.tolerance)
-        held.append(task)
+        present = (shares[task.tip] == 1.0).astype(float)  # a tip on its way is bounded by the full bake alone
+        held.append(task if present.all() else FadedTask(task=task, rest=np.zeros((task.count, 1)), present=present))
     near = {}
+    for number, share in shares.items():
+        if (share < 1.0).any():
+            within = settings.within.get(body.tips[number].name, 0.0)
+            near[number] = within / scale if within else HELD * body.tree.tips[number].reach
     for limb in rig.limbs:
         within = settings.within.get(limb.tip, 0.0)
         near[body.number_of[limb.tip]] = within / scale if within else REDUCED * body.reach(limb.tip)
@@ -226,7 +233,7 @@ def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> Bod
         roots=between.samples.bases[:3, :3],
         placed=between.placed,
         held=held,
-        steady=balance_of(body, rig.held, between.held_frames, 0.0) if rig.balance else None,
+        steady=between.balance(0.0),
         near=near,
     )
 

@@ -24,6 +24,7 @@ from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
 from .body_report import BodyReport, BodyTipReport, tip_frame, tip_missing
+from .contact_frames import read_contacts
 
 
 def solve_body_pose(
@@ -39,7 +40,7 @@ def solve_body_pose(
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
     samples = body_now(rig, view_layer.depsgraph, frame, scene)
-    problem = BodyProblem(rig, samples)
+    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
@@ -109,6 +110,7 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix)
-        missed = error > goal.tolerance or angle > limb.angle_tolerance
+        due = samples.influence[limb.tip][0] == 1.0
+        missed = due and (error > goal.tolerance or angle > limb.angle_tolerance)
         tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [])
     return BodyReport(tips, samples.frames)

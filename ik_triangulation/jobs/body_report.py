@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import degrees
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,8 +31,8 @@ _OFTEN = 32  # frames measured between two looks at what the user does
 class BodyTipReport(NamedTuple):
     """A tip at all frames: the largest distance from its goal [Blender units] and angle [rad], and frames it missed.
 
-    Of a held tip the goal is its place and rotation in the animation, and half frames count as well; the angle of the
-    others is 0.0 where none was asked for.
+    Of a held tip the goal is its place and rotation in the animation or its contact, and half frames count as well; the
+    angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not count.
     """
 
     held: bool
@@ -102,15 +102,19 @@ def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
 
 
 class HeldPlaces(NamedTuple):
-    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as animated at each."""
+    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
+
+    `influence` (S) is that of each tip, by its name.
+    """
 
     frames: Sequence[float]
     bones: Numbers
+    influence: Mapping[str, Numbers]
 
     @classmethod
     def of(cls, problem: BodyProblem) -> HeldPlaces:
         """Those of a body at the frames where it was read."""
-        return cls(problem.samples.frames, problem.held_frames)
+        return cls(problem.samples.frames, problem.held_frames, problem.samples.influence)
 
 
 def measure_body(rig: RigBody, samples: BodySamples, held: HeldPlaces, scene: Scene) -> Work[BodyReport]:
@@ -122,22 +126,28 @@ def measure_body(rig: RigBody, samples: BodySamples, held: HeldPlaces, scene: Sc
             for at, frame in enumerate(held.frames[begin : begin + _OFTEN], begin):
                 bones = rig.armature.evaluated_get(go_to(staged, frame)).pose.bones
                 for name in rig.held:
+                    if held.influence[name][at] < 1.0:
+                        continue
                     wanted = tip_frame(rig, held.bones[..., at], name)
                     turned = rotation_angle(bones[name].matrix.to_quaternion(), wanted.to_quaternion())
                     found[name].append(((bones[name].tail - wanted.translation).length, turned))
                 for limb in rig.limbs if frame in numbers else ():
-                    goal = samples.goals[limb.tip][numbers[frame]]
-                    found[limb.tip].append(tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
+                    number = numbers[frame]
+                    if samples.influence[limb.tip][number] == 1.0:
+                        goal = samples.goals[limb.tip][number]
+                        found[limb.tip].append(tip_missing(goal, bones[limb.tip].tail, bones[limb.tip].matrix))
         yield
     tips = {}
     for name in rig.held:
-        error, angle = np.array(found[name]).max(0)
+        error, angle = np.array(found[name] or [(0.0, 0.0)]).max(0)
         tips[name] = BodyTipReport(True, float(error), float(angle), [])
     for limb in rig.limbs:
-        off = np.array(found[limb.tip])
-        tolerance = [goal.tolerance for goal in samples.goals[limb.tip]]
+        off = np.array(found[limb.tip] or np.empty((0, 2)))
+        due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
+        tolerance = [samples.goals[limb.tip][at].tolerance for at in due]
         late = (off[:, 0] > tolerance) | (off[:, 1] > limb.angle_tolerance)
-        missed = [frame for frame, is_late in zip(samples.frames, late, strict=True) if is_late]
+        missed = [samples.frames[at] for at in due[late]]
+        off = off if len(off) else np.zeros((1, 2))
         tips[limb.tip] = BodyTipReport(False, float(off[:, 0].max()), float(off[:, 1].max()), missed)
     return BodyReport(tips, samples.frames)
 

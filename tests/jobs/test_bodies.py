@@ -3,8 +3,8 @@
 
 import pytest
 
-from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.jobs.bodies import bodies_and_tips, body_of, check_alone, check_body_settings
+from ik_triangulation.errors import ChainError
+from ik_triangulation.jobs.bodies import bodies_and_tips, body_of, check_alone
 
 from ..bodies import FEET, HANDS, human_rig, set_up_rig
 from ..rigs import configure, empty
@@ -52,14 +52,6 @@ def test_a_limb_that_is_not_ticked_is_not_solved_alone_beside_held_ones():
 def test_what_works_on_single_limbs_is_refused():
     with pytest.raises(ChainError, match=r"'hand\.L' is part of a body, and Reach works on single limbs"):
         check_alone(set_up_rig(), "hand.L", "Reach")
-
-
-def test_an_influence_below_1_is_refused():
-    rig = set_up_rig()
-    check_body_settings(body_of(rig, "hand.L"))
-    rig.pose.bones["hand.R"].ik_triangulation.influence = 0.5
-    with pytest.raises(SettingError, match="Set Influence to 1"):
-        check_body_settings(body_of(rig, "hand.L"))
 
 
 def test_a_limb_that_hangs_on_the_body_is_of_it_when_all_are_baked():

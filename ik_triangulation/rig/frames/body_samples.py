@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Scene
+from bpy.types import Depsgraph, Object, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
@@ -34,7 +34,7 @@ class BodySamples(NamedTuple):
 
     `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
-    animation made by hand, `goals` those of each limb, by its tip.
+    animation made by hand, `goals` those of each limb, `influence` (F) those of each tip, from 0 to 1, by its name.
     """
 
     frames: Sequence[float]
@@ -44,12 +44,14 @@ class BodySamples(NamedTuple):
     rotations: Numbers
     locations: Numbers
     goals: dict[str, list[Goal]]
+    influence: dict[str, Numbers]
 
 
 @contextmanager
 def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
     """Create a scene with only the armature and the targets of all limbs; it is removed afterwards."""
-    first, *others = rig.limbs
+    # Without a limb that reaches there are no targets, but a scene is made for a limb.
+    first, *others = rig.limbs or [Limb.from_tip(rig.armature, rig.held[0], rig.armature)]
     with temporary_scene(first, scene) as staged:
         for limb in others:
             for ob in (*(target for target, _ in limb.targets), *limb.obstacle_objects):
@@ -66,6 +68,7 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
     readers = [_LimbGoals(limb) for limb in rig.limbs]
     goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
     worlds, bases = [], []
+    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
     channels: list[Channels] = []
     for begin in range(0, len(frames), _OFTEN):
         with body_scene(rig, scene) as staged:
@@ -77,15 +80,20 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
                 worlds.append(evaluated.matrix_world.copy())
                 for reader in readers:
                     goals[reader.limb.tip].append(reader.at(depsgraph, frame))
+                _read_influence(influence, readers, evaluated)
         yield
     rotations, locations = body_by_hand(rig, frames, scene)
-    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
+    shares = {tip: np.array(each) for tip, each in influence.items()}
+    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals, shares)
 
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
-    goals = {limb.tip: [_LimbGoals(limb).at(depsgraph, frame)] for limb in rig.limbs}
+    readers = [_LimbGoals(limb) for limb in rig.limbs]
+    goals = {reader.limb.tip: [reader.at(depsgraph, frame)] for reader in readers}
+    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
+    _read_influence(influence, readers, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
@@ -94,6 +102,7 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         channels_of(evaluated, rig.bones),
         *body_by_hand(rig, [frame], scene),
         goals,
+        {tip: np.array(each) for tip, each in influence.items()},
     )
 
 
@@ -103,12 +112,27 @@ class _LimbGoals:
     def __init__(self, limb: Limb) -> None:
         self.limb, self._reader = limb, GoalReader()
         self._start: Pose | None = None
+        self.influence = 1.0  # at the frame read last
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+        self.influence = now.limb.influence
         return self._reader.at(now, self._start)
+
+
+def _read_influence(into: dict[str, list[float]], readers: Sequence[_LimbGoals], armature: Object) -> None:
+    """Add the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
+    reached = {reader.limb.tip: reader.influence for reader in readers}
+    for tip, shares in into.items():
+        shares.append(reached[tip] if tip in reached else held_influence(armature, tip))
+
+
+def held_influence(armature: Object, tip: str) -> float:
+    """Return the influence of a held tip as stored, from 0 to 1."""
+    stored = getattr(armature.pose.bones[tip], "ik_triangulation", None)
+    return float(stored.influence) if stored else 1.0
 
 
 def body_by_hand(
