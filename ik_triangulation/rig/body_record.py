@@ -12,8 +12,9 @@ from ..errors import AnimationError
 from ..settings import KeySettings, settings_of
 from .bake_record import put_record, record_bake, record_of, recorded_bake
 from .body import RigBody
+from .contacts import Contact
 
-_OF_BODY = "hips", "hips_motion", "balance"
+_OF_BODY = "hips", "hips_motion", "balance", "contact_fade"
 _OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
 
 
@@ -23,6 +24,7 @@ def record_body(
     """Store the settings of a body's bake in the action, at each of its tips; `span` is as for a limb."""
     body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
     body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
+    body["contacts"] = [list(contact) for contact in rig.contacts]
     body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
     for limb in rig.limbs:
         record_bake(limb, span, bag, undo, body)
@@ -50,6 +52,7 @@ def recorded_body(
         body, (start, end, step) = dict(record["body"]), record["span"]
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
+        more["contacts"] = tuple(Contact(*contact) for contact in body["contacts"])
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AnimationError(

@@ -12,6 +12,7 @@ from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.contacts import Contact
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.rotation import rotation_of
 from ik_triangulation.rig.stored_body import stored_body
@@ -171,6 +172,33 @@ def test_feet_that_step_on_a_moving_root_are_held_where_they_are_animated_betwee
     worst = max((a - b).length for name in FEET for a, b in zip(before[name], after[name], strict=True))
     assert worst < 1e-3 * LEG
     assert max(report.tips[name].error for name in FEET) == pytest.approx(worst, abs=1e-5)
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_a_foot_is_planted_in_its_contact_between_frames_and_with_fewer_keys_too(reduced):
+    rig = human_rig()
+    for frame, turn in ((1, -0.3), (LAST, 0.3)):  # a foot that slides
+        rig.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), turn)
+        rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    body = replace(reaching_body(rig, LAST, (-0.1, -0.2, -0.1)), contacts=(Contact("foot.L", 4, 9),), contact_fade=3)
+    bake_body(body, 1, LAST, settings=BodyKeySettings(reduce=reduced))
+    (places,) = tips(rig, ["foot.L"], [4 + 0.5 * k for k in range(11)]).values()
+    assert max((place - places[0]).length for place in places) < 2e-3 * LEG
+    assert (tips(rig, ["foot.L"], [1])["foot.L"][0] - places[0]).length > 0.05
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_a_foot_whose_influence_fades_is_held_where_that_is_1(reduced):
+    rig = set_up_rig(LAST)
+    for frame, share in ((5, 1.0), (9, 0.0)):
+        rig.pose.bones["foot.L"].ik_triangulation.influence = share
+        rig.keyframe_insert('pose.bones["foot.L"].ik_triangulation.influence', frame=frame)
+    report = bake_body(stored_body(rig, "hand.L"), 1, LAST, settings=BodyKeySettings(reduce=reduced))
+    assert slip(rig, 5) < 1e-3 * LEG
+    assert slip(rig, LAST, ["foot.R"]) < 1e-3 * LEG
+    assert report.tips["foot.L"].error < 1e-3 * LEG
+    before = tips(rig, ["foot.L"], [12.0])["foot.L"][0]
+    assert (before - tips(rig, ["foot.L"], [1])["foot.L"][0]).length > 1e-2
 
 
 def test_smoothing_calms_the_motion():

@@ -11,6 +11,7 @@ from ik_triangulation.errors import AnimationError, TargetError
 from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.rig.bake_record import record_bake, recorded_bake, recorded_span
 from ik_triangulation.rig.body_record import is_recorded_body, record_body, recorded_body
+from ik_triangulation.rig.contacts import Contact
 from ik_triangulation.rig.keyframes import ensure_channelbag
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body
@@ -30,13 +31,15 @@ def recorded(**more):
 
 @pytest.mark.parametrize("tip", [*FEET, *HANDS])
 def test_every_tip_gives_back_the_body(tip):
-    rig, body = recorded(hips_motion="UP_DOWN", balance=False)
+    contacts = (Contact("foot.L", 3, 9),)
+    rig, body = recorded(hips_motion="UP_DOWN", balance=False, contacts=contacts, contact_fade=4)
     again, span, settings, notes = recorded_body(rig, tip, bpy.context.scene)
     assert span == (2, 20, 3)
     assert recorded_span(rig, tip) == (2, 20)
     assert is_recorded_body(rig, tip)
     assert (again.held, again.hips, again.hips_motion, again.balance) == (FEET, "spine", "UP_DOWN", False)
     assert again.bones == body.bones
+    assert (again.contacts, again.contact_fade) == (contacts, 4)
     assert [limb.target for limb in again.limbs] == [limb.target for limb in body.limbs]
     assert BodyKeySettings(**settings) == BodyKeySettings(**asdict(SETTINGS))
     assert not notes
