@@ -41,7 +41,22 @@ def script():
     assert not all_keys(_rig()), "one undo does not take the bake back"
     assert abs(_rig().pose.bones["spine"].head.z - rig_height()) < 1e-4
     yield from hands.press("Z", ctrl=True, shift=True)
-    assert all_keys(_rig())
+    full = sum(map(len, all_keys(_rig()).values()))
+    assert full
+    _rig().pose.bones["hand.L"].ik_triangulation.reduce = True
+    bpy.ops.ed.undo_push(message="Reduce Keys")
+    yield from buttons.press("pose.ik_triangulation_bake")
+    yield from wait.end()
+    fewer = sum(map(len, all_keys(_rig()).values()))
+    assert fewer < full
+    yield 0.5
+    screen.picture("body-reduced")
+    yield from buttons.press("pose.ik_triangulation_bake")  # Bake Again
+    yield from wait.end()
+    assert sum(map(len, all_keys(_rig()).values())) == fewer
+    yield from hands.press("Z", ctrl=True)
+    yield from hands.press("Z", ctrl=True)
+    assert sum(map(len, all_keys(_rig()).values())) == full
 
 
 def rig_height() -> float:

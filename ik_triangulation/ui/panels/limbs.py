@@ -176,7 +176,6 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
     row = column.row()
     row.use_property_split = False  # there are no labels to align it with
-    row.enabled = single
     row.prop(limb, "reduce")
     result = latest(armature, bone.name)
     if result is not None:
