@@ -57,13 +57,19 @@ if TYPE_CHECKING:
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
     from .jobs.bake import solve_pose as solve_pose
+    from .jobs.bake_all import BodyBake as BodyBake
+    from .jobs.bake_all import bake_bodies as bake_bodies
+    from .jobs.bake_all import rebake_body as rebake_body
     from .jobs.bodies import body_of as body_of
     from .jobs.body_bake import bake_body as bake_body
     from .jobs.body_following import let_body_follow as let_body_follow
+    from .jobs.body_keys import BodyKeySettings as BodyKeySettings
     from .jobs.body_pose import solve_body_pose as solve_body_pose
+    from .jobs.body_reach import reach_with_body as reach_with_body
     from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
+    from .jobs.contacts import find_contacts as find_contacts
     from .jobs.frame_result import FrameResult as FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
@@ -104,6 +110,9 @@ if TYPE_CHECKING:
     from .presets import read_preset as read_preset
     from .presets import write_preset as write_preset
     from .rig.body import RigBody as RigBody
+    from .rig.contacts import Contact as Contact
+    from .rig.contacts import store_contacts as store_contacts
+    from .rig.contacts import stored_contacts as stored_contacts
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
     from .solvers import SOLVERS as SOLVERS

@@ -11,6 +11,7 @@ python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orient
 python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
+python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
@@ -36,6 +37,7 @@ def main():
         arms,
         bake,
         body,
+        contacts,
         lifts,
         live,
         map,
@@ -59,6 +61,7 @@ def main():
         ranges,
         arms,
         body,
+        contacts,
         map,
         live,
         overlay,

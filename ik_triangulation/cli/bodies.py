@@ -1,47 +1,161 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command bake for a whole body: the limbs of an armature that are solved together."""
+"""Commands bake and reach for a whole body: the limbs of an armature that are solved together."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bpy.types import Object, Scene
 
+from ..cooperative import Progress
 from ..errors import ChainError, SettingError
-from ..jobs.bodies import bake_body_as_set, body_of
-from ..jobs.body_report import BodyReport
-from ..jobs.body_text import body_summary
+from ..jobs.bake_all import BodyBake, bake_bodies
+from ..jobs.bodies import bodies_and_tips, body_of
+from ..jobs.body_keys import body_settings
+from ..jobs.body_reach import body_stop, reach_with_body
+from ..jobs.body_report import BodyReport, body_summary
+from ..jobs.contacts import feet_of, find_contacts
+from ..jobs.reach import Stop, saved_stops
+from ..jobs.report import Report
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
-from ..rig.limb import has_limbs, saved_range
+from ..rig.limb import Limb, has_limbs, saved_range, saved_reach
 from ..rig.units import scale_of
+from ..settings import (
+    BendSettings,
+    Flag,
+    GoalSettings,
+    KeySettings,
+    MethodSettings,
+    PostureSettings,
+    settings_of,
+)
 from .envelope import CommandResult
-from .limbs import armature_of
+from .limbs import armature_of, range_of
 
-_OF_A_LIMB = ("bones", "target", "preset", "all")
+_OF_A_LIMB = ("bones", "target", "preset", "chain_count", "all")
+_OF_ALL = ("tolerance", "angle_tolerance", "influence")  # settings of limbs that are given to all that reach
 
 
-def bake_one_body(arguments: Namespace, scene: Scene, progress: Callable[[int, int], None] | None) -> CommandResult:
+def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None) -> CommandResult:
     """Bake the body of an armature over a frame range; report a part for each tip."""
-    for name in _OF_A_LIMB:
-        if getattr(arguments, name):
-            raise SettingError(f"--{name} is for single limbs. A body is baked to the targets saved in the file.")
+    if arguments.contacts:
+        _check_options(arguments)
+        armature = _given_armature(arguments, scene)
+        feet = feet_of(armature)
+        start, end, _ = _range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
+        find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
+    bake = _with_given(arguments, _given_body(arguments, scene), scene, arguments.tip)
+    (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
+    return body_result(report, bake.rig, scene)
+
+
+def body_result(report: BodyReport, rig: RigBody, scene: Scene) -> CommandResult:
+    """Return the result of a command for one body."""
+    return CommandResult(
+        parts={"body": _to_dict(report, rig)},
+        warnings=list(report.warnings),
+        lines=_lines(report, rig, scene),
+        reached=report.reached,
+    )
+
+
+def reach_one_body(
+    arguments: Namespace, stops: Sequence[Stop], scene: Scene, progress: Progress | None
+) -> CommandResult:
+    """Reach with a body through `stops`, or to the targets saved in the file; report a part for each tip."""
+    rig = _given_body(arguments, scene)
+    tip = arguments.tip or rig.limbs[0].tip
+    stored = rig.armature.pose.bones[tip].ik_triangulation
+    if not stops and (arguments.frame_end, arguments.hold) == (None, None):
+        stops = saved_stops(stored)
+    how = saved_reach(stored)
+    how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
+    last, hold = how.pop("frame_end"), how.pop("hold")
+    report = reach_with_body(
+        rig,
+        stops or [body_stop(rig, tip, last, hold)],
+        **how,
+        tip="" if tip in rig.held else tip,
+        scene=scene,
+        view_layer=scene.view_layers[0],
+        progress=progress,
+    )
+    return body_result(report, rig, scene)
+
+
+def bake_whole_scene(
+    arguments: Namespace, limbs: Sequence[Limb], scene: Scene, progress: Progress | None
+) -> tuple[CommandResult, list[Report]] | None:
+    """Bake all limbs of a scene with the bodies that some are of; None if there are no bodies.
+
+    Returns the result for the bodies, and the reports on the limbs that are baked one by one.
+    """
+    armatures = {limb.armature.name: limb.armature for limb in limbs}
+    found = [(armature, *bodies_and_tips(armature)) for armature in armatures.values()]
+    if not any(rigs for _, rigs, _ in found):
+        return None
+    alone = {(armature.name, tip) for armature, _, tips in found for tip in tips}
+    others = [limb for limb in limbs if (limb.armature.name, limb.tip) in alone]
+    bakes = [_with_given(arguments, rig, scene) for _, rigs, _ in found for rig in rigs]
+    spans = [range_of(arguments, limb, scene) for limb in others]
+    where = scene, scene.view_layers[0]
+    bodies, reports = bake_bodies(bakes, others, spans, *where, progress=progress)
+    pairs = [*zip(bodies, (bake.rig for bake in bakes), strict=True)]
+    result = CommandResult(
+        parts={"bodies": [_to_dict(report, rig) for report, rig in pairs]},
+        warnings=[warning for report in bodies for warning in report.warnings],
+        lines=[line for report, rig in pairs for line in _lines(report, rig, scene)],
+        reached=all(report.reached for report in bodies),
+    )
+    return result, reports
+
+
+def _given_body(arguments: Namespace, scene: Scene) -> RigBody:
+    """Return the body of the armature that is named, set as given."""
+    _check_options(arguments)
+    return _body(arguments, _given_armature(arguments, scene))
+
+
+def _given_armature(arguments: Namespace, scene: Scene) -> Object:
+    """Return the armature that is named, with its body set as given."""
     named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
     armature = armature_of(arguments.armature, scene, named)
     _set(arguments, armature)
-    rig = _body(arguments, armature)
-    stored = armature.pose.bones[rig.limbs[0].tip].ik_triangulation
-    given = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = saved_range(stored, scene, preview=False)
-    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
-    report = bake_body_as_set(rig, (start, end, step), scene, scene.view_layers[0], progress=progress)
-    warnings = list(report.warnings)
-    lines = [f"Warning: {warning}" for warning in warnings]
-    summary = body_summary(report, scene, scale_of(armature))
-    lines.append(f"{summary} ({report.seconds:.2f} s, {report.keys} keys)")
-    return CommandResult(parts={"body": _to_dict(report, rig)}, warnings=warnings, lines=lines, reached=report.reached)
+    return armature
+
+
+def _check_options(arguments: Namespace) -> None:
+    """Raise SettingError for options that single limbs have and bodies do not."""
+    groups = settings_of(GoalSettings, BendSettings, MethodSettings, PostureSettings)
+    flags = {name: row.flag.name for name, row in groups.items() if isinstance(row.flag, Flag)}
+    taken = ("smoothing", *_OF_ALL)
+    for name in (*_OF_A_LIMB, *flags):
+        if getattr(arguments, name, None) not in (None, False) and name not in taken:
+            flag = flags.get(name, f"--{name.replace('_', '-')}")
+            raise SettingError(f"{flag} is for single limbs. A body reaches for the targets saved in the file.")
+
+
+def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | None = None) -> BodyBake:
+    """Return the bake of a body by the settings saved on a tip, by default of the last, and those given."""
+    tip = tip or rig.tips[-1]
+    some = {name: value for name in _OF_ALL if (value := getattr(arguments, name, None)) is not None}
+    limbs = tuple(replace(limb, **some) for limb in rig.limbs) if some else rig.limbs
+    names = (*settings_of(KeySettings), "smoothing")
+    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    if "reduce_tolerance" in given:
+        given |= {"reduce": True, "within": dict.fromkeys(rig.tips, given["reduce_tolerance"])}
+    span = _range(arguments, rig.armature, tip, scene)
+    return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
+
+
+def _lines(report: BodyReport, rig: RigBody, scene: Scene) -> list[str]:
+    lines = [f"Warning: {warning}" for warning in report.warnings]
+    summary = body_summary(report, scene, scale_of(rig.armature))
+    return [*lines, f"{summary} ({report.seconds:.2f} s, {report.keys} keys)"]
 
 
 def _set(arguments: Namespace, armature: Object) -> None:
@@ -55,6 +169,14 @@ def _set(arguments: Namespace, armature: Object) -> None:
             setattr(body, name, value)
     if body.hips:
         find_bone(armature, body.hips)
+
+
+def _range(arguments: Namespace, armature: Object, tip: str, scene: Scene) -> tuple[int, int, float]:
+    """Return first frame, last frame and step: those given, else those saved on a tip."""
+    given = arguments.frame_start, arguments.frame_end, arguments.step
+    saved = saved_range(armature.pose.bones[tip].ik_triangulation, scene, preview=False)
+    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
+    return start, end, step
 
 
 def _body(arguments: Namespace, armature: Object) -> RigBody:
@@ -79,6 +201,8 @@ def _to_dict(report: BodyReport, rig: RigBody) -> dict[str, Any]:
         "hips": rig.hips,
         "frames": len(report.frames),
         "keys": report.keys,
+        "full_keys": report.full_keys,
+        "contacts": [contact._asdict() for contact in rig.contacts],
         "centre_of_mass_outside": None if report.outside is None else report.outside * scale,
         "seconds": report.seconds,
         "tips": [

@@ -30,7 +30,7 @@ from .arguments import (
     add_saving,
     add_solver,
 )
-from .bodies import bake_one_body
+from .bodies import bake_one_body, bake_whole_scene, reach_one_body
 from .envelope import CommandResult
 from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .numbers import frame
@@ -55,6 +55,7 @@ def add_solving_commands(commands: Any) -> None:
     bake.set_defaults(run=run_bake)
     reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
+    add_body(reaching, "--hold-tips")  # --hold counts frames here
     add_posture(reaching)
     add_reach(reaching)
     reaching.set_defaults(run=run_reach)
@@ -85,12 +86,15 @@ def run_solve(arguments: Namespace, run: Run) -> CommandResult:
 def run_bake(arguments: Namespace, run: Run) -> CommandResult:
     """Key a limb, or all limbs, over a frame range."""
     scene = run.open()
-    if arguments.body or arguments.held:
+    if arguments.body or arguments.held or arguments.contacts:
         return bake_one_body(arguments, scene, run.progress())
     notes = _set_up(arguments, scene)
     if arguments.all:
         limbs, left_out = all_limbs(arguments, scene)
         notes += left_out
+        whole = bake_whole_scene(arguments, limbs, scene, run.progress())
+        if whole is not None:
+            return _with_bodies(*whole, scene, notes)
     else:
         limbs = [named_limb(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
@@ -102,6 +106,8 @@ def run_reach(arguments: Namespace, run: Run) -> CommandResult:
     """Key a reach, to one target or through several stops."""
     scene = run.open()
     stops = stops_of(arguments, scene)
+    if arguments.body or arguments.held:
+        return reach_one_body(arguments, stops, scene, run.progress())
     if stops and arguments.target is None:
         arguments.target = arguments.stops[0][0]  # so that the limb needs no saved target
     notes = _set_up(arguments, scene)
@@ -127,6 +133,18 @@ def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
     applied = apply_preset(*named_bones(arguments, scene), read_preset(path))
     return [f"{shown_as(path.name)}: {note}" for note in applied.notes]
+
+
+def _with_bodies(bodies: CommandResult, reports: Sequence[Report], scene: Scene, notes: Sequence[str]) -> CommandResult:
+    """Return the result for bodies and for limbs that were baked with them."""
+    limbs = _result(reports, scene, notes, together=True) if reports else CommandResult(lines=[*notes])
+    return CommandResult(
+        limbs.limbs,
+        bodies.parts,
+        warnings=[*notes, *bodies.warnings],
+        lines=[*bodies.lines, *limbs.lines],
+        reached=bodies.reached and limbs.reached,
+    )
 
 
 def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> CommandResult:

@@ -41,6 +41,7 @@ from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
 from .referred import solve_frames
 from .report import Report
+from .transaction import Transaction
 from .write import WrittenKeys, write_pose
 
 
@@ -122,12 +123,14 @@ def bake_spans(
     *,
     seconds: float = inf,
     keep: bool = False,
+    within: Transaction | None = None,
 ) -> Job[list[Report]]:
     """Bake several limbs as one as bake_limbs() does, each over a span of its own.
 
     With `keep` keys that were made by hand stay as they are, and the baked rotations run on from them. A step is one
     frame; frames of the user's scene count as well where it has to be stepped. Between two steps nothing but the keys
-    made so far differs from before, and no more frames are read at once than can be in about that many `seconds`.
+    made so far differs from before, and no more frames are read at once than can be in about that many `seconds`. What
+    is done `within` a larger transaction is undone with that.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -146,7 +149,7 @@ def bake_spans(
         BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), Watch(limb, links), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
-    made: Made = {}
+    made: Made = within.made if within else {}
     whole, done = sum(plan.parts for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
     with ExitStack() as undo:
@@ -158,7 +161,7 @@ def bake_spans(
             if plan.limb.mark_misses:
                 name = f"{plan.limb.armature.name}: {plan.limb.tip} misses"
                 mark(scene, name, plan.report.missed, *plan.span[:2], undo)
-        undo.pop_all()
+        Transaction.end(undo, within)
     return [plan.report for plan in plans]
 
 

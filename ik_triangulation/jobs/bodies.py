@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object
 
-from ..cooperative import Job, cooperative
-from ..errors import ChainError, SettingError
+from ..errors import ChainError
+from ..rig.bake_record import recorded_span
 from ..rig.body import RigBody
+from ..rig.keyframes import is_baked
 from ..rig.stored_body import stored_body
 from .bake_wave import Span
-from .body_bake import bake_body
-from .body_following import with_followers
-from .body_report import BodyReport
+from .body_keys import BodyKeySettings
 
 
 def body_of(armature: Object, tip: str) -> RigBody | None:
@@ -23,9 +22,11 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     """
     bones = armature.pose.bones
     found = stored_body(armature, tip)
-    if found is None:
+    if found is None or not (found.limbs or found.contacts):
         if bones[tip].ik_triangulation.hold:
-            raise ChainError(f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target.")
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, or find contacts."
+            )
         if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
             raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
         return None
@@ -39,46 +40,25 @@ def check_alone(armature: Object, tip: str, what: str) -> None:
         raise ChainError(f"'{tip}' is part of a body, and {what} works on single limbs. Use Pose or Bake.")
 
 
-def only_body(armature: Object) -> RigBody | None:
-    """Return the body that all limbs of the armature to be baked belong to; None if they are baked one by one.
-
-    Raises ChainError if some of them belong to it and others do not.
-    """
-    tips = [
-        bone.name
-        for bone in armature.pose.bones
-        if bone.ik_triangulation.enabled and (bone.ik_triangulation.target or bone.ik_triangulation.hold)
-    ]
-    bodies = {tip: body_of(armature, tip) for tip in tips}
-    found = next((body for body in bodies.values() if body), None)
-    other = next((tip for tip in tips if found and tip not in found.tips), None)
-    if other is not None:
-        raise ChainError(f"'{other}' is not of the body that the other limbs belong to. Bake it and the body by Bake.")
-    return found
-
-
-@cooperative
-def bake_body_as_set(rig: RigBody, span: Span, scene: Scene, view_layer: ViewLayer) -> Job[BodyReport]:
-    """Bake a body over a `span` (first frame, last frame, step), with warnings of deform bones that do not follow it.
-
-    Raises what check_body_settings() and bake_body() do.
-    """
-    start, end, step = span
-    check_body_settings(rig, step)
-    report = yield from bake_body.steps(rig, start, end, scene, view_layer)
-    return with_followers(report, rig, scene, view_layer)
+def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
+    """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
+    bodies, alone = list[RigBody](), list[str]()
+    for bone in armature.pose.bones:
+        stored = bone.ik_triangulation
+        if not stored.hold and not (stored.enabled and stored.target):
+            continue
+        if any(bone.name in body.tips for body in bodies):
+            continue
+        body = body_of(armature, bone.name)
+        if body is None:
+            alone.append(bone.name)
+        else:
+            bodies.append(body)
+    return bodies, alone
 
 
-def check_body_settings(rig: RigBody, step: float = 1) -> None:
-    """Raise SettingError for settings of the limbs that the bake of a body cannot follow."""
-    if step != 1:
-        raise SettingError(f"A body is baked at every frame, not every {step:g}. Set Step to 1.")
-    for limb in rig.limbs:
-        for is_set, what, remedy in (
-            (limb.influence != 1.0 or "influence" in limb.followed, "an influence below 1", "Set Influence to 1"),
-            (limb.reduce, "fewer keys", "Turn off Reduce Keys"),
-            (limb.only_target_keys, "keys only at its target's", "Turn off Only at Target's Keys"),
-            (limb.destination != "ACTION", "another destination than the active action", "Set Write To to that"),
-        ):
-            if is_set:
-                raise SettingError(f"'{limb.tip}' is part of a body, which cannot be baked with {what}. {remedy}.")
+def repeats_body_bake(rig: RigBody, span: Span, settings: BodyKeySettings) -> bool:
+    """Tell whether a bake would only repeat an earlier one of the body, as repeats_bake() does for a limb."""
+    before = recorded_span(rig.armature, rig.tips[-1])
+    inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
+    return settings.destination == "ACTION" and inside and is_baked(rig.armature, rig.bones)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
 
@@ -12,27 +13,38 @@ from bpy.types import Scene, ViewLayer
 from mathutils import Vector
 
 from ..cooperative import Job, Work, cooperative, relay
+from ..errors import AnimationError
 from ..goals.batch import BalanceTask, Task
-from ..goals.batch.of_bodies import balance_of, body_tasks, hold_tasks
+from ..goals.batch.of_bodies import MARGIN, balance_of, body_tasks, hold_tasks
 from ..kinematics import Body
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
-from ..motion.body_path import BodyPath, body_path
+from ..motion.body_path import BodyPath
+from ..motion.faded_path import faded_path
+from ..rig.bake_record import recorded_span
 from ..rig.body import BodyRest, RigBody, moving_bones
+from ..rig.body_record import record_body
 from ..rig.carriers import check_body_limbs
 from ..rig.channel_runs import run_of
-from ..rig.checks import check_range
-from ..rig.clock import Clock
-from ..rig.frames.body_samples import BodySamples, read_body
+from ..rig.checks import check_armature, check_range
+from ..rig.clock import Clock, evaluated_time
+from ..rig.destination import Destination
+from ..rig.frames.body_samples import BodySamples, body_by_hand, read_body
 from ..rig.freedom import keyed
-from ..rig.hips import check_hips, keep_replaced_location, location_channel, place_before_bake
-from ..rig.keyframes import GENERATED, AnimatedValues, Channel, check_keys, ensure_channelbag, replace_keys
+from ..rig.hips import check_hips, located_by_hand, location_channel
+from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
 from ..rig.limit_check import within_limits
+from ..rig.markers import mark
 from ..rig.nla import check_nla
-from ..rig.posed import remember_location, remember_place, remember_written
-from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel
-from .body_report import BodyReport, measure_body
+from .bake import frames_from
+from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
+from .body_report import BodyReport, HeldPlaces, measure_body
+from .body_write import BodyWriting, write_body
+from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
+from .transaction import Transaction
+
+_PARTS = 5  # of a bake
 
 
 @cooperative
@@ -42,105 +54,151 @@ def bake_body(
     frame_end: int,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
+    *,
+    step: float = 1,
+    settings: BodyKeySettings | None = None,
+    keep: bool = False,
+    within: Transaction | None = None,
 ) -> Job[BodyReport]:
     """Key all bones of a body from `frame_start` to `frame_end`, so that its limbs reach while held tips stay.
 
-    Rotation keys of its bones and location keys of its hips inside the range are replaced by generated ones on every
-    frame; everything else stays: other keys, the present frame, and poses that are not keyed. Raises an IKError that
-    names the culprit; then, and if it is stopped, nothing has changed.
+    Rotation keys of its bones and location keys of its hips inside the range are replaced by generated ones every
+    `step` frames; everything else stays: other keys, the present frame, and poses that are not keyed. `settings` are by
+    default those of the first limb. With `keep` keys that were made by hand stay as they are. Raises an IKError that
+    names the culprit; then, and if it is stopped, nothing has changed. What is done `within` a larger transaction is
+    undone with that.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    started, frames = perf_counter(), range(frame_start, frame_end + 1)
+    settings = settings or body_settings(rig)
+    started, ends, kind = perf_counter(), (frame_start, frame_end), settings.destination
     view_layer.update()
-    check_range(scene, frame_start, frame_end, 1)
+    check_range(scene, *ends, step)
+    check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
-    warnings = check_keys(rig.armature, rig.bones)
-    check_hips(rig.armature, rig.hips)
-    check_nla(rig.armature, scene, frame_start, frame_end)
-    parts = 4
-    yield 0, parts
-    samples = yield from relay(read_body(rig, scene, frames), (0, parts))
-    problem = BodyProblem(rig, samples)
-    yield 1, parts
-    states, _ = yield from relay(problem.path(scene), (1, parts))
+    warnings = check_keys(rig.armature, rig.bones, kind)
+    if kind == "ACTION":
+        check_hips(rig.armature, rig.hips)
+    check_nla(rig.armature, scene, *ends, kind)
+    frames = _frames_of(rig, settings, scene, *ends, step)
+    yield 0, _PARTS
+    corrected = _corrected(rig, scene)
+    samples = yield from relay(read_body(rig, scene, frames), (0, _PARTS))
+    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
+    problem = BodyProblem(rig, samples, contacts, _before_corrections(rig, frames, scene, corrected))
+    between = None
+    if rig.held or settings.reduce:
+        others = yield from relay(between_frames(rig, samples, scene, corrected), (0, _PARTS))
+        between = BodyProblem(rig, others, contacts)
+    yield 1, _PARTS
+    states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
+    kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
+    if count:
+        warnings.append(f"Keys made by hand were kept at {count} frames.")
+    making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
+    keys = yield from relay(making, (2, _PARTS))
     with ExitStack() as undo:
-        keys = yield from relay(_written(rig, problem, states, scene, view_layer, undo), (2, parts))
-        report = yield from relay(measure_body(rig, samples, problem.held_frames, scene), (3, parts))
-        undo.pop_all()
+        first, last = (evaluated_time(scene, frame) for frame in ends)
+        destination = Destination(first, last, within.made if within else None)
+        where = BodyWriting(ends, destination, kind, bool(count))
+        written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
+        record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
+        held = HeldPlaces.of(between or problem)
+        report = yield from relay(measure_body(rig, samples, held, scene), (4, _PARTS))
+        if settings.mark_misses:
+            for name, tip in report.tips.items():
+                mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
+        Transaction.end(undo, within)
     view_layer.update()
     outside = problem.outside(states)
-    yield parts, parts
-    return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
+    if outside is not None and keys.outside is not None:
+        outside = keys.outside
+    yield _PARTS, _PARTS
+    return report._replace(
+        keys=written,
+        full_keys=max(keys.full, written) if settings.reduce else written,
+        outside=outside,
+        warnings=warnings,
+        seconds=perf_counter() - started,
+    )
 
 
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    `held_frames` (n, 3, 4, F) are the frames of the bones as animated, by which tips are held.
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: as animated, in `contacts` planted.
     """
 
-    def __init__(self, rig: RigBody, samples: BodySamples) -> None:
+    def __init__(
+        self,
+        rig: RigBody,
+        samples: BodySamples,
+        contacts: Contacts | None = None,
+        animated: tuple[Numbers, Numbers] | None = None,
+    ) -> None:
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`.
+
+        That is rotations (n, 4, F) of all bones and locations (3, F) of the hips.
+        """
         self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
-        roots, count = samples.bases[:3, :3], len(samples.frames)
-        self._ways = np.einsum("ijf,jk->ikf", roots, np.array(self.rest.locating[0], float))
-        place = samples.bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, samples.locations)
-        none = np.empty((0, count)), np.empty((0, 4, count))
-        rotations = np.ascontiguousarray(samples.rotations)
-        self.reference = tree.posed(rotations, States(*none, rotations[tree.held], roots, place))
-        self.held_frames = Geometry(tree, self.reference).frames
-        angle = min(limb.angle_tolerance for limb in rig.limbs)
+        self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
+        self.reference = self._posed(samples.rotations, samples.locations)
+        held_by = self.reference if animated is None else self._posed(*animated)
+        self.held_frames = Geometry(tree, held_by).frames
+        if contacts:
+            self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
+        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        self.steady: BalanceTask | None = balance_of(self.body, rig.held, self.held_frames) if rig.balance else None
+        self.steady = self.balance()
 
-    def path(self, scene: Scene) -> Work[BodyPath]:
-        """Solve all frames together, at the frame rate of the scene."""
-        fps = scene.render.fps / scene.render.fps_base
-        return body_path(self.body.tree, self.reference, self.tasks, self.steady, fps=fps)
+    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
+        """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
+        fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
+        if len(frames) > 1:
+            fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
+        tree, tasks = self.body.tree, tasks or self.tasks
+        influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
+        more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
+        return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
 
-    def locations(self, states: States) -> Numbers:
-        """Return the location channels of the hips (3, F)."""
-        way = states.place - self.samples.bases[:3, 3]
-        return np.asarray(np.linalg.solve(np.moveaxis(self._ways, -1, 0), way.T[:, :, None])[:, :, 0].T)
+    def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:
+        """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
+        way = states.place - self.samples.bases[:3, 3, columns]
+        ways = np.moveaxis(self._ways[..., columns], -1, 0)
+        return np.asarray(np.linalg.solve(ways, way.T[:, :, None])[:, :, 0].T)
+
+    def placed(self, locations: Numbers, columns: Columns) -> Numbers:
+        """Return the place of the first joint's parent (3, m) at frames where the hips have these locations (3, m).
+
+        Without locations (0, m) the hips are where the animation has them.
+        """
+        if not len(locations):
+            return self.reference.place[:, columns]
+        ways = np.einsum("ijf,jf->if", self._ways[..., columns], locations)
+        return np.asarray(self.samples.bases[:3, 3, columns] + ways)
+
+    def _posed(self, rotations: Numbers, locations: Numbers) -> States:
+        """Return the states with these rotations (n, 4, F) of all joints and locations (3, F) of the hips."""
+        bases, tree, count = self.samples.bases, self.body.tree, len(self.samples.frames)
+        place = bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, locations)
+        none, rotations = (np.empty((0, count)), np.empty((0, 4, count))), np.ascontiguousarray(rotations)
+        return tree.posed(rotations, States(*none, rotations[tree.held], bases[:3, :3], place))
 
     def outside(self, states: States) -> float | None:
         """Return how far the centre of mass is outside at most [Blender units]; None without balance."""
-        steady = balance_of(self.body, self.rig.held, self.held_frames, 0.0) if self.rig.balance else None
+        steady = self.balance(0.0)
         if steady is None:
             return None
         return float(steady.measure(Geometry(self.body.tree, states)).off.max())
 
-
-def _written(
-    rig: RigBody, problem: BodyProblem, states: States, scene: Scene, view_layer: ViewLayer, undo: ExitStack
-) -> Work[int]:
-    """Write the keys of all bones, and let Blender evaluate them once; closing `undo` restores everything."""
-    armature, frames = rig.armature, problem.samples.frames
-    clock = Clock(scene, armature)
-    times = [clock.time(frame) for frame in frames]
-    ends = times[0], times[-1]
-    bones = list(moving_bones(rig, problem.body))
-    hold_reference(rig.pose_bones, scene, undo)
-    runs = body_channels(rig, problem, states)
-    located = rig.hips_motion != "FIXED"
-    yield
-    saved = AnimatedValues(armature, [run.path for run in runs])
-    undo.callback(saved.update_and_restore, view_layer)
-    bag = ensure_channelbag(armature, undo)
-    keep_replaced(rig, runs[: len(runs) - located], bag, ends, scene, undo, keep=False)
-    if located:
-        place = place_before_bake(armature, rig.hips, bag)
-        keep_replaced_location(armature, rig.hips, bag, ends, undo)
-        remember_location(armature.pose.bones[rig.hips], place, undo)
-    count: int = yield from replace_keys(bag, runs, times, *ends, undo, kind=GENERATED)
-    saved.update_and_restore(view_layer, [(run.path, index) for run in runs for index in run.indices])
-    remember_written(bones)
-    remember_place(bones)
-    yield
-    return count
+    def balance(self, margin: float = MARGIN) -> BalanceTask | None:
+        """Return the task of keeping the balance with this margin; None without balance."""
+        if not self.rig.balance:
+            return None
+        return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
 
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
@@ -158,3 +216,46 @@ def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Ch
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, problem.locations(states)))
     return runs
+
+
+def _frames_of(
+    rig: RigBody, settings: BodyKeySettings, scene: Scene, frame_start: int, frame_end: int, step: float
+) -> Sequence[float]:
+    """Return the frames at which a body is keyed. Raises AnimationError without any keys of its targets to bake at."""
+    if not settings.only_target_keys:
+        return frames_from(frame_start, frame_end, step)
+    found: set[float] = set()
+    for limb in rig.limbs:
+        clock = Clock(scene, limb.target)
+        times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
+        found |= {round(clock.frame(time), 3) for time in times}
+    if not found:
+        raise AnimationError(
+            f"The targets of the body have no keys from frame {frame_start} to {frame_end}. "
+            "Turn off Only at Target's Keys."
+        )
+    return sorted(found)
+
+
+def _corrected(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
+    """Return the times in the action between which keys made by hand correct the last bake of the body."""
+    spans = [span for tip in rig.tips if (span := recorded_span(rig.armature, tip)) is not None]
+    if not spans:
+        return None
+    clock = Clock(scene, rig.armature)
+    return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
+
+
+def _before_corrections(
+    rig: RigBody, frames: Sequence[float], scene: Scene, corrected: tuple[float, float] | None
+) -> tuple[Numbers, Numbers] | None:
+    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
+    return None if corrected is None else body_by_hand(rig, frames, scene, corrected)
+
+
+def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:
+    """Return the rotation keys made by hand between two frames, and at how many frames there are any to keep."""
+    times = [*map(Clock(scene, rig.armature).time, ends)]
+    kept = made_by_hand(rig.armature, rig.bones, *times)
+    located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
+    return kept, len({*located, *(time for keys in kept.values() for time in keys)})

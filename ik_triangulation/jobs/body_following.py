@@ -38,7 +38,7 @@ class BodyWatch(Watch):
     """
 
     def __init__(self, rig: RigBody, tip: str, known: dict[int, Links | None] | None = None) -> None:
-        target = rig.limbs[0].target  # not looked at, but limbs need one
+        target = rig.armature  # not looked at, but limbs need one
         bones = rig.armature.pose.bones
         super().__init__(Limb.from_tip(rig.armature, tip, target, bones[tip].ik_triangulation.chain_count), known)
         animation = rig.armature.animation_data

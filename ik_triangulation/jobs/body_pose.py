@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import Depsgraph, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..kinematics.batch import States
@@ -24,6 +24,7 @@ from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
 from .body_report import BodyReport, BodyTipReport, aim_of, tip_frame, tip_missing
+from .contact_frames import read_contacts
 
 
 def solve_body_pose(
@@ -39,11 +40,11 @@ def solve_body_pose(
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
     samples = body_now(rig, view_layer.depsgraph, frame, scene)
-    problem = BodyProblem(rig, samples)
+    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
-        report = _measured(rig, samples, problem, view_layer)
+        report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         undo.pop_all()
     outside = problem.outside(states)
     return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
@@ -97,9 +98,9 @@ def _put(armature: bpy.types.Object, run: Channel, undo: ExitStack) -> None:
         set_rotation(bone, values)
 
 
-def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_layer: ViewLayer) -> BodyReport:
-    """Measure all tips as they are shown now."""
-    bones = rig.armature.evaluated_get(view_layer.depsgraph).pose.bones
+def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
+    """Measure all tips as they are evaluated."""
+    bones = rig.armature.evaluated_get(depsgraph).pose.bones
     tips = {}
     for name in rig.held:
         wanted = tip_frame(rig, problem.held_frames[..., 0], name)
@@ -108,6 +109,7 @@ def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_lay
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones, limb.tip)
-        missed = error > goal.tolerance or angle > limb.angle_tolerance
+        due = samples.influence[limb.tip][0] == 1.0
+        missed = due and (error > goal.tolerance or angle > limb.angle_tolerance)
         tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [], aim_of(goal))
     return BodyReport(tips, samples.frames)

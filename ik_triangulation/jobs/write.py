@@ -37,7 +37,7 @@ from ..rig.posed import remember_written
 from ..rig.reference import hold_reference, keep_replaced
 from ..rig.rotation import channel, set_rotation
 from .frame_solver import SolvedFrame
-from .written import ShotArrays, SolvedArrays, arrays_of
+from .written import JointRotations, ShotArrays, SolvedArrays, arrays_of
 
 _NONE = np.empty((0, 4), np.float32)
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
@@ -59,7 +59,7 @@ def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_la
     """Pose the bones as solved at one frame, and with `key` key them there; return the number of keys."""
     time = Clock(scene, limb.armature).time(solved.now.frame)
     hold_reference(limb.pose_bones, scene, undo)
-    runs = finished(_runs(limb, SolvedArrays([solved]), [time], {}, {}))
+    runs = finished(channel_values(limb.armature, SolvedArrays([solved]), [time], {}, {}))
     keys = finished(write_keys(limb.armature, runs, [time], time, time, view_layer, undo)) if key else 0
     for run in runs:
         _put(limb.armature, run, run.values[0], undo)
@@ -159,19 +159,19 @@ def _keys_of(bake: LimbBake, clock: Clock, first: float) -> Work[_Keys]:
     times = [clock.time(frame) for frame in arrays.frames]
     before = {}
     for name in limb.in_order:
-        before[name] = _before(limb.armature, name, first)
+        before[name] = values_before_start(limb.armature, name, first)
         yield
-    runs = yield from _runs(limb, arrays, times, before, kept)
+    runs = yield from channel_values(limb.armature, arrays, times, before, kept)
     full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
     if limb.reduce and runs and len(times) > 2 and not kept and arrays.alike:
         at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
-        runs = _thinned(runs, at, curves)
+        runs = thinned(runs, at, curves)
     return _Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
 
 
-def _runs(
-    limb: Limb,
-    solved: SolvedArrays | ShotArrays,
+def channel_values(
+    armature: Object,
+    solved: JointRotations,
     times: Sequence[float],
     before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
@@ -179,7 +179,7 @@ def _runs(
     """Channel values of every solved bone at all times, each running on from the ones before or from a kept key."""
     runs = []
     for name in solved.joints:
-        bone = limb.armature.pose.bones[name]
+        bone = armature.pose.bones[name]
         prop, _ = channel(bone)
         rotations, freedoms = solved.rotations(name), solved.freedoms(name)
         previous = before.get(name) or tuple(getattr(bone, prop))
@@ -220,7 +220,7 @@ def _reduced(
     return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
 
 
-def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
+def thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
     """Return the runs with only the keys that are kept, and the slopes of their handles."""
     thinned, begin = [], 0
     for run in runs:
@@ -231,7 +231,7 @@ def _thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list
     return thinned
 
 
-def _before(armature: Object, name: str, frame: float) -> tuple[float, ...]:
+def values_before_start(armature: Object, name: str, frame: float) -> tuple[float, ...]:
     """Return channel values of the last keys before `frame`; the present ones for channels without."""
     bone = armature.pose.bones[name]
     prop, _ = channel(bone)

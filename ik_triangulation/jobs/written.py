@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +16,17 @@ from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.batch import BatchKinematics
 from .frame_solver import SolvedFrame, chains_of, same_joints
 from .shot import SolvedShot
+
+
+class JointRotations(Protocol):
+    """Rotations (F x 4) and freedoms of the joints to write, by name."""
+
+    @property
+    def joints(self) -> Sequence[str]: ...
+
+    def rotations(self, joint: str) -> Numbers: ...
+
+    def freedoms(self, joint: str) -> Freedoms: ...
 
 
 class SolvedArrays:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.arrays import Array
+from ..kinematics.arrays import Array, Mask
 
 
 class Curves(NamedTuple):
@@ -48,3 +48,21 @@ def flowing(times: Array, values: Array) -> Curves:
     """Return smooth curves: the handles have the mean slope of the values around each key."""
     slopes = np.gradient(values, times, axis=0)
     return Curves(times, values, slopes, slopes)
+
+
+def through(curves: Curves, between: Array, which: Mask) -> Curves:
+    """Return curves whose slopes are changed so that they pass as near as they can to values between the keys.
+
+    `between` (keys - 1, n, channels) are those at n times evenly apart from each key to the next. A single one is met
+    by the same change at both ends. Of the segments in `which` (keys - 1) the slopes are changed; the others stay.
+    """
+    times, count = curves.times, between.shape[1]
+    span = np.diff(times)[:, None, None]
+    x = np.arange(1, count + 1) / (count + 1)
+    there = curves.at((times[:-1, None] + span[..., 0] * x).ravel()).reshape(between.shape)
+    basis = np.column_stack((x * (1.0 - x) ** 2, -x * x * (1.0 - x)))  # of the slope after a key and before the next
+    change = np.linalg.pinv(basis) @ ((between - there) / span) * which[:, None, None]
+    left, right = curves.left.copy(), curves.right.copy()
+    right[:-1] += change[:, 0]
+    left[1:] += change[:, 1]
+    return Curves(times, curves.values, left, right)

@@ -23,7 +23,7 @@ from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.flexing import flexed, inclined
+from ..solvers.body.flexing import flexed, inclination, inclined
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -44,7 +44,6 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
 _FACING = 0.5  # weight of directions beside places in the motion of a reference as a whole
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
-_INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
@@ -74,6 +73,7 @@ def body_path(
     *,
     compliance: Numbers | None = None,
     fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
     seed: int = 0,
     settings: BodyPathSettings | None = None,
 ) -> Work[BodyPath]:
@@ -81,9 +81,11 @@ def body_path(
 
     `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
     those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
-    priorities allow. Gives way between parts of the work.
+    priorities allow. `smoothing` from 0 to 1 calms the motion. Gives way between parts of the work.
     """
-    work = _Path(tree, reference, tasks, steady, compliance, time_weight(fps), seed, settings or BodyPathSettings())
+    work = _Path(
+        tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings()
+    )
     best: States | None = None
     least, last = (np.inf, np.inf), None
     tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same
@@ -119,8 +121,7 @@ class _Path:
         self.tree, self.given = tree, reference
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
-        missing = np.sqrt(System(tree, self.reference, tasks).value) / tree.size
-        self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
+        self.inclines = inclination(tree, System(tree, self.reference, tasks).value)
         self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, {task.tip for task in tasks}))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,11 +21,31 @@ from ..cooperative import Work
 from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Array
 from ..kinematics.batch.limit_arrays import LimitArrays
-from .batch import BatchKinematics, quaternions_of
+from .batch import quaternions_of
 from .bezier import Curves, flowing, straight
 
 _BLOCK = 250  # samples in one vectorised step
+_SAME_GAP = 1e-3  # frames: a difference of gaps that rounding explains
 _ROUNDING = 4e-6  # [rad] violation of a limit between two keys that is rounding of single precision
+
+
+class Turned(Protocol):
+    """The rotations (F x joints x 4) of joints at all frames, and the few chains or bodies that the frames share.
+
+    `which` (F) is the index of that of each frame.
+    """
+
+    @property
+    def chains(self) -> Sequence[Any]: ...
+
+    @property
+    def which(self) -> Array: ...
+
+    @property
+    def rotations(self) -> Array: ...
+
+    def tips(self, rotations: Array, frames: Array) -> Array:
+        """Positions of the end effector (n x 3) at `frames` (n indices) with these rotations (joints x 4 x n)."""
 
 
 class JointChannels(NamedTuple):
@@ -58,14 +78,12 @@ class FullBake:
     there. Between two frames the rig and the joints without keyed channels count as unchanged since the frame before.
     """
 
-    def __init__(
-        self, curves: Curves, tracks: Sequence[JointChannels], kinematics: BatchKinematics, worlds: Array
-    ) -> None:
+    def __init__(self, curves: Curves, tracks: Sequence[JointChannels], kinematics: Turned, worlds: Array) -> None:
         self.curves, self.tracks = curves, tracks
         self._kinematics = kinematics
         self._worlds = np.asarray(worlds)[:, :3, :3]
         steps = np.diff(curves.times)[:, None]
-        self._parts = max(2, ceil(2.0 * steps.max()))  # samples from one frame to the next
+        self._parts = parts_between(curves.times)
         self._times = np.append(
             curves.times[:-1, None] + steps * np.arange(self._parts) / self._parts, curves.times[-1]
         )
@@ -84,8 +102,9 @@ class FullBake:
     def measure(self) -> Work[None]:
         """Compute the position of the tip and the violations of limits at every sample; to be called first."""
         for block in _blocks(np.arange(len(self._times))):
-            turned = self._turned(self.curves.at(self._times[block]), block)
-            self._tips[block] = self._kinematics.tips(turned, self._before[block])
+            values = self.curves.at(self._times[block])
+            turned = self._turned(values, block)
+            self._remember(values, turned, block)
             yield
             if self._limited:
                 self._allowed[:, block] = np.maximum(self._beyond(turned, block, _ROUNDING), _ROUNDING)
@@ -97,12 +116,14 @@ class FullBake:
 
     def deviation(self, curves: Curves, samples: Array) -> Array:
         """Distance of the tip from the full bake with other curves, at each of these samples [Blender units, world]."""
-        return self._apart(self._turned(self._with(curves, samples), samples), samples)
+        values = self._with(curves, samples)
+        return self._apart(values, self._turned(values, samples), samples)
 
     def keeps(self, curves: Curves, samples: Array, tolerance: float) -> bool:
         """Whether other curves keep the tip within the tolerance, and limits as well as the full bake, at samples."""
-        turned = self._turned(self._with(curves, samples), samples)
-        if (self._apart(turned, samples) > tolerance).any():
+        values = self._with(curves, samples)
+        turned = self._turned(values, samples)
+        if (self._apart(values, turned, samples) > tolerance).any():
             return False
         allowed = self._allowed[:, samples]
         return not self._limited or not (self._beyond(turned, samples, allowed) > allowed).any()
@@ -131,7 +152,11 @@ class FullBake:
             turned[[track.joint for track in tracks]] = quaternions_of(stacked, mode)
         return turned
 
-    def _apart(self, turned: Array, samples: Array) -> Array:
+    def _remember(self, values: Array, turned: Array, samples: Array) -> None:
+        """Remember where the full bake has the tip at samples."""
+        self._tips[samples] = self._kinematics.tips(turned, self._before[samples])
+
+    def _apart(self, values: Array, turned: Array, samples: Array) -> Array:
         frames = self._before[samples]
         apart = self._kinematics.tips(turned, frames) - self._tips[samples]
         return np.asarray(np.linalg.norm(np.einsum("nij,nj->ni", self._worlds[frames], apart), axis=1))
@@ -150,6 +175,11 @@ class FullBake:
         return [chain.joints[track.joint].freedom for chain in self._kinematics.chains]
 
 
+def parts_between(times: Array) -> int:
+    """Number of samples from one of the frames to the next: an even one, for frames at most a half apart."""
+    return 2 * max(1, ceil(float(np.diff(times).max(initial=1.0)) - _SAME_GAP))
+
+
 def _blocks(samples: Array) -> list[Array]:
     return np.array_split(samples, ceil(len(samples) / _BLOCK) or 1)
 
@@ -161,7 +191,7 @@ def reduce(full: FullBake, tolerance: float) -> Work[Reduction]:
     key stay.
     """
     yield from full.measure()
-    slopes, last = (yield from _slopes(full)), len(full.curves.times) - 1
+    slopes, last = (yield from handle_slopes(full)), len(full.curves.times) - 1
     kept = [0]
     while kept[-1] < last:
         kept.append((yield from _farthest(full, slopes, tolerance, kept[-1], last)))
@@ -173,7 +203,7 @@ def reduce(full: FullBake, tolerance: float) -> Work[Reduction]:
     return Reduction(kept, curves, deviation)
 
 
-def _slopes(full: FullBake) -> Work[Curves]:
+def handle_slopes(full: FullBake) -> Work[Curves]:
     """Slopes of the handles: the mean slope, but one-sided slopes where a joint reaches a limit or leaves it."""
     times, values, _, _ = full.curves
     _, _, left, right = (column.copy() for column in flowing(times, values))

@@ -19,13 +19,27 @@ _last: dict[str, Any] = {}  # the text that was stored last, and the records it 
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 
 
-def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag, undo: ExitStack) -> None:
-    """Store the settings of a limb's bake in the action; `span` is its first frame, last frame and step."""
-    action, slot = bag.id_data, bag.slot.identifier
+def record_bake(
+    limb: Limb,
+    span: tuple[int, int, float],
+    bag: ActionChannelbag,
+    undo: ExitStack,
+    body: dict[str, Any] | None = None,
+) -> None:
+    """Store the settings of a limb's bake in the action; `span` is its first frame, last frame and step.
+
+    Of a limb that was baked as part of a `body` those of the body are stored as well.
+    """
     settings = {name: _plain(getattr(limb, name)) for name in LIMB_SETTINGS if name not in limb.followed}
     record = {"target": limb.target.name, "bones": limb.in_order, "span": span, "settings": settings}
+    put_record(bag, limb.tip, record if body is None else {**record, "body": body}, undo)
+
+
+def put_record(bag: ActionChannelbag, tip: str, record: dict[str, Any], undo: ExitStack) -> None:
+    """Store the record of a bake in the action at a tip bone; closing `undo` restores what was stored."""
+    action, slot = bag.id_data, bag.slot.identifier
     texts = _texts(action)
-    texts.setdefault(slot, {})[limb.tip] = json.dumps(record)
+    texts.setdefault(slot, {})[tip] = json.dumps(record)
     undo.callback(_put, action, action.get(_KEY))
     text = _object({slot: _object(tips) for slot, tips in texts.items()})
     _put(action, text)
@@ -34,13 +48,18 @@ def record_bake(limb: Limb, span: tuple[int, int, float], bag: ActionChannelbag,
 
 def recorded_span(armature: Object, tip: str) -> tuple[float, float] | None:
     """Return first and last frame of the last bake of the limb into the active action and slot; None without one."""
-    animation = armature.animation_data
-    action = animation.action if animation else None
-    slot = animation.action_slot.identifier if action and animation.action_slot else None
-    record = _bakes(action).get(slot, {}).get(tip) if action else None
+    record = record_of(armature, tip)
     span = record.get("span") if isinstance(record, dict) else None
     whole = isinstance(span, list) and len(span) == 3 and all(isinstance(each, int | float) for each in span)
     return (span[0], span[1]) if whole else None
+
+
+def record_of(armature: Object, tip: str) -> Any:
+    """Return the record of the last bake of a limb into the active action and slot; None without one."""
+    animation = armature.animation_data
+    action = animation.action if animation else None
+    slot = animation.action_slot.identifier if action and animation.action_slot else None
+    return _bakes(action).get(slot, {}).get(tip) if action else None
 
 
 def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple[int, int, float], list[str]]:
@@ -48,10 +67,7 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
 
     Raises AnimationError if no bake is recorded, and the IKErrors of Limb for data-blocks that no longer exist.
     """
-    animation = armature.animation_data
-    action = animation.action if animation else None
-    slot = animation.action_slot.identifier if action and animation.action_slot else None
-    record = _bakes(action).get(slot, {}).get(tip) if action else None
+    record = record_of(armature, tip)
     if record is None:
         raise AnimationError(f"No bake of the limb to '{tip}' is kept with the active action. Bake it first.")
     try:
@@ -59,7 +75,8 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         name, bones = record["target"], list(record["bones"])
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise AnimationError(f"What action '{action.name}' keeps of its bakes is damaged. Bake again.") from error
+        name = armature.animation_data.action.name
+        raise AnimationError(f"What action '{name}' keeps of its bakes is damaged. Bake again.") from error
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():

@@ -16,6 +16,7 @@ from ..kinematics.body import segments_by_length
 from ..kinematics.segment_masses import anatomical_masses
 from .anatomy.body import RestBone, parts_by_name
 from .armature import Channels, find_bone, is_flat, locating
+from .contacts import Contact
 from .freedom import freedom_of, stiffness_of
 from .limb import Limb
 
@@ -28,8 +29,8 @@ class RigBody:
 
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
-    `solved` ones turn, by default all. Raises ChainError for bones that do not hang together, and for hips that cannot
-    move.
+    `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
+    within `contact_fade` frames. Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
 
     armature: Object
@@ -39,11 +40,13 @@ class RigBody:
     hips_motion: str = "FREE"
     balance: bool = False
     solved: frozenset[str] = frozenset()
+    contacts: tuple[Contact, ...] = ()
+    contact_fade: int = 8
 
     def __post_init__(self) -> None:
         lines, bones = [self._line(tip) for tip in self.tips], self.armature.pose.bones
-        if not self.limbs:
-            raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
+        if not lines:
+            raise ChainError("The body has no limbs. Set the target of one, or hold one.")
         common = [name for name in lines[0] if all(name in line for line in lines)]
         if not common:
             raise ChainError(f"'{self.tips[0]}' and '{self.tips[-1]}' hang on no common bone. Bake them as limbs.")

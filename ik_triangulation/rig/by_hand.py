@@ -14,7 +14,7 @@ from ..kinematics.arrays import Mask
 from ..kinematics.rotation import rotation_angle
 from .clock import Clock
 from .keyframes import generated
-from .keyframes.arrays import KeyArrays, get_keys
+from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, replaced_in, together
 from .nla import layered_strips
@@ -53,13 +53,16 @@ class _Baked(NamedTuple):
     replaced: Replaced | None
 
 
-def made_by_hand_of(bones: Sequence[PoseBone], scene: Scene) -> list[HandMade]:
+def made_by_hand_of(
+    bones: Sequence[PoseBone], scene: Scene, without: tuple[float, float] | None = None
+) -> list[HandMade]:
     """Return what was made by hand of each of the bones, which are those of one limb.
 
-    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand.
+    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand. Keys
+    between two times in the active action are left out where generated ones are beside them: they correct a bake.
     """
     bags = [*_bags(bones[0].id_data)] if bones else []
-    read = [_read(bone, bags) for bone in bones]
+    read = [_read(bone, bags, without) for bone in bones]
     posed = any(_is_posed(bone, *each, scene) for bone, each in zip(bones, read, strict=True))
     made = []
     for bone, (layers, baked) in zip(bones, read, strict=True):
@@ -83,7 +86,9 @@ def _bags(armature: Object) -> Iterator[tuple[NlaStrip | None, ActionChannelbag]
 
 
 def _read(
-    bone: PoseBone, bags: Sequence[tuple[NlaStrip | None, ActionChannelbag]]
+    bone: PoseBone,
+    bags: Sequence[tuple[NlaStrip | None, ActionChannelbag]],
+    without: tuple[float, float] | None,
 ) -> tuple[list[HandKeys], _Baked | None]:
     """Return the keyframes by hand of a bone's rotation, and the topmost bake of it."""
     prop, count = channel(bone)
@@ -91,10 +96,11 @@ def _read(
     layers, baked = [], None
     for order, (strip, bag) in enumerate(bags):
         curves = {index: curve for index, curve in find_curves(bag, path, count).items() if _counts(curve)}
+        left_out = without if strip is None else None
         others = {index: ~mask for index, curve in curves.items() if (mask := generated(curve)).any()}
         whole = {index: curve for index, curve in curves.items() if index not in others}
         known = replaced_in(bag, path) if others else None
-        keys = {index: _keys_by_hand(curves[index], own, known, index) for index, own in others.items()}
+        keys = {index: keys_by_hand(curves[index], own, known, index, left_out) for index, own in others.items()}
         keys = {index: (curves[index], each) for index, each in keys.items() if len(each["co"])}
         if whole or keys:
             layers.append(HandKeys(order, strip, whole, keys))
@@ -103,10 +109,17 @@ def _read(
     return layers, baked
 
 
-def _keys_by_hand(curve: FCurve, own: Mask, known: Replaced | None, index: int) -> KeyArrays:
-    """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced."""
+def keys_by_hand(
+    curve: FCurve, own: Mask, known: Replaced | None, index: int, without: tuple[float, float] | None = None
+) -> KeyArrays:
+    """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced.
+
+    Own ones between the two times in `without` are left out.
+    """
     if own.any():
-        return together({name: column[own] for name, column in get_keys(curve).items()}, known, index)
+        keys = get_keys(curve)
+        own = own if without is None else own & ~in_range(keys, *without)
+        return together({name: column[own] for name, column in keys.items()}, known, index)
     return known.keys.get(index, _NO_KEYS) if known else _NO_KEYS
 
 

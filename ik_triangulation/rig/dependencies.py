@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from bpy.types import Constraint, Driver, DriverVariable, FCurve, Modifier, Object, Scene
 
@@ -34,6 +34,29 @@ class Node(NamedTuple):
     path: str = ""
 
 
+class Moving(Protocol):
+    """A limb or a whole body: it turns its `solved` bones, and hangs on the first of its bones and on its targets."""
+
+    @property
+    def armature(self) -> Object: ...
+
+    @property
+    def bones(self) -> Sequence[str]: ...
+
+    @property
+    def solved(self) -> Collection[str]: ...
+
+    @property
+    def targets(self) -> Sequence[tuple[Object, str]]: ...
+
+    @property
+    def obstacle_objects(self) -> Sequence[Object]: ...
+
+    @property
+    def tip(self) -> str: ...
+
+
+_M = TypeVar("_M", bound=Moving)
 _Key = tuple[int, str, str]
 IKConstraints = dict[str, list[Constraint]]
 
@@ -44,10 +67,10 @@ class Dependencies:
     Meshes that an armature deforms depend on the solved bones that the `limbs` have there, whatever their weights are.
     """
 
-    def __init__(self, limbs: Iterable[Limb] = ()) -> None:
+    def __init__(self, limbs: Iterable[Moving] = ()) -> None:
         self._deforming: defaultdict[int, set[str]] = defaultdict(set)
         for limb in limbs:
-            self._deforming[limb.armature.session_uid] |= limb.solved
+            self._deforming[limb.armature.session_uid].update(limb.solved)
         self._causes: dict[_Key, list[Node]] = {}
         self._ik: dict[int, IKConstraints] = {}
         self._drivers: dict[int, dict[str, list[FCurve]]] = {}
@@ -149,10 +172,11 @@ class Dependencies:
                         yield _source(source.id, source.bone_target, source.data_path)
 
 
-def in_waves(limbs: Sequence[Limb], known: Dependencies | None = None) -> list[list[Limb]]:
-    """Return the limbs in groups that do not depend on each other, in their order, each after those it depends on.
+def in_waves(limbs: Sequence[_M], known: Dependencies | None = None) -> list[list[_M]]:
+    """Return limbs or bodies in groups that do not depend on each other, in their order.
 
-    A limb depends on another one that moves its root, its targets or its obstacles. Raises ChainError for a cycle.
+    Each is in a group after those of what it depends on. A limb depends on another one that moves its root, its targets
+    or its obstacles. Raises ChainError for a cycle.
     """
     known = known or Dependencies(limbs)
     owners = {(limb.armature.session_uid, name): n for n, limb in enumerate(limbs) for name in limb.solved}
@@ -170,7 +194,7 @@ def in_waves(limbs: Sequence[Limb], known: Dependencies | None = None) -> list[l
     return waves
 
 
-def _owners(limb: Limb, known: Dependencies, owners: Mapping[tuple[int, str], int]) -> Iterator[int]:
+def _owners(limb: Moving, known: Dependencies, owners: Mapping[tuple[int, str], int]) -> Iterator[int]:
     """Yield the owners of the bones that this limb's root, targets or obstacles depend on, and its own."""
     nodes = [Node(limb.armature, limb.bones[0]), *(Node(*target) for target in limb.targets)]
     for start in (*nodes, *(Node(ob) for ob in limb.obstacle_objects)):

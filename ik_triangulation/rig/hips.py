@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
 
 from ..kinematics.arrays import Numbers
+from .by_hand import keys_by_hand
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
 from .keyframes import Channel, check_curves, generated
@@ -26,8 +27,17 @@ def location_path(armature: Object, hips: str) -> str:
     return str(armature.pose.bones[hips].path_from_id("location"))
 
 
-def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: Scene) -> Numbers:
-    """Return the location channels of the hips (3, F) that were made by hand, at frames of the timeline."""
+def hips_locations(
+    armature: Object,
+    hips: str,
+    frames: Sequence[float],
+    scene: Scene,
+    without: tuple[float, float] | None = None,
+) -> Numbers:
+    """Return the location channels of the hips (3, F) that were made by hand, at frames of the timeline.
+
+    Keys that correct a bake between the two times in `without` are left out.
+    """
     path, bag, clock = location_path(armature, hips), channelbag_of(armature), Clock(scene, armature)
     curves = find_curves(bag, path, 3) if bag else {}
     times = np.array([clock.time(frame) for frame in frames]).astype(np.float32).astype(np.float64)
@@ -36,7 +46,7 @@ def hips_locations(armature: Object, hips: str, frames: Sequence[float], scene: 
     for index, value in enumerate(place_before_bake(armature, hips, bag)):
         located[index] = value
         if index in curves and not curves[index].mute:
-            keys = _by_hand(curves[index], known, index)
+            keys = _by_hand(curves[index], known, index, without)
             if keys is None:
                 located[index] = values_at([curves[index]], times)[0]
             elif len(keys["co"]):
@@ -65,14 +75,27 @@ def location_channel(armature: Object, hips: str, locations: Numbers) -> Channel
     return Channel(hips, location_path(armature, hips), np.ascontiguousarray(locations.T, np.float32), indices)
 
 
+def located_by_hand(armature: Object, hips: str, first: float, last: float) -> list[float]:
+    """Return the times from `first` to `last` (in the action) of location keys beside generated ones, made by hand."""
+    times: list[float] = []
+    for curve in find_curves(channelbag_of(armature), location_path(armature, hips), 3).values():
+        keys, mask = get_keys(curve, ["co"]), generated(curve)
+        if mask.any():
+            times += keys["co"][~mask & in_range(keys, first, last), 0].tolist()
+    return sorted(set(times))
+
+
 def keep_replaced_location(
-    armature: Object, hips: str, bag: ActionChannelbag, ends: tuple[float, float], undo: ExitStack
+    armature: Object, hips: str, bag: ActionChannelbag, ends: tuple[float, float], undo: ExitStack, keep: bool = False
 ) -> None:
-    """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys."""
+    """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys.
+
+    With `keep` these keys are not replaced.
+    """
     path = location_path(armature, hips)
     known, before = replaced_in(bag, path), place_before_bake(armature, hips, bag)
     replaced = dict(known.keys) if known else {}
-    for index, curve in find_curves(bag, path, 3).items():
+    for index, curve in find_curves(bag, path, 3).items() if not keep else ():
         own = get_keys(curve)
         going = ~generated(curve) & in_range(own, *ends)
         if going.any():
@@ -91,10 +114,9 @@ def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None)
     return known.before if known else (0.0, 0.0, 0.0)
 
 
-def _by_hand(curve: FCurve, known: Replaced | None, index: int) -> KeyArrays | None:
+def _by_hand(
+    curve: FCurve, known: Replaced | None, index: int, without: tuple[float, float] | None
+) -> KeyArrays | None:
     """Return the keys of a curve that were made by hand; None if all of it was."""
     mask = generated(curve)
-    if not mask.any():
-        return None
-    own = {name: column[~mask] for name, column in get_keys(curve).items()}
-    return together(own, known, index)
+    return keys_by_hand(curve, ~mask, known, index, without) if mask.any() else None

@@ -40,13 +40,16 @@ class Boned(Protocol):
     def bones(self) -> Sequence[str]: ...
 
 
-def reference_rotations(limb: Boned, frames: Sequence[float], scene: Scene) -> Numbers:
+def reference_rotations(
+    limb: Boned, frames: Sequence[float], scene: Scene, without: tuple[float, float] | None = None
+) -> Numbers:
     """Return the reference of every bone of a limb or body at these frames: unit quaternions (bones, 4, F).
 
-    The bones are those of `limb.bones`, from root to tip, in their own rest axes; (bones, 4, 1) if nothing moves.
+    The bones are those of `limb.bones`, from root to tip, in their own rest axes; (bones, 4, 1) if nothing moves. Keys
+    that correct a bake between the two times in `without` are left out.
     """
     bones = _bones(limb)
-    made = made_by_hand_of(bones, scene)
+    made = made_by_hand_of(bones, scene, without)
     moving = any(each.layers for each in made)
     values = [np.array(each.values, np.float64)[:, None] for each in made]
     if moving:

@@ -10,6 +10,7 @@ from bpy.types import Object, PoseBone
 from ..settings import check_registered
 from .armature import bones_from_tip, find_bone
 from .body import RigBody
+from .contacts import stored_contacts
 from .limb import Limb
 
 
@@ -25,13 +26,24 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
     if tip not in chains:
         return None
     members = _connected(armature, chains, tip)
-    if len(members) < 2:
-        return None
     bones, settings = armature.pose.bones, armature.ik_triangulation
     reaching = tuple(Limb.of(bones[name]) for name in members if not bones[name].ik_triangulation.hold)
     held = tuple(name for name in members if bones[name].ik_triangulation.hold)
+    contacts = tuple(contact for contact in stored_contacts(armature) if contact.tip in held)
+    if len(members) < 2 and not contacts:
+        return None
     solved = frozenset(name for member in members for name in chains[member])
-    return RigBody(armature, reaching, held, settings.hips, settings.hips_motion, settings.balance, solved)
+    return RigBody(
+        armature,
+        reaching,
+        held,
+        settings.hips,
+        settings.hips_motion,
+        settings.balance and not contacts,  # a recorded motion has its own
+        solved,
+        contacts,
+        settings.contact_fade,
+    )
 
 
 def _is_limb(bone: PoseBone) -> bool:

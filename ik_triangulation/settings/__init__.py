@@ -5,8 +5,9 @@ A new setting takes three places: a row in one of these files, the panel that dr
 """
 
 from .bend import BendSettings
-from .body import BodySettings
+from .body import BodySettings, ContactListSettings
 from .chain import ChainSettings
+from .contact import ContactSettings
 from .frames import FrameSettings
 from .goal import GoalSettings
 from .joint import JointSettings
@@ -24,6 +25,8 @@ __all__ = [
     "BendSettings",
     "BodySettings",
     "ChainSettings",
+    "ContactListSettings",
+    "ContactSettings",
     "Exempt",
     "Flag",
     "FrameSettings",

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from typing import Any
 
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+
+from .contact import IKT_PG_contact
 from .table import Exempt, group, setting
 
 
@@ -35,4 +38,27 @@ class BodySettings:
         "Keep the center of mass, an estimate by names and lengths of bones, above the held tips",
         default=True,
         page="body.html#balance",
+    )
+
+
+@group(page="contacts.html#correct-the-list", flags=Exempt("bake --contacts finds them"))
+class ContactListSettings:
+    """The contacts of the held limbs of a body, and how they fade."""
+
+    contacts: Any = setting(
+        CollectionProperty,
+        "Contacts",
+        "Spans of frames in which a held tip is planted at one place",
+        default=None,
+        type=IKT_PG_contact,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    contact: int = setting(IntProperty, "Contact", "Active contact in the list", default=0)
+    contact_fade: int = setting(
+        IntProperty,
+        "Fade",
+        "Frames before and after each contact in which the tip goes over from its animation, and back to it",
+        default=8,
+        min=0,
+        soft_max=30,
     )

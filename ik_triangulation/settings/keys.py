@@ -23,7 +23,8 @@ class KeySettings:
     reduce_tolerance: float = setting(
         FloatProperty,
         "Keep Tip Within",
-        "Largest distance that the tip may move when keys are removed; 0 for 0.5 % of the limb's reach",
+        "Largest distance that the tip may move when keys are removed; 0 for 0.5 % of the limb's reach, of a held tip "
+        "for 0.1 %",
         default=0.0,
         min=0.0,
         soft_max=0.1,

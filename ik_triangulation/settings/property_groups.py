@@ -10,8 +10,9 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from ..errors import SettingError
 from .bend import BendSettings
-from .body import BodySettings
+from .body import BodySettings, ContactListSettings
 from .chain import ChainSettings
+from .contact import ContactSettings, IKT_PG_contact
 from .frames import FrameSettings
 from .goal import GoalSettings
 from .joint import JointSettings
@@ -49,16 +50,17 @@ class IKT_PG_joint(PropertyGroup):
 
 
 class IKT_PG_body(PropertyGroup):
-    """The hips and the balance of the body of this armature."""
+    """The hips, the balance and the contacts of the body of this armature."""
 
-    __annotations__ = saved(BodySettings, override=OVERRIDABLE)
+    __annotations__ = saved(BodySettings, ContactListSettings, override=OVERRIDABLE)
 
 
 # The settings that each property group saves, by the names of its properties.
 TABLE = {
     IKT_PG_limb: by_property(*LIMB_GROUPS),
     IKT_PG_joint: by_property(JointSettings),
-    IKT_PG_body: by_property(BodySettings),
+    IKT_PG_body: by_property(BodySettings, ContactListSettings),
+    IKT_PG_contact: by_property(ContactSettings),
     IKT_PG_stop: by_property(StopSettings),
 }
 
@@ -84,7 +86,7 @@ def _prepare_overrides(*_: object) -> None:
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
-    (IKT_PG_stop, IKT_PG_limb, IKT_PG_joint, IKT_PG_body, IKT_PG_posed)
+    (IKT_PG_stop, IKT_PG_contact, IKT_PG_limb, IKT_PG_joint, IKT_PG_body, IKT_PG_posed)
 )
 
 

@@ -39,6 +39,8 @@ MAPPING = (
     (_OPERATOR + "follow*", "rigs.html#the-switch"),
     (_OPERATOR + "generated*", "baking.html#delete-generated-keys"),
     (_OPERATOR + "body*", "body.html#set-up-a-body"),
+    (_OPERATOR + "contacts_find", "contacts.html#find-contacts"),
+    (_OPERATOR + "contact*", "contacts.html#correct-the-list"),
     (_OPERATOR + "limb*", "pose.html#add-a-limb"),
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),

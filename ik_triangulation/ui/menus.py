@@ -12,6 +12,7 @@ from .context import active_armature, active_bone
 from .limb_search import has_limb
 from .operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
 from .operators.body import POSE_OT_ik_triangulation_body_add
+from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from .operators.generated import POSE_OT_ik_triangulation_generated_delete
 from .operators.limbs import POSE_OT_ik_triangulation_limb_add
 from .operators.live import POSE_OT_ik_triangulation_live
@@ -38,6 +39,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         layout.operator(POSE_OT_ik_triangulation_reach.bl_idname)
+        layout.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 

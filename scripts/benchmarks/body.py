@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 
-from . import body_peer, body_recordings, humanoid
+from . import body_live, body_peer, body_recordings, humanoid
 from .body_goals import (
     FEET,
     HANDS,
@@ -173,7 +173,7 @@ def report_live(figure):
         for part in np.linspace(0.0, 1.0, 120):
             goal = point_task(begin + part * np.array(far)[:, None], np.array([NEAR * figure.reach(HANDS[0])]))
             begun = process_time()
-            states, _ = follower.moved(states, [replace(goal, tip=number, level=Level.REACH)])
+            states = follower.moved(states, [replace(goal, tip=number, level=Level.REACH)])
             spent.append(1e3 * (process_time() - begun))
         print(f"A hand dragged {name}: {np.median(spent):.1f} ms a move, 95 % within {np.percentile(spent, 95):.1f}")
 
@@ -221,6 +221,7 @@ def run(arguments):
     paths(figure, arguments.paths)
     report_crouch(figure)
     report_live(figure)
+    body_live.report()
     report_beside_an_arm(figure, arguments.sets)
     if arguments.recordings:
         body_recordings.report(arguments.recordings)

@@ -8,7 +8,7 @@ import pytest
 
 from ..bodies import FEET, HANDS, set_up_rig
 from ..commands import DONE, FAILED, command, opened, told
-from ..rigs import curves_of
+from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
 LAST = 12
 
@@ -47,13 +47,43 @@ def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
     assert part["centre_of_mass_outside"] is None
 
 
+def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path):
+    words = ["--step", "3", "--frame-end", "10", "--interpolation", "linear", "--destination", "nla_track"]
+    done = command("bake", body_file, "--body", *words, "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert (part["frames"], part["keys"], part["full_keys"]) == (4, part["full_keys"], part["keys"])
+    rig = opened(tmp_path / "out.blend")
+    assert not curves_of(rig)
+    assert len(rig.animation_data.nla_tracks) == 1
+    done = command("bake", body_file, "--body", "--reduce", "0.05", "--discard", "--accept-misses", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert part["keys"] < 0.5 * part["full_keys"]
+    assert all(tip["largest_distance"] < 0.052 for tip in part["tips"])
+
+
+def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path):
+    rig = opened(body_file)
+    other, target = chain_rig(3, "Crane"), key_location(empty("Hook", (0.3, 0.2, 1.5)), (1, 12))
+    configure(other, "Bone 2", target=target, chain_count=3)
+    assert rig.name == "Rig"
+    bpy.ops.wm.save_mainfile()
+    done = command("bake", body_file, "--all", "--accept-misses", "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    report = told(done.stdout)
+    assert [tip["tip"] for body in report["bodies"] for tip in body["tips"]] == [*FEET, *HANDS]
+    assert [limb["tip"] for limb in report["limbs"]] == ["Bone 2"]
+    assert curves_of(opened(tmp_path / "out.blend"))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--body", "--target", "Cup"], "--target is for single limbs"),
         (["--body", "--hips", "hand.L"], "'hand.L' is not above all tips"),
         (["--hold", "nose"], "nose"),
-        (["--body", "--step", "2"], "Set Step to 1"),
+        (["--body", "--solver", "ccd"], "--solver is for single limbs"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said):
@@ -61,3 +91,20 @@ def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, sa
     done = command("bake", body_file, *words, "--overwrite")
     assert (done.returncode, said in done.stderr) == (FAILED, True), done.stderr
     assert body_file.read_bytes() == before
+
+
+def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(body_file, tmp_path):
+    words = ["--body", "--tip", "hand.L", "--frame-start", "1", "--frame-end", "10", "--hold", "2", "--return", "6"]
+    done = command("reach", body_file, *words, "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert [tip["held"] for tip in part["tips"]] == [True, True, False, False]
+    assert all(tip["reached"] for tip in part["tips"])
+    assert part["frames"] == 18
+    paths = {curve.data_path for curve in curves_of(opened(tmp_path / "out.blend"))}
+    assert 'pose.bones["spine"].location' in paths
+
+
+def test_a_reach_of_a_body_names_what_it_cannot_do(body_file):
+    done = command("reach", body_file, "--body", "--solver", "ccd", "--overwrite")
+    assert (done.returncode, "--solver is for single limbs" in done.stderr) == (FAILED, True), done.stderr

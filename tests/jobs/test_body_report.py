@@ -6,7 +6,8 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.body_bake import BodyProblem
-from ik_triangulation.jobs.body_report import BodyReport, BodyTipReport, measure_body
+from ik_triangulation.jobs.body_keys import between_frames
+from ik_triangulation.jobs.body_report import BodyReport, BodyTipReport, HeldPlaces, body_lines, measure_body
 from ik_triangulation.rig.frames.body_samples import read_body
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body
@@ -18,7 +19,8 @@ def measured(rig, change=lambda rig: None):
     """The report on a rig that is not baked, read before a change."""
     body, scene = reaching_body(rig, 6), bpy.context.scene
     samples = finished(read_body(body, scene, range(1, 7)))
-    held = BodyProblem(body, samples).held_frames
+    others = finished(between_frames(body, samples, scene, None))
+    held = HeldPlaces.of(BodyProblem(body, others))
     change(rig)
     bpy.context.view_layer.update()
     return finished(measure_body(body, samples, held, scene))
@@ -45,15 +47,20 @@ def test_held_tips_that_slip_and_turn_are_measured_by_their_animation():
     assert right.error < 1e-5
 
 
-def test_sentences_say_what_became_of_each_tip():
+def test_the_text_says_what_became_of_each_tip():
     tips = {
         "foot.L": BodyTipReport(True, 1e-4, 0.0, []),
         "hand.L": BodyTipReport(False, 0.25, 0.1, [3, 4]),
         "hand.R": BodyTipReport(False, 1e-4, 0.01, []),
     }
-    text = BodyReport(tips, range(1, 9), 10, 0.02, ["Mind the gap."]).text
-    assert "'foot.L' held, slips by 0.0001" in text
-    assert "'hand.L' misses at 2 frames, by up to 0.25" in text
-    assert "'hand.R' reached, 0.6 degrees off" in text
-    assert "(estimated) outside by 0.02" in text
-    assert text.endswith("Mind the gap.")
+    report = BodyReport(tips, range(1, 9), 10, 0.02, ["Mind the gap."], full_keys=80)
+    assert body_lines(report, bpy.context.scene, 2.0) == [
+        "Reached 6 of 8 frames",
+        "foot.L held, slip 0.2 mm",
+        "hand.L missed, distance 50 cm, 5.7° off its orientation",
+        "hand.R reached, distance 0.2 mm, 0.57° off its orientation",
+        "Center of mass 4 cm outside the feet (an estimate)",
+        "10 of 80 keys",
+    ]
+    assert "foot.L held, slip 0.0001; hand.L missed, distance 0.25" in report.text
+    assert report.text.endswith("Mind the gap.")

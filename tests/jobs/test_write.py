@@ -219,7 +219,7 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 
 
 STEPS = [
-    (commit, "_runs"),
+    (commit, "channel_values"),
     (following, "solve_goal"),
     (natural_shot, "natural_path"),
     (natural_shot, "reference_rotations"),
@@ -254,7 +254,7 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
         bake(limb(rig, target, solver=solver), 1, 10)
 
 
-SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "_runs"), (measure, "_shown")]
+SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "channel_values"), (measure, "_shown")]
 
 
 @pytest.mark.parametrize(("module", "step"), SOLVE_STEPS, ids=[step for _, step in SOLVE_STEPS])

@@ -79,15 +79,32 @@ def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:
     return tasks
 
 
-def balance_of(body: Body, names: Sequence[str], frames: Numbers, margin: float = MARGIN) -> BalanceTask | None:
-    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any."""
-    points = [_point(frames[tip.joint], point) for tip in map(body.tip, names) for point in tip.contacts]
-    if not points:
+def balance_of(
+    body: Body,
+    names: Sequence[str],
+    frames: Numbers,
+    margin: float = MARGIN,
+    influence: Mapping[str, Numbers] | None = None,
+) -> BalanceTask | None:
+    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any.
+
+    A tip supports as much of the area as its `influence` (F) says, from 0 to 1, and all of it by default.
+    """
+    if not names:
         return None
+    points = [np.array([_point(frames[tip.joint], each) for each in tip.contacts]) for tip in map(body.tip, names)]
+    present = np.ones(1)
+    if influence and any((influence[name] < 1.0).any() for name in names):
+        shares = np.array([influence[name] for name in names])
+        present = (shares.max(0) > 0.0).astype(float)
+        weights = np.where(present > 0.0, shares, 1.0)
+        weights = (weights / weights.sum(0))[:, None]
+        middle = sum(weight * each.mean(0) for weight, each in zip(weights, points, strict=True))
+        points = [middle + share * (each - middle) for share, each in zip(shares, points, strict=True)]
     masses = np.array([segment.mass for segment in body.segments])
     centres = np.array([segment.centre[:] for segment in body.segments])
-    support = Support.under(_once(np.array(points)), np.array(body.up[:]), margin)
-    return balance_task(masses, centres, support, body.tree.size)
+    support = Support.under(_once(np.concatenate(points)), np.array(body.up[:]), margin)
+    return replace(balance_task(masses, centres, support, body.tree.size), present=present)
 
 
 def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: float) -> Sequence[Task]:

@@ -6,7 +6,7 @@ Source: the support polygon of static balance, the convex hull of the contacts s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -95,12 +95,14 @@ class BalanceTask:
     """Keep the centre of mass above a support, within `tolerance` [Blender units]; inside there is nothing to do.
 
     `masses` (n) are those of the joints, their sum one, and `centres` (n, 3) where they are in the joints' frames.
+    Poses in which nothing stands are those that are not `present` (F or 1): 0 instead of 1.
     """
 
     masses: Numbers
     centres: Numbers
     support: Support
     tolerance: Numbers
+    present: Numbers = field(default_factory=lambda: np.ones(1))
     level: int = Level.BALANCE
     tip = 0  # of no tip
     count = 2
@@ -114,7 +116,8 @@ class BalanceTask:
         """Measure the vectors, seen from above, to the support."""
         seen = self.support.across @ self.centre(geometry)
         near, away = self.support.nearest(seen)
-        return Missing(near - seen, away, ((away > 0.0).astype(float),))
+        away = away * self.present
+        return Missing((near - seen) * self.present, away, ((away > 0.0).astype(float),))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the velocities of the centre of mass, for the poses that are outside their support."""
@@ -133,7 +136,8 @@ class BalanceTask:
 
     def take(self, columns: Columns) -> BalanceTask:
         """The task of those poses."""
-        return replace(self, support=self.support.take(columns), tolerance=at(self.tolerance, columns))
+        support, tolerance = self.support.take(columns), at(self.tolerance, columns)
+        return replace(self, support=support, tolerance=tolerance, present=at(self.present, columns))
 
     def at_level(self, level: int) -> BalanceTask:
         """The same task with another priority."""

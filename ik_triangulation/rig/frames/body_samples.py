@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Scene
+from bpy.types import Depsgraph, Object, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
@@ -25,7 +25,7 @@ from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
 from ..waiting import is_waiting
-from .sampling import go_to, sample, temporary_scene
+from .sampling import Sample, go_to, sample, temporary_scene
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _OFTEN = 32  # frames read between two looks at what the user does
@@ -36,7 +36,7 @@ class BodySamples(NamedTuple):
 
     `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
-    animation made by hand, `goals` those of each limb, by its tip.
+    animation made by hand, `goals` those of each limb, `influence` (F) those of each tip, from 0 to 1, by its name.
     """
 
     frames: Sequence[float]
@@ -46,12 +46,14 @@ class BodySamples(NamedTuple):
     rotations: Numbers
     locations: Numbers
     goals: dict[str, list[Goal]]
+    influence: dict[str, Numbers]
 
 
 @contextmanager
 def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
     """Create a scene with only the armature and the targets of all limbs; it is removed afterwards."""
-    first, *others = rig.limbs
+    # Without a limb that reaches there are no targets, but a scene is made for a limb.
+    first, *others = rig.limbs or [Limb.from_tip(rig.armature, rig.held[0], rig.armature)]
     with temporary_scene(first, scene) as staged:
         for limb in others:
             for ob in (*(target for target, _ in limb.targets), *limb.obstacle_objects):
@@ -68,6 +70,7 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
     readers = [_LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs]
     goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
     worlds, bases = [], []
+    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
     channels: list[Channels] = []
     for begin in range(0, len(frames), _OFTEN):
         with body_scene(rig, scene) as staged:
@@ -75,27 +78,33 @@ def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodyS
                 depsgraph = go_to(staged, frame)
                 evaluated = rig.armature.evaluated_get(depsgraph)
                 channels = channels or channels_of(evaluated, rig.bones)
-                bases.append(_unscaled(base_of(evaluated, rig.hips), rig.hips))
+                bases.append(unscaled_base(base_of(evaluated, rig.hips), rig.hips))
                 worlds.append(evaluated.matrix_world.copy())
                 for reader in readers:
                     goals[reader.limb.tip].append(reader.at(depsgraph, frame))
+                _read_influence(influence, readers, evaluated)
         yield
-    rotations, locations = _by_hand(rig, frames, scene)
-    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals)
+    rotations, locations = body_by_hand(rig, frames, scene)
+    shares = {tip: np.array(each) for tip, each in influence.items()}
+    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals, shares)
 
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
-    goals = {limb.tip: [_LimbGoals(limb, carrier_of(rig, limb)).at(depsgraph, frame)] for limb in rig.limbs}
-    base = _unscaled(base_of(evaluated, rig.hips), rig.hips)
+    readers = [_LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs]
+    goals = {reader.limb.tip: [reader.at(depsgraph, frame)] for reader in readers}
+    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
+    _read_influence(influence, readers, evaluated)
+    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
         _stacked([evaluated.matrix_world.copy()]),
         _stacked([base]),
         channels_of(evaluated, rig.bones),
-        *_by_hand(rig, [frame], scene),
+        *body_by_hand(rig, [frame], scene),
         goals,
+        {tip: np.array(each) for tip, each in influence.items()},
     )
 
 
@@ -104,8 +113,9 @@ class _LimbGoals:
 
     def __init__(self, limb: Limb, carrier: str) -> None:
         self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
-        self._start: Pose | None = None
         self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
+        self._start: Pose | None = None
+        self.influence = 1.0  # at the frame read last
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
         if self._waits:
@@ -113,24 +123,48 @@ class _LimbGoals:
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
-        if not self._carrier:
-            return self._reader.at(now, self._start)
-        into = limb.armature.evaluated_get(depsgraph).pose.bones[self._carrier].matrix.inverted() @ now.rig.into
-        now = now._replace(rig=now.rig._replace(into=into))
-        return self._reader.at(now, self._start)._replace(on=self._carrier)
+        self.influence = now.limb.influence
+        return goal_on(self._carrier, self._reader, now, self._start, depsgraph)
 
 
-def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:
-    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand."""
-    locations = hips_locations(rig.armature, rig.hips, frames, scene)
+def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
+    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
+    if not carrier:
+        return reader.at(now, start)
+    into = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.inverted() @ now.rig.into
+    return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
+
+
+def _read_influence(into: dict[str, list[float]], readers: Sequence[_LimbGoals], armature: Object) -> None:
+    """Add the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
+    reached = {reader.limb.tip: reader.influence for reader in readers}
+    for tip, shares in into.items():
+        shares.append(reached[tip] if tip in reached else held_influence(armature, tip))
+
+
+def held_influence(armature: Object, tip: str) -> float:
+    """Return the influence of a held tip as stored, from 0 to 1."""
+    stored = getattr(armature.pose.bones[tip], "ik_triangulation", None)
+    return float(stored.influence) if stored else 1.0
+
+
+def body_by_hand(
+    rig: RigBody, frames: Sequence[float], scene: Scene, without: tuple[float, float] | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand.
+
+    Keys that correct a bake between the two times (in the action) in `without` are left out.
+    """
+    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
     if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
         rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
     else:
-        rotations = reference_rotations(rig, frames, scene)
+        rotations = reference_rotations(rig, frames, scene, without)
     return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
-def _unscaled(base: Matrix, hips: str) -> Matrix:
+def unscaled_base(base: Matrix, hips: str) -> Matrix:
+    """Return the frame that hips hang in (4x4). Raises RigError if it is scaled."""
     axes = np.array(base.to_3x3())
     if np.abs(axes @ axes.T - np.eye(3)).max() > _UNIT:
         raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")

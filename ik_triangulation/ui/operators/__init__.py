@@ -8,6 +8,7 @@ _MODULES = (
     "solve",
     "limbs",
     "body",
+    "contacts",
     "target",
     "target_drag",
     "live",

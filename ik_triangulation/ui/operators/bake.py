@@ -3,16 +3,20 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import bpy
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
-from ...jobs.bodies import bake_body_as_set, check_alone, only_body
+from ...jobs.bake_all import BodyBake, bake_bodies, rebake_body
+from ...jobs.bodies import bodies_and_tips, repeats_body_bake
+from ...jobs.body_keys import body_settings
 from ...jobs.body_report import BodyReport
 from ...jobs.report import Report
 from ...rig.body import RigBody
+from ...rig.body_record import is_recorded_body
 from ...rig.limb import Limb, enabled_limbs, saved_range
 from ...rig.selection import selected_bones
 from ...settings import FrameSettings, PostureSettings, given, settings_of
@@ -35,6 +39,7 @@ from .outcome import report_body, report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
+_OF_BODY = ("smoothing", *REDUCTION)
 
 
 def _tips(limbs: Sequence[Limb]) -> list[PoseBone]:
@@ -66,15 +71,19 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
         given = changed(self, dict(zip(_RANGE, saved[0], strict=True)))
         return [tuple(given.get(name, own) for name, own in zip(_RANGE, each, strict=True)) for each in saved]
 
-    def body_job(self, context: Context, rig: RigBody, bone: PoseBone) -> Job[BodyReport]:
-        """Return the job that bakes a body over the range that is saved on this bone."""
-        (span,) = self.spans(context, [bone])
-        return (yield from bake_body_as_set.steps(rig, span, context.scene, context.view_layer))
+    def body_bake(self, rig: RigBody, bone: PoseBone, span: Span) -> BodyBake:
+        """Return the bake of a body by the settings that are saved on this bone, or changed in the operator."""
+        settings = body_settings(rig, bone.name)
+        given = changed(self, {name: getattr(settings, name) for name in _OF_BODY})
+        if "reduce_tolerance" in given:
+            given["within"] = dict.fromkeys(rig.tips, given["reduce_tolerance"])
+        return BodyBake(rig, span, replace(settings, **given))
 
-    def report_result(self, context: Context, result: list[Report] | BodyReport) -> set[str]:
-        if isinstance(result, BodyReport):
-            return report_body(self, context, result)
-        return report_outcome(self, context, result)
+    def report_result(self, context: Context, result: list[Report] | tuple[list[BodyReport], list[Report]]) -> set[str]:
+        bodies, limbs = result if isinstance(result, tuple) else ([], result)
+        for body in bodies:
+            report_body(self, context, body)
+        return report_outcome(self, context, limbs) if limbs else {"FINISHED"}
 
     def draw(self, context: Context) -> None:
         column = self.column()
@@ -98,15 +107,17 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report] | BodyReport]:
-        body = active_body(context)
-        if body is not None:
-            return (yield from self.body_job(context, body, active_bone(context)))
+    def job(self, context: Context, seconds: float) -> Job[list[Report] | tuple[list[BodyReport], list[Report]]]:
+        body, bone, where = active_body(context), active_bone(context), (context.scene, context.view_layer)
+        if body is not None and bone is not None:
+            bake = self.body_bake(body, bone, *self.spans(context, [bone]))
+            bake = bake._replace(keep=repeats_body_bake(body, bake.span, bake.settings))
+            return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
             spans = self.spans(context, _tips(limbs))
-            keep, where = repeats_bake(limbs[0], spans[0]), (context.scene, context.view_layer)
+            keep = repeats_bake(limbs[0], spans[0])
             reports = yield from bake_spans.steps(limbs, spans, *where, seconds=seconds, keep=keep)
             undo.pop_all()
         return reports
@@ -123,14 +134,22 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report] | BodyReport]:
-        armature = active_armature(context)
-        body = only_body(armature)
-        if body is not None:
-            return (yield from self.body_job(context, body, armature.pose.bones[body.tips[-1]]))
-        limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
-        spans = self.spans(context, _tips(limbs))
-        return (yield from bake_spans.steps(limbs, spans, context.scene, context.view_layer, seconds=seconds))
+    def job(self, context: Context, seconds: float) -> Job[list[Report] | tuple[list[BodyReport], list[Report]]]:
+        armature, where = active_armature(context), (context.scene, context.view_layer)
+        rigs, alone = bodies_and_tips(armature)
+        if not rigs:
+            limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
+            return (yield from bake_spans.steps(limbs, self.spans(context, _tips(limbs)), *where, seconds=seconds))
+        tips, active = [rig.tips[-1] for rig in rigs], active_bone(context)
+        if active is not None:  # its settings are those that are seen
+            tips = [active.name if active.name in rig.tips else tip for rig, tip in zip(rigs, tips, strict=True)]
+        bones = [armature.pose.bones[name] for name in tips]
+        spans = self.spans(context, [*bones, *(armature.pose.bones[name] for name in alone)])
+        bodies = [self.body_bake(*each) for each in zip(rigs, bones, spans, strict=False)]
+        every = enabled_limbs(armature, selected_bones(armature)) if alone else []
+        limbs = [limb for limb in every if limb.tip in alone]
+        limbs = adjusted(self, limbs, *_SETTINGS) if limbs else []
+        return (yield from bake_bodies.steps(bodies, limbs, spans[len(rigs) :], *where, seconds=seconds))
 
 
 class POSE_OT_ik_triangulation_rebake(JobOperator):
@@ -150,12 +169,15 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
             return "Make the bone at the end of the limb active"
         return reason
 
-    def job(self, context: Context, seconds: float) -> Job[Report]:
-        bone = active_bone(context)
-        check_alone(bone.id_data, bone.name, "Re-Bake")
-        return rebake.steps(bone.id_data, bone.name, context.scene, context.view_layer, seconds=seconds)
+    def job(self, context: Context, seconds: float) -> Job[Report | BodyReport]:
+        bone, where = active_bone(context), (context.scene, context.view_layer)
+        if is_recorded_body(bone.id_data, bone.name):
+            return (yield from rebake_body.steps(bone.id_data, bone.name, *where))
+        return (yield from rebake.steps(bone.id_data, bone.name, *where, seconds=seconds))
 
-    def report_result(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
+        if isinstance(result, BodyReport):
+            return report_body(self, context, result)
         return report_outcome(self, context, [result])
 
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from bpy.types import Context, Operator
 
-from ...jobs.body_report import BodyReport
-from ...jobs.body_text import body_summary
+from ...jobs.body_report import BodyReport, body_summary
 from ...jobs.report import Report
 from ...jobs.report_text import summary, summary_of_all
 from ...rig.units import scale_of

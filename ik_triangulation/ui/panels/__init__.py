@@ -10,6 +10,7 @@ _MODULES = (
     "result",
     "limbs",
     "body",
+    "contacts",
     "goal",
     "posture",
     "joints",

@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout
 
+from ...goals.batch.of_bodies import HELD
 from ...jobs.write import REDUCED
 from ..context import active_bone
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
@@ -26,7 +27,8 @@ class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
         within.active = limb.reduce
         within.prop(limb, "reduce_tolerance")
         if limb.reduce and not limb.reduce_tolerance:
-            paragraph(within, f"{REDUCED:.1%} of the limb's reach", context, "INFO")
+            share = HELD if limb.hold else REDUCED
+            paragraph(within, f"{share:.1%} of the limb's reach", context, "INFO")
         column.separator()
         column.prop(limb, "enabled")
         icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label needs all the width

@@ -13,6 +13,7 @@ from ..last_result import latest
 from ..limb_search import is_in_body, is_limb
 from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
 from ..operators.body import POSE_OT_ik_triangulation_body_add
+from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
@@ -55,7 +56,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         elif tips:
             _draw_list(column, armature, len(tips), context)
         if bone is None or not is_limb(bone):
-            _draw_start(column, bone, bool(tips), context)
+            _draw_start(column, armature, bone, bool(tips), context)
             return
         _draw_target(column, bone, context)
         together = sum(tip.ik_triangulation.enabled for tip in tips)
@@ -106,7 +107,7 @@ def _draw_choice(column: UILayout, tips: list[PoseBone], chosen: PoseBone | None
         choose.armature, choose.tip = tip.id_data.name, tip.name
 
 
-def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: Context) -> None:
+def _draw_start(column: UILayout, armature: Object, bone: PoseBone | None, others: bool, context: Context) -> None:
     """Draw what to do where no limb is active."""
     if bone is None or (context.mode != "POSE" and not others):
         paragraph(column, "Click a hand or foot in Pose Mode", context, "INFO")
@@ -117,6 +118,8 @@ def _draw_start(column: UILayout, bone: PoseBone | None, others: bool, context: 
     big.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
     if not others:
         column.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
+        if armature.animation_data and armature.animation_data.action:
+            column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
     if bone is not None and others:
         row = column.row(align=True)
         row.prop(bone.ik_triangulation, "target")
@@ -152,9 +155,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     row = column.row(align=True)
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
     on, single = live.is_live(armature, bone.name), not is_in_body(bone)
-    alone = row.row(align=True)
-    alone.enabled = on or single
-    alone.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
     problem = live.problem(armature, bone.name)
     if problem:
         paragraph(column, problem, context, "ERROR")
@@ -171,7 +172,6 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
         row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
     row = column.row()
     row.use_property_split = False  # there are no labels to align it with
-    row.enabled = single
     row.prop(limb, "reduce")
     result = latest(armature, bone.name)
     if result is not None:

@@ -7,7 +7,7 @@ import pytest
 from ik_triangulation.ui.last_result import latest
 
 from ...bodies import FEET, HANDS, human_rig, set_up_rig
-from ...rigs import all_keys, chain_rig, nothing_lost, select
+from ...rigs import all_keys, chain_rig, curves_of, nothing_lost, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 12
@@ -48,12 +48,15 @@ def test_a_bake_bakes_the_whole_body_whichever_limb_is_active(operator, active):
     assert latest(rig, "foot.L").line == f"Body: reached {LAST} of {LAST} frames"
 
 
-def test_the_frames_of_adjust_last_operation_count_and_a_step_is_refused():
+def test_the_settings_of_adjust_last_operation_count_for_the_body():
     rig = set_up_rig(LAST)
     bpy.ops.pose.ik_triangulation_bake(frame_start=2, frame_end=4)
     assert {len(keys) for keys in all_keys(rig).values()} == {3}
-    with nothing_lost(), pytest.raises(RuntimeError, match="Set Step to 1"):
-        bpy.ops.pose.ik_triangulation_bake(step=2)
+    bpy.ops.pose.ik_triangulation_bake(step=2)
+    assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 2}
+    bpy.ops.pose.ik_triangulation_bake(step=1, reduce=True, reduce_tolerance=0.1)
+    assert max(len(keys) for keys in all_keys(rig).values()) < LAST // 2
+    assert "keys" in latest(rig, "foot.L").lines[-1]
 
 
 def test_pose_poses_the_body_and_delete_generated_keys_deletes_all_of_it():
@@ -66,11 +69,53 @@ def test_pose_poses_the_body_and_delete_generated_keys_deletes_all_of_it():
     assert not all_keys(rig)
 
 
-@pytest.mark.parametrize("operator", ["reach", "rebake"])
-def test_what_works_on_single_limbs_is_refused(operator):
-    set_up_rig(LAST)
-    with nothing_lost(), pytest.raises(RuntimeError, match="is part of a body"):
-        getattr(bpy.ops.pose, f"ik_triangulation_{operator}")()
+def test_bake_again_and_rebake_keep_keys_that_were_set_since():
+    rig = set_up_rig(LAST)
+    bpy.ops.pose.ik_triangulation_bake(step=2)
+    before = all_keys(rig)
+    bpy.ops.pose.ik_triangulation_rebake()
+    assert all_keys(rig) == before
+    bpy.context.scene.frame_set(5)
+    bone = rig.pose.bones["upper_arm.R"]
+    bone.rotation_quaternion.x += 0.1
+    bone.keyframe_insert("rotation_quaternion", frame=5)
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            if key.co.x == 5.0 and "upper_arm.R" in curve.data_path:
+                key.type = "KEYFRAME"
+    own = [key for key in all_keys(rig)['pose.bones["upper_arm.R"].rotation_quaternion', 1] if key[0][0] == 5.0]
+    for operator in (bpy.ops.pose.ik_triangulation_rebake, bpy.ops.pose.ik_triangulation_bake):
+        operator()
+        now = all_keys(rig)['pose.bones["upper_arm.R"].rotation_quaternion', 1]
+        assert [key for key in now if key[0][0] == 5.0] == own
+
+
+def test_bake_all_bakes_a_body_by_the_settings_of_the_active_limb():
+    rig = set_up_rig(LAST)
+    rig.pose.bones["hand.L"].ik_triangulation.step = 3
+    select(rig, "hand.L")
+    bpy.ops.pose.ik_triangulation_bake_all()
+    assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 3}
+
+
+@pytest.mark.parametrize("active", ["hand.L", "foot.R"])
+def test_a_reach_keys_the_whole_body_whichever_limb_is_active(active):
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    select(rig, active)
+    assert bpy.ops.pose.ik_triangulation_reach(frame_start=1, frame_end=LAST // 2) == {"FINISHED"}
+    assert {name.split('"')[1] for name, _ in all_keys(rig)} >= {"hand.L", "hand.R", "shin.L", "spine"}
+    assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 2}
+    assert latest(rig, "hand.R").reached
+
+
+def test_a_reach_goes_through_the_stops_of_the_active_limb():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    for frame in (5, 9):
+        stop = stored.reach_stops.add()
+        stop.target, stop.frame = stored.target, frame
+    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
+    assert {len(keys) for keys in all_keys(rig).values()} == {9}
 
 
 def test_removing_a_held_limb_lets_go_of_it():

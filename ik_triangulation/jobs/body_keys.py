@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of a body that is solved: its channels, the handles that hold its tips between two keys, and fewer keys.
+
+Channels that are straight from frame to frame leave the arc of the solution between them, and held tips slip there by
+the square of what a body moves in a frame. Where that is more than held tips may, keys get handles: first those of a
+smooth curve, and where these do not do, the two handles of a segment are fitted to the poses in which the tips are held
+on half frames. Keys stay on the frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from bpy.types import PropertyGroup, Scene
+
+from ..cooperative import Work
+from ..goals.batch import PlaceTask, Task
+from ..goals.batch.faded import FadedTask
+from ..goals.batch.of_bodies import HELD
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import States
+from ..kinematics.batch.limit_arrays import Freedoms
+from ..motion.bezier import Curves, straight, through
+from ..motion.body_reduction import BodySpace, FullBody
+from ..motion.reduction import JointChannels, handle_slopes, parts_between, reduce
+from ..rig.body import RigBody, moving_bones
+from ..rig.clock import Clock
+from ..rig.frames.body_between import read_between
+from ..rig.frames.body_samples import BodySamples
+from ..rig.hips import location_channel
+from ..rig.keyframes import ByHand, Channel, is_linear
+from ..rig.limb import Limb
+from ..rig.units import scale_of
+from ..settings import KeySettings, settings_of
+from ..solvers.batch.descent import hold
+from ..solvers.body.priorities import HELD_SHARE
+from .write import REDUCED, channel_values, thinned, values_before_start
+
+if TYPE_CHECKING:
+    from .body_bake import BodyProblem
+
+_SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
+_CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyKeySettings(KeySettings):
+    """Settings of the keys of a body, and its `smoothing`.
+
+    `within` has for tips, by name, how far key reduction may move them [Blender units, world space]; 0 and what is not
+    there are by default 0.5 % of the limb's reach, of held tips 0.1 %.
+    """
+
+    smoothing: float = 0.0
+    within: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stored: Any, **more: Any) -> BodyKeySettings:
+        """Return the settings of a limb, or those stored on a tip bone."""
+        return cls(**{name: getattr(stored, name) for name in (*settings_of(KeySettings), "smoothing")}, **more)
+
+
+def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
+    """Return the settings of the keys of a body: those of one of its limbs, by default the first that reaches.
+
+    How far key reduction may move a tip is up to its own limb.
+    """
+    limbs: dict[str, Limb | PropertyGroup] = {limb.tip: limb for limb in rig.limbs}
+    limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
+    within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
+    return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
+
+
+class BodyKeys(NamedTuple):
+    """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many.
+
+    `outside` is how far the centre of mass is outside at most between them, where that was measured.
+    """
+
+    runs: list[Channel]
+    times: Sequence[float]
+    interpolation: str
+    full: int
+    outside: float | None = None
+
+
+class BodyArrays:
+    """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
+
+    def __init__(self, rig: RigBody, problem: BodyProblem, rotations: Numbers) -> None:
+        """Take the `rotations` (n, 4, F) of all joints."""
+        self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
+        self._body, self._rotations = problem.body, rotations
+        self.joints = [bone.name for bone in moving_bones(rig, problem.body)]
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint."""
+        return self._body.joints[self._rows[joint]].freedom
+
+
+def body_keys(
+    rig: RigBody,
+    problem: BodyProblem,
+    between: BodyProblem | None,
+    states: States,
+    settings: BodyKeySettings,
+    ends: tuple[float, float],
+    scene: Scene,
+    kept: Mapping[str, ByHand],
+) -> Work[BodyKeys]:
+    """Make the keys of a body that is solved at the frames of the problem, which run on from those before its `ends`.
+
+    `between` is the body at the samples of key reduction; without it nothing is known between the frames, and keys are
+    interpolated as those of a limb. Keys made by hand that are `kept` keep all of the others.
+    """
+    frames = problem.samples.frames
+    clock = Clock(scene, rig.armature)
+    times = [clock.time(frame) for frame in frames]
+    first, linear = clock.time(ends[0]), is_linear(frames, *ends, settings.interpolation)
+    interpolation = "LINEAR" if linear else "BEZIER" if settings.interpolation == "AUTO" else settings.interpolation
+    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    runs = yield from _channels(rig, problem, rotations, locations, times, first, kept)
+    full = len(times) * sum(len(run.indices) for run in runs)
+    if between is None or len(times) < 2:
+        return BodyKeys(runs, times, interpolation, full)
+    space = _space(rig, between, settings)
+    bake = _Bake(rig, problem, space, rotations)
+    whole = bake.of(straight(np.array(times), _values(runs)), runs)
+    yield from whole.measure()
+    handled = settings.interpolation in {"AUTO", "BEZIER"} and (not linear or bool(whole.far(1.0).any()))
+    if handled:
+        curves = yield from handle_slopes(whole)
+        whole = bake.of(curves, runs)
+        yield from whole.measure()
+        rough = whole.far(_CLOSE)
+        if rough.any():
+            inner = whole.inner
+            every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
+            for values, here, there in zip(every, (rotations, locations), _held_between(whole, between), strict=True):
+                values[..., ~inner], values[..., inner] = here, there
+            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), first, kept)
+            runs = [run._replace(values=run.values[~inner]) for run in woven]
+            held = _values([run._replace(values=run.values[inner]) for run in woven])
+            held = held.reshape(len(times) - 1, -1, held.shape[1])
+            whole = bake.of(through(curves._replace(values=_values(runs)), held, rough), runs)
+        runs = thinned(runs, range(len(times)), whole.curves)
+    if settings.reduce and len(times) > 2 and not kept:
+        at, curves, _ = yield from reduce(whole, 1.0)
+        outside = float(whole.outside(curves).max())
+        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside)
+    return BodyKeys(runs, times, interpolation, full, float(whole.outside(whole.curves).max()))
+
+
+def between_frames(
+    rig: RigBody, samples: BodySamples, scene: Scene, without: tuple[float, float] | None
+) -> Work[BodySamples]:
+    """Return a body at its frames, at half frames and so far as needed between: the samples of key reduction."""
+    frames, clock = np.array(samples.frames, float), Clock(scene, rig.armature)
+    parts = parts_between(np.array([clock.time(frame) for frame in samples.frames]))
+    every = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+    return (yield from read_between(rig, samples, [*every.ravel().tolist(), frames[-1]], scene, without))
+
+
+class _Bake:
+    """Makes the full bake of a body of curves through its keys."""
+
+    def __init__(self, rig: RigBody, problem: BodyProblem, space: BodySpace, rotations: Numbers) -> None:
+        self._rig, self._body, self._space = rig, problem.body, space
+        self._rotations = np.ascontiguousarray(np.moveaxis(rotations, -1, 0))
+
+    def of(self, curves: Curves, runs: Sequence[Channel]) -> FullBody:
+        """Return the full bake with these curves of the channels."""
+        names = [joint.name for joint in self._body.joints]
+        tracks, located, begin = [], list[int](), 0
+        for run in runs:
+            columns = slice(begin, begin + run.values.shape[1])
+            begin = columns.stop
+            if run.path.endswith(".location"):
+                located = list(range(columns.start, columns.stop))
+            else:
+                mode = self._rig.armature.pose.bones[run.bone].rotation_mode
+                tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
+        return FullBody(curves, tracks, self._rotations, self._space, located)
+
+
+def _channels(
+    rig: RigBody,
+    problem: BodyProblem,
+    rotations: Numbers,
+    locations: Numbers,
+    times: Sequence[float],
+    first: float,
+    kept: Mapping[str, ByHand],
+) -> Work[list[Channel]]:
+    """Channels with their values at these times, of rotations (n, 4, F) of all joints and locations (3, F)."""
+    arrays = BodyArrays(rig, problem, rotations)
+    before = {name: values_before_start(rig.armature, name, first) for name in arrays.joints}
+    runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
+    if rig.hips_motion != "FIXED":
+        runs.append(location_channel(rig.armature, rig.hips, locations))
+    return runs
+
+
+def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> BodySpace:
+    """All that bounds a body between its frames."""
+    body, scale = between.body, scale_of(rig.armature)
+    shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
+    held: list[Task] = []
+    for task in between.tasks:
+        if isinstance(task, PlaceTask):
+            within = settings.within.get(body.tips[task.tip].name, 0.0)
+            task = task.within(np.array([within / scale]) if within else _SURE * task.tolerance)
+        present = (shares[task.tip] == 1.0).astype(float)  # a tip on its way is bounded by the full bake alone
+        held.append(task if present.all() else FadedTask(task=task, rest=np.zeros((task.count, 1)), present=present))
+    near = {}
+    for number, share in shares.items():
+        if (share < 1.0).any():
+            within = settings.within.get(body.tips[number].name, 0.0)
+            near[number] = within / scale if within else HELD * body.tree.tips[number].reach
+    for limb in rig.limbs:
+        within = settings.within.get(limb.tip, 0.0)
+        near[body.number_of[limb.tip]] = within / scale if within else REDUCED * body.reach(limb.tip)
+    return BodySpace(
+        body=body,
+        rotations=body.tree.rotations(between.reference),
+        roots=between.samples.bases[:3, :3],
+        placed=between.placed,
+        held=held,
+        steady=between.balance(0.0),
+        near=near,
+    )
+
+
+def _held_between(whole: FullBody, between: BodyProblem) -> tuple[Numbers, Numbers]:
+    """Rotations (n, 4, m) and locations of the hips (3, m) at all samples between two frames, with held tips held."""
+    here, tree = np.flatnonzero(whole.inner), between.body.tree
+    posed = whole.geometry(whole.curves, here).states
+    empty = np.empty((0, len(here))), np.empty((0, 4, len(here)))
+    frames = States(*empty, posed.balls[tree.held], posed.root, posed.place)
+    states = tree.posed(posed.balls, frames)
+    hold(tree, states, [task.take(here) for task in whole.space.held], share=HELD_SHARE)
+    return tree.rotations(states), between.locations(states, here)
+
+
+def _values(runs: Sequence[Channel]) -> Numbers:
+    return np.hstack([run.values for run in runs]).astype(np.float64)

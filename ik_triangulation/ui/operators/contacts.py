@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts: find the spans in which feet are planted, and correct their list."""
+
+import bpy
+from bpy.types import Context, Object
+
+from ...cooperative import Job
+from ...jobs import live
+from ...jobs.contacts import feet_of, find_contacts
+from ...rig.contacts import Contact, add_contact
+from ...rig.limb import saved_range
+from ...rig.selection import select_only, selected_bones
+from ..context import active_armature, active_bone, cannot_pose
+from ..limb_search import is_limb
+from .base import IKOperator
+from .job import JobOperator
+
+_NEW = 10  # frames of a contact that is added
+
+
+class POSE_OT_ik_triangulation_contacts_find(JobOperator):
+    bl_idname = "pose.ik_triangulation_contacts_find"
+    bl_label = "Find Contacts"
+    bl_description = (
+        "Find the frames in which the feet are planted, by their speed and height, and list them. Bake then holds each "
+        "foot at one place in them. Contacts that are listed for these feet and frames are replaced"
+    )
+
+    doing = "Finding contacts"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_pose(context)
+
+    def job(self, context: Context, seconds: float) -> Job[list[Contact]]:
+        armature, scene = active_armature(context), context.scene
+        feet = feet_of(armature) or _ends(armature)
+        stored = armature.pose.bones[(feet or armature.pose.bones.keys())[0]].ik_triangulation
+        first, last, _ = saved_range(stored, scene, scene.use_preview_range)
+        return (yield from find_contacts.steps(armature, first, last, feet, scene, context.view_layer))
+
+    def report_result(self, context: Context, result: list[Contact]) -> set[str]:
+        armature = active_armature(context)
+        feet = feet_of(armature)
+        for foot in feet:
+            live.stop(armature, foot)
+        if not is_limb(active_bone(context) or armature.pose.bones[0]):
+            select_only(armature, feet[:1])
+        if not result:
+            self.tell({"WARNING"}, "No contacts found: the feet are never slow and low. Add them by hand")
+            return {"FINISHED"}
+        count = len({contact.tip for contact in result})
+        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct the list, then press Bake")
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_contact_add(IKOperator):
+    bl_idname = "pose.ik_triangulation_contact_add"
+    bl_label = "Add Contact"
+    bl_description = "Add a contact of the active limb, else of the first held one, from the present frame on"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = super().poll_problem(context)
+        return reason or (None if feet_of(active_armature(context)) else "Hold a limb in place first")
+
+    def act(self, context: Context) -> set[str]:
+        armature, bone = active_armature(context), active_bone(context)
+        tip = bone.name if bone.ik_triangulation.hold else feet_of(armature)[0]
+        frame = context.scene.frame_current
+        add_contact(armature, Contact(tip, frame, frame + _NEW))
+        return {"FINISHED"}
+
+
+class _OfContact(IKOperator):
+    """Base of the operators for the active contact of the list."""
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = super().poll_problem(context)
+        return reason or (None if _active(active_armature(context)) else "No contact is listed")
+
+
+class POSE_OT_ik_triangulation_contact_remove(_OfContact):
+    bl_idname = "pose.ik_triangulation_contact_remove"
+    bl_label = "Remove Contact"
+    bl_description = "Remove the chosen contact: in its frames the tip follows its animation"
+
+    def act(self, context: Context) -> set[str]:
+        stored = active_armature(context).ik_triangulation
+        stored.contacts.remove(stored.contact)
+        stored.contact = max(min(stored.contact, len(stored.contacts) - 1), 0)
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_contact_go(_OfContact):
+    bl_idname = "pose.ik_triangulation_contact_go"
+    bl_label = "Go to Contact"
+    bl_description = "Go to the first frame of the chosen contact; from there to its last one"
+
+    def act(self, context: Context) -> set[str]:
+        contact, scene = _active(active_armature(context)), context.scene
+        scene.frame_set(contact.frame_end if scene.frame_current == contact.frame_start else contact.frame_start)
+        return {"FINISHED"}
+
+
+def _active(armature: Object) -> bpy.types.PropertyGroup | None:
+    """Return the chosen contact of an armature."""
+    stored = armature.ik_triangulation
+    return stored.contacts[stored.contact] if 0 <= stored.contact < len(stored.contacts) else None
+
+
+def _ends(armature: Object) -> tuple[str, ...]:
+    """Return the selected bones below which none is selected."""
+    chosen, bones = selected_bones(armature), armature.pose.bones
+    return tuple(name for name in chosen if not any(below.name in chosen for below in bones[name].children_recursive))
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        POSE_OT_ik_triangulation_contacts_find,
+        POSE_OT_ik_triangulation_contact_add,
+        POSE_OT_ik_triangulation_contact_remove,
+        POSE_OT_ik_triangulation_contact_go,
+    )
+)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of a body fade in and out: free without influence, on their way between, and without a pop."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.batch import Level
+from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.batch.of_bodies import hold_tasks
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.motion.body_turns import largest_turns
+from ik_triangulation.motion.faded_path import faded_path
+from scripts.benchmarks import humanoid
+from scripts.benchmarks.body_goals import FEET, HANDS, stands
+
+FIGURE = humanoid.body()
+TREE, COUNT = FIGURE.tree, 25
+HAND, OTHER = (FIGURE.number_of[name] for name in HANDS)
+FOOT = FIGURE.number_of[FEET[0]]
+WAY = np.array((0.1, -0.35, -0.5))
+
+
+def place_of(states, tip):
+    return Geometry(TREE, states).tip(tip)
+
+
+def problem():
+    """A stand whose feet are held, and a hand that has to be elsewhere in all frames."""
+    reference = stands(FIGURE, COUNT)
+    held = hold_tasks(FIGURE, FEET, humanoid.standing(FIGURE).frames[..., None])
+    start = place_of(reference, HAND)[:, :1]
+    goal = start + WAY[:, None]
+    task = replace(point_task(goal, np.array([1e-3])), tip=HAND, level=Level.REACH)
+    return reference, [*held, task], start, goal
+
+
+def solved(influence, tip=HAND):
+    reference, tasks, _, _ = problem()
+    states, met = finished(faded_path(TREE, reference, tasks, {tip: np.asarray(influence, float)}))
+    return states, met
+
+
+def test_full_influence_is_the_path_itself():
+    reference, tasks, _, _ = problem()
+    states, _ = solved(np.ones(COUNT))
+    same, _ = finished(body_path(TREE, reference, tasks))
+    assert np.array_equal(states.angles, same.angles)
+
+
+def test_a_tip_without_influence_is_free():
+    _, _, start, _ = problem()
+    states, met = solved(np.zeros(COUNT))
+    assert met.all()
+    assert np.abs(place_of(states, HAND) - start).max() < 5e-3
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_a_tip_goes_the_share_of_the_way_that_its_influence_says(share):
+    _, _, start, goal = problem()
+    states, met = solved(np.full(COUNT, share))
+    assert met.all()
+    assert np.abs(place_of(states, HAND) - (start + share * (goal - start))).max() < 1e-2
+
+
+def test_a_fade_has_no_pop():
+    t = np.clip((np.arange(COUNT) - 6.0) / 12.0, 0.0, 1.0)
+    share = t * t * (3.0 - 2.0 * t)
+    states, met = solved(share)
+    assert met.all()
+    steps = np.linalg.norm(np.diff(place_of(states, HAND)), axis=0)
+    largest = np.diff(share).max() * np.linalg.norm(WAY)
+    assert steps.max() < 1.25 * largest
+    assert np.abs(np.diff(steps)).max() < 0.35 * largest
+    assert np.degrees(largest_turns(TREE, states)).max() < 20.0
+    assert np.abs(place_of(states, FOOT) - place_of(stands(FIGURE, 1), FOOT)).max() < 1e-4
+
+
+def test_a_little_influence_changes_little():
+    none, _ = solved(np.zeros(COUNT))
+    little, _ = solved(np.full(COUNT, 0.01))
+    assert np.abs(place_of(little, HAND) - place_of(none, HAND)).max() < 0.02
+
+
+def test_a_held_foot_without_influence_is_free():
+    reference, tasks, _, goal = problem()
+    states, met = finished(faded_path(TREE, reference, tasks, {FOOT: np.zeros(COUNT)}))
+    assert met.all()
+    assert np.abs(place_of(states, HAND) - goal).max() < 1e-3
+    assert np.abs(place_of(states, FOOT) - place_of(reference, FOOT)).max() > 1e-3

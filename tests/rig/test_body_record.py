@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a body's bake gives back the same body, span and settings from any of its tips."""
+
+from contextlib import ExitStack
+from dataclasses import asdict
+
+import bpy
+import pytest
+
+from ik_triangulation.errors import AnimationError, TargetError
+from ik_triangulation.jobs.body_keys import BodyKeySettings
+from ik_triangulation.rig.bake_record import record_bake, recorded_bake, recorded_span
+from ik_triangulation.rig.body_record import is_recorded_body, record_body, recorded_body
+from ik_triangulation.rig.contacts import Contact
+from ik_triangulation.rig.keyframes import ensure_channelbag
+
+from ..bodies import FEET, HANDS, human_rig, reaching_body
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+SETTINGS = BodyKeySettings(reduce=True, within={"foot.L": 0.01}, smoothing=0.25, interpolation="BEZIER")
+
+
+def recorded(**more):
+    rig = human_rig()
+    body = reaching_body(rig, **more)
+    with ExitStack() as undo:
+        record_body(body, (2, 20, 3), SETTINGS, ensure_channelbag(rig, undo), undo)
+        undo.pop_all()
+    return rig, body
+
+
+@pytest.mark.parametrize("tip", [*FEET, *HANDS])
+def test_every_tip_gives_back_the_body(tip):
+    contacts = (Contact("foot.L", 3, 9),)
+    rig, body = recorded(hips_motion="UP_DOWN", balance=False, contacts=contacts, contact_fade=4)
+    again, span, settings, notes = recorded_body(rig, tip, bpy.context.scene)
+    assert span == (2, 20, 3)
+    assert recorded_span(rig, tip) == (2, 20)
+    assert is_recorded_body(rig, tip)
+    assert (again.held, again.hips, again.hips_motion, again.balance) == (FEET, "spine", "UP_DOWN", False)
+    assert again.bones == body.bones
+    assert (again.contacts, again.contact_fade) == (contacts, 4)
+    assert [limb.target for limb in again.limbs] == [limb.target for limb in body.limbs]
+    assert BodyKeySettings(**settings) == BodyKeySettings(**asdict(SETTINGS))
+    assert not notes
+
+
+def test_a_limb_of_the_body_can_be_read_alone():
+    rig, body = recorded()
+    limb, span, _ = recorded_bake(rig, "hand.L", bpy.context.scene)
+    assert (limb.bones, span) == (body.limbs[0].bones, (2, 20, 3))
+
+
+def test_a_bake_of_a_limb_alone_is_no_bake_of_a_body():
+    rig, body = recorded()
+    with ExitStack() as undo:
+        record_bake(body.limbs[0], (1, 5, 1), ensure_channelbag(rig, undo), undo)
+        undo.pop_all()
+    assert not is_recorded_body(rig, "hand.L")
+    assert is_recorded_body(rig, "hand.R")
+
+
+def test_closing_forgets_the_record():
+    rig = human_rig()
+    with ExitStack() as undo:
+        bag = ensure_channelbag(rig, undo)
+        undo.pop_all()
+    with ExitStack() as undo:
+        record_body(reaching_body(rig), (2, 20, 3), SETTINGS, bag, undo)
+    assert not is_recorded_body(rig, "foot.L")
+    with pytest.raises(AnimationError, match="Bake it first"):
+        recorded_body(rig, "foot.L", bpy.context.scene)
+
+
+def test_a_target_that_is_gone_is_told():
+    rig, body = recorded()
+    bpy.data.objects.remove(body.limbs[0].target)
+    with pytest.raises(TargetError, match="is not there"):
+        recorded_body(rig, "foot.L", bpy.context.scene)
