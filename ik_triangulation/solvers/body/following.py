@@ -77,9 +77,10 @@ class BodyFollower:
         for task in goals:
             value += (task.measure(self._begin).errors ** 2).sum(0)
         level = np.rint(_LEVELS * inclination(self._tree, value))
-        found = self._postures.get(key := level.tobytes())
+        tips = sorted({task.tip for task in [*self._held, *goals]})
+        found = self._postures.get(key := bytes((*tips, 255)) + level.tobytes())
         if found is None:
-            found = Posture(self._tree, inclined(self._tree, self._reference, level / _LEVELS))
+            found = Posture(self._tree, inclined(self._tree, self._reference, level / _LEVELS, tips))
             self._postures[key] = found
         return found
 
