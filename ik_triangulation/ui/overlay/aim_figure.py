@@ -38,7 +38,7 @@ def add_distance(sketch: Sketch, aim: Aim, tip: Vector, reach: float, eye: Vecto
     if aim.close:
         sketch.add(facing(role, aim.nearest, _RING * reach, eye))
         return
-    sketch.add(*_dashed(role, tip, aim.nearest, _DASH * reach))
+    sketch.add(*dashed(role, tip, aim.nearest, _DASH * reach))
     x, y = plane_of(eye.xyz - aim.nearest * eye.w)
     for side in (x + y, x - y):
         side = side * (_CROSS * reach / sqrt(2.0))
@@ -68,7 +68,7 @@ def add_turn(sketch: Sketch, aim: Aim, pose: Pose, eye: Vector) -> None:
     sketch.add(sector._replace(apex=None) if aim.close else sector)  # a surface would cover the hand that is there
 
 
-def _dashed(role: Role, start: Vector, end: Vector, dash: float) -> Iterator[LineStroke]:
+def dashed(role: Role, start: Vector, end: Vector, dash: float) -> Iterator[LineStroke]:
     """Yield the dashes of a line, which begins and ends with one."""
     wanted = (end - start).length / dash / 2.0
     count = max(1, round(wanted)) if wanted < _DASHES else _DASHES
