@@ -203,12 +203,13 @@ def crouch(actor):
     lifted = (0.2, -0.4, 1.08), (-0.1, -1.0, -0.1), (0.0, -0.1, 1.0)
     ways = (
         (1, *HANG),
-        (32, *grasp),
-        (38, *grasp),
-        (64, *lifted),
-        (72, *lifted),
-        (96, *grasp),
-        (100, *grasp),
+        (30, *grasp),
+        (35, *grasp),
+        (58, *lifted),
+        (65, *lifted),
+        (86, *grasp),
+        (90, *grasp),
+        (116, *HANG),
         (FRAMES + 1, *HANG),
     )
     actor.body()
@@ -217,7 +218,7 @@ def crouch(actor):
         actor.curl(side, 14.0)
     crate = props.crate(actor.collection, actor.here + Vector((0.0, -0.45, 0.0)))
     scene = bpy.context.scene
-    for frame in range(38, 97):
+    for frame in range(35, 87):
         scene.frame_set(frame)
         left, right = (hand.matrix_world.translation for hand in hands)
         crate.location.yz = (left.y + right.y) / 2.0 - 0.02, (left.z + right.z) / 2.0 - grasp[0][2]

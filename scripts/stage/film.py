@@ -20,7 +20,7 @@ SHOWN = {  # frames on the picture
     "Reach": (1, 13, 22, 30, 46, 62),
     "Wipe": (1, 11, 21, 31, 41, 51),
     "Lift": (1, 24, 38, 58, 80, 96),
-    "Crouch": (1, 16, 32, 50, 68, 110),
+    "Crouch": (1, 16, 30, 46, 62, 104),
 }
 SIZE = 200, 240  # pixels of a frame
 COLOURS = 200
