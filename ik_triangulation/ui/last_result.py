@@ -64,11 +64,15 @@ class BodyResult:
     def __init__(self, report: BodyReport, scene: Scene, scale: float) -> None:
         self.reached, self.icon = report.reached, "CHECKMARK" if report.reached else "ERROR"
         self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
+        self._missing = [
+            f"{name} {distance_text(tip.error * scale, scene)} off" for name, tip in report.tips.items() if tip.missed
+        ]
 
     @property
     def line(self) -> str:
-        """The result in a few words."""
-        return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+        """The result in a few words: of a body that is not reached, the tips that are off and by how much at most."""
+        whole = f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+        return ", ".join((whole, *self._missing))
 
 
 def _icon(report: Report) -> str:

@@ -22,6 +22,7 @@ SHOWN = {  # frames on the picture
     "Lift": (1, 24, 38, 58, 80, 96),
     "Crouch": (1, 16, 30, 46, 62, 104),
 }
+OWN = "Crouch"
 SIZE = 200, 240  # pixels of a frame
 COLOURS = 200
 RARE = 0.45  # power of a colour's share that it counts with
@@ -84,10 +85,10 @@ def strips(file):
 
 
 def move(file):
-    """Write all acts beside each other as a film."""
+    """Write the acts of single limbs beside each other as a film; the body has one of its own."""
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, STEP)
-    write(beside(*(shoot(act, frames) for act in SHOWN)), file)
+    write(beside(*(shoot(act, frames) for act in SHOWN if act != OWN)), file)
 
 
 def beside(*films):
