@@ -37,5 +37,6 @@ def test_the_result_names_the_hands_that_are_off_and_by_how_much():
     rig.pose.bones["hand.L"].ik_triangulation.target.location = (0.5, -5.0, 1.0)
     bpy.ops.pose.ik_triangulation_solve()
     line = latest(rig, "foot.R").line
-    assert line.startswith("Body: not reached, hand.L ")
-    assert line.endswith(" off")
+    assert line.startswith("Missed: hand.L ")
+    bpy.ops.pose.ik_triangulation_bake()
+    assert latest(rig, "foot.R").line.startswith("Missed at 24 frames: hand.L ")
