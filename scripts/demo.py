@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job from nothing, by + and Bake alone: a hand takes a cup, a hand wipes a table, a knee is lifted.
+"""The main job from nothing: a hand takes a cup, a hand wipes a table, a knee is lifted, a crate is picked up.
 
 python scripts/demo.py [FOLDER]
 
-Rigify's human gets a simple skin, + is pressed on its hands, foot, chest and head, the empties that this makes are
-keyed, and Bake turns that into keys on the bones. Writes demo.blend (open it in Blender and press play) and demo.png
-(some of its frames, rendered) to FOLDER, by default demo/.
+Rigify's human gets a simple skin, + is pressed on its hands, foot, chest and head, or for the crate Set Up Body, the
+empties that this makes are keyed, and Bake turns that into keys on the bones. Writes demo.blend (open it in Blender
+and press play) and demo.png (some of its frames, rendered) to FOLDER, by default demo/.
 """
 
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from environment import ROOT, enter
 
@@ -40,19 +41,36 @@ def make_scene(only=None):
     return actors
 
 
+class Baked(NamedTuple):
+    """A bake of a limb, or of the limbs of a body, with its report, and what to print of it."""
+
+    limbs: tuple
+    report: Any
+    reached: bool
+    lines: list
+
+
 def bake_all(actors):
-    """Bake all limbs of each body, as the button does; returns lists of limbs and their reports."""
+    """Bake all limbs of each actor, as the button does: one by one, or as a body."""
     import bpy
 
-    from ik_triangulation.api import bake_limbs, enabled_limbs
+    from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
+    from ik_triangulation.jobs.bodies import only_body
+    from ik_triangulation.jobs.body_text import body_lines
+    from ik_triangulation.jobs.report_text import summary
 
-    scene, limbs, reports = bpy.context.scene, [], []
+    scene, done = bpy.context.scene, []
     for name, actor in actors.items():
-        own = enabled_limbs(actor.rig)
-        print(f"Baking {name}: {', '.join(limb.tip for limb in own)}", flush=True)
-        reports += bake_limbs(own, scene.frame_start, scene.frame_end)
-        limbs += own
-    return limbs, reports
+        body = only_body(actor.rig)
+        limbs = body.limbs if body else enabled_limbs(actor.rig)
+        print(f"Baking {name}: {', '.join(limb.tip for limb in limbs)}", flush=True)
+        if body:
+            report = bake_body(body, scene.frame_start, scene.frame_end)
+            done.append(Baked(body.limbs, report, report.reached, body_lines(report, scene, 1.0)))
+            continue
+        for limb, report in zip(limbs, bake_limbs(limbs, scene.frame_start, scene.frame_end), strict=True):
+            done.append(Baked((limb,), report, report.all_reached, [f"{limb.tip}: {summary(report, scene)}"]))
+    return done
 
 
 def measure(file, ends):
@@ -93,25 +111,24 @@ def demonstrate(folder):
     import bpy
     from stage import film
 
-    from ik_triangulation.jobs.report_text import summary
     from ik_triangulation.rig.units import distance_text
 
     folder.mkdir(parents=True, exist_ok=True)
     blend, picture = (folder / "demo.blend").resolve(), (folder / "demo.png").resolve()
 
-    print("Making three bodies and what they act with", flush=True)
+    print("Making four bodies and what they act with", flush=True)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     actors = make_scene()
     film.set_up(actors)
-    limbs, reports = bake_all(actors)
-    for limb, report in zip(limbs, reports, strict=True):
-        print(f"  {limb.armature.name}, {limb.tip}: {summary(report, bpy.context.scene)}")
-        for warning in report.warnings:
+    done = bake_all(actors)
+    for each in done:
+        print(f"  {each.limbs[0].armature.name}, {'; '.join(each.lines)}")
+        for warning in each.report.warnings:
             print(f"  Warning: {warning}")
-    keys, seconds = sum(report.keys for report in reports), sum(report.seconds for report in reports)
+    limbs = [limb for each in done for limb in each.limbs]
+    keys, seconds = sum(each.report.keys for each in done), sum(each.report.seconds for each in done)
     ends = [(limb.armature.name, limb.tip, limb.target.name) for limb in limbs]
-    tolerance = max(report.tolerance for report in reports)
-    reached = all(report.all_reached for report in reports)
+    tolerance, reached = max(limb.tolerance for limb in limbs), all(each.reached for each in done)
     bpy.ops.wm.save_as_mainfile(filepath=str(blend), copy=True, compress=True)
     print("Opening the file again and measuring the evaluated bodies", flush=True)
     distances = measure(blend, ends)

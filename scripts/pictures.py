@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films in docs: demo, before_after, tail, reach, postures, panel, and the solvers'.
+"""The manual's pictures and films in docs: demo, before_after, crouch, tail, reach, postures, panel, and the solvers'.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
-All of them if none is named. The first five are rendered, which takes minutes; the others are files in
+All of them if none is named. The first six are rendered, which takes minutes; the others are files in
 scripts/windowed/pictures and show the real Blender window. What these need is what scripts/window.py needs, and the
 exit codes are the same.
 """
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED, WINDOWED = ("demo", "before_after", "tail", "reach", "postures"), ("panel", "solvers")
+RENDERED, WINDOWED = ("demo", "before_after", "crouch", "tail", "reach", "postures"), ("panel", "solvers")
 KNOWN = RENDERED + WINDOWED
 
 
@@ -53,6 +53,8 @@ def render(name, output):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         if name == "before_after":
             peers.move(output / "before_after.webp")
+        elif name == "crouch":
+            peers.crouch(output / "crouch.webp")
         elif name == "tail":
             cat.move(output / "tail.webp")
         elif name == "reach":

@@ -62,11 +62,18 @@ class BodyResult:
         self.body, self.switches = report, _switches(report)
         self.reached, self.icon = report.reached, "CHECKMARK" if report.reached else "ERROR"
         self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
+        missed = {name: tip.error * scale for name, tip in report.tips.items() if tip.missed}
+        self._missed = [f"{name} {distance_text(missed[name], scene)}" for name in sorted(missed, key=missed.get)[::-1]]
+        self._at = len({frame for tip in report.tips.values() for frame in tip.missed})
 
     @property
     def line(self) -> str:
-        """The result in a few words."""
-        return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+        """The result in a few words: of a body that is not reached the tips that are off, the farthest first."""
+        if not self._missed:
+            return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+        if self.is_bake:
+            return f"Missed at {self._at} frames: {self._missed[0]}"
+        return f"Missed: {', '.join(self._missed)}"
 
 
 def _switches(report: Report | BodyReport) -> list[str]:

@@ -24,9 +24,15 @@ class Actor:
         self.rig, self.collection, self.here = rig, collection, Vector((x, 0.0, 0.0))
         rig.location = self.here
 
+    def body(self):
+        """Press Set Up Body."""
+        self.rig.select_set(True)
+        bpy.context.view_layer.objects.active = self.rig
+        bpy.ops.pose.ik_triangulation_body_add()
+
     def limb(self, tip):
-        """Press + on a bone; return the empty that it follows."""
-        empty = press_plus(self.rig, tip)
+        """Press + on a bone that is no limb yet; return the empty that it follows."""
+        empty = self.rig.pose.bones[tip].ik_triangulation.target or press_plus(self.rig, tip)
         empty.rotation_mode = "QUATERNION"
         return empty
 
@@ -191,6 +197,34 @@ def lift(actor):
     actor.hand("R", (1, *HANG), (58, *ahead), (66, *ahead), (FRAMES + 1, *HANG))
 
 
+def crouch(actor):
+    """Both hands take a crate from the floor, lift it and put it back; the body is one, and nothing else is keyed."""
+    grasp = (0.2, -0.43, 0.1), (-0.05, -0.8, -0.6), (0.0, -0.6, 0.8)
+    lifted = (0.2, -0.4, 1.08), (-0.1, -1.0, -0.1), (0.0, -0.1, 1.0)
+    ways = (
+        (1, *HANG),
+        (30, *grasp),
+        (35, *grasp),
+        (58, *lifted),
+        (65, *lifted),
+        (86, *grasp),
+        (90, *grasp),
+        (116, *HANG),
+        (FRAMES + 1, *HANG),
+    )
+    actor.body()
+    hands = [actor.hand(side, *ways) for side in "LR"]
+    for side in "LR":
+        actor.curl(side, 14.0)
+    crate = props.crate(actor.collection, actor.here + Vector((0.0, -0.45, 0.0)))
+    scene = bpy.context.scene
+    for frame in range(35, 87):
+        scene.frame_set(frame)
+        left, right = (hand.matrix_world.translation for hand in hands)
+        crate.location.yz = (left.y + right.y) / 2.0 - 0.02, (left.z + right.z) / 2.0 - grasp[0][2]
+        crate.keyframe_insert("location", frame=frame)
+
+
 def circle(rig, cup):
     """Key a cup that goes before the left shoulder, in a tilted figure of eight, and tells a hand no rotation.
 
@@ -208,7 +242,7 @@ def circle(rig, cup):
     scene.frame_start, scene.frame_end = 1, FRAMES
 
 
-ACTS = {"Reach": reach, "Wipe": wipe, "Lift": lift}
+ACTS = {"Reach": reach, "Wipe": wipe, "Lift": lift, "Crouch": crouch}
 
 
 def _axes(along, aside):

@@ -14,12 +14,15 @@ VIEWS = {
     "Reach": ((2.0, -3.1, 1.85), (0.06, -0.15, 1.45), 1.2),
     "Wipe": ((2.0, -3.1, 1.85), (0.06, -0.2, 1.45), 1.2),
     "Lift": ((2.6, -3.3, 1.3), (0.0, -0.1, 1.02), 2.2),
+    "Crouch": ((3.0, -2.9, 1.3), (0.0, -0.1, 0.98), 2.2),
 }
 SHOWN = {  # frames on the picture
     "Reach": (1, 13, 22, 30, 46, 62),
     "Wipe": (1, 11, 21, 31, 41, 51),
     "Lift": (1, 24, 38, 58, 80, 96),
+    "Crouch": (1, 16, 30, 46, 62, 104),
 }
+OWN = "Crouch"
 SIZE = 200, 240  # pixels of a frame
 COLOURS = 200
 RARE = 0.45  # power of a colour's share that it counts with
@@ -82,10 +85,10 @@ def strips(file):
 
 
 def move(file):
-    """Write all acts beside each other as a film."""
+    """Write the acts of single limbs beside each other as a film; the body has one of its own."""
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, STEP)
-    write(beside(*(shoot(act, frames) for act in SHOWN)), file)
+    write(beside(*(shoot(act, frames) for act in SHOWN if act != OWN)), file)
 
 
 def beside(*films):

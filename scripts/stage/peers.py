@@ -31,6 +31,44 @@ def move(file):
     film.write(film.beside(film.shoot("Reach", frames, SIZE), ours), file)
 
 
+def crouch(file):
+    """Write a film of a crate that is taken from the floor, by Blender's IK on hands and feet and by Set Up Body."""
+    from demo import bake_all, make_scene
+
+    actors = make_scene("Crouch")
+    film.set_up(actors)
+    bake_all(actors)
+    frames = range(1, FRAMES + 1, film.STEP)
+    ours = film.shoot("Crouch", frames, SIZE)
+    rig = actors["Crouch"].rig
+    rig.animation_data_clear()
+    for bone in rig.pose.bones:
+        if bone.ik_triangulation.hold:
+            bone.ik_triangulation.target = _stand(rig, bone)
+    for bone in rig.pose.bones:  # the fingers stay as they are
+        if not bone.name.startswith(("f_", "thumb")):
+            bone.matrix_basis.identity()
+    for bone in rig.pose.bones:
+        if bone.ik_triangulation.target:
+            _follow_by_ik(bone, 0)
+    film.write(film.beside(film.shoot("Crouch", frames, SIZE), ours), file)
+
+
+def _stand(rig, bone):
+    """An empty where a foot is at rest."""
+    empty = bpy.data.objects.new(f"{bone.name} Stand", None)
+    rig.users_collection[0].objects.link(empty)
+    empty.matrix_world = rig.matrix_world @ bone.bone.matrix_local
+    empty.location = rig.matrix_world @ bone.bone.tail_local
+    return empty
+
+
+def _follow_by_ik(bone, length):
+    """Have Blender's IK turn so many bones, 0 for all, such that a bone's tail and rotation are those of its target."""
+    ik = bone.constraints.new("IK")
+    ik.target, ik.chain_count, ik.use_rotation = bone.ik_triangulation.target, length, True
+
+
 def _constrain(rig, *tips):
     """Give limbs an IK constraint that also copies the target's rotation, instead of their keys."""
     from ik_triangulation.api import Limb, delete_generated
@@ -40,9 +78,7 @@ def _constrain(rig, *tips):
         delete_generated(rig, bones)
         for bone in bones:
             rig.pose.bones[bone].rotation_quaternion.identity()
-        ik = rig.pose.bones[tip].constraints.new("IK")
-        ik.target, ik.chain_count = rig.pose.bones[tip].ik_triangulation.target, len(bones)
-        ik.use_rotation = True
+        _follow_by_ik(rig.pose.bones[tip], len(bones))
 
 
 def _set_up(methods):

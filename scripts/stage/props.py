@@ -50,6 +50,15 @@ def cup(home, place):
     return made
 
 
+def crate(home, place):
+    """A crate that stands at a place."""
+    shape = bmesh.new()
+    _block(shape, (0.0, 0.0, 0.13), (0.34, 0.3, 0.26))
+    made = add(home, "Crate", shape, WOOD, bevel=0.012)
+    made.location = place
+    return made
+
+
 def ball(home, radius):
     """An empty with a red ball on it, so that it stays a point."""
     empty = bpy.data.objects.new("Ball", None)

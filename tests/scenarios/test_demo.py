@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo's acts look like a body's motion, from + and Bake alone."""
+"""The demo's acts look like a body's motion, from + or Set Up Body and Bake alone."""
 
 import bpy
 import numpy as np
@@ -11,30 +11,37 @@ from scripts.benchmarks import postures, scenes
 
 pytestmark = pytest.mark.slow
 
-ENDS = {"Reach": ("hand.L",), "Wipe": ("hand.L", "hand.R"), "Lift": ("foot.L", "hand.L", "hand.R")}
+ENDS = {
+    "Reach": ("hand.L",),
+    "Wipe": ("hand.L", "hand.R"),
+    "Lift": ("foot.L", "hand.L", "hand.R"),
+    "Crouch": ("hand.L", "hand.R"),
+}
 FOLDED = 60.0  # degrees that a hand or foot swings
+LAP = {"Crouch": 7.0}  # degrees from the last frame to the first: an arm of a body comes back with another swivel
 TURN = 12.0  # degrees in a frame; the cup goes half a metre in a second
 
 
 @pytest.fixture(scope="module")
 def played():
-    """The actors, their limbs and reports, and the local rotations (F, 4) of bones by act and name."""
+    """The actors, their limbs and bakes, and the local rotations (F, 4) of bones by act and name."""
     with scenes.extension():
         scenes.empty_file()
         actors = make_scene()
-        limbs, reports = bake_all(actors)
+        done = bake_all(actors)
+        limbs = [limb for each in done for limb in each.limbs]
         skins = [skin for actor in actors.values() for skin in actor.rig.children]
         _hide(skins, True)  # what is hidden is not evaluated
         rotations = _rotations(limbs)
-        yield actors, limbs, reports, rotations
+        yield actors, limbs, done, rotations
 
 
 def test_every_end_is_where_its_empty_is_and_turned_like_it(played):
-    _, limbs, reports, _ = played
-    assert len(limbs) == 11
-    for limb, report in zip(limbs, reports, strict=True):
-        assert report.all_reached, (limb.armature.name, limb.tip)
-        assert not report.warnings
+    _, limbs, done, _ = played
+    assert len(limbs) == 13
+    for each in done:
+        assert each.reached, (each.limbs[0].armature.name, each.limbs[0].tip)
+        assert not each.report.warnings
 
 
 def test_nothing_is_set_but_what_plus_sets(played):
@@ -50,7 +57,8 @@ def test_elbows_and_knees_bend_their_way_and_no_wrist_folds(played, act, tip):
     actors, limbs, _, rotations = played
     rig = actors[act].rig
     (limb,) = (each for each in limbs if (each.armature, each.tip) == (rig, tip))
-    frames = postures.frames_of(rig, limb.bones, limb.target, range(1, 121, 3))
+    arm = limb.bones[-3:]  # of a body the trunk comes before it
+    frames = postures.frames_of(rig, arm, limb.target, range(1, 121, 3))
     assert min(frame.bend for frame in frames) > -postures.BACK
     assert max(frame.off for frame in frames) < postures.SIDEWAYS
     _, x, _, z = rotations[act, tip].T
@@ -65,7 +73,7 @@ def test_no_bone_jumps_and_the_lap_closes(played, act):
             cosines = np.abs(np.sum(found * np.roll(found, -1, axis=0), axis=1))
             turns = np.degrees(2.0 * np.arccos(np.minimum(1.0, cosines)))  # at last from the last frame to the first
             assert turns.max() < TURN, name
-            assert turns[-1] < max(3.0, turns[:-1].max()), name
+            assert turns[-1] < max(LAP.get(act, 3.0), turns[:-1].max()), name
 
 
 def test_skins_move_with_their_bones(played):

@@ -17,9 +17,10 @@ from ...goals import LookAt
 from ...kinematics.arrays import Array
 from .active_limb import DisplayedLimb
 from .aim_figure import add_distance, add_turn
+from .body_figure import body_sketch
 from .figure import add_lock, add_locks, add_target, is_point
 from .ghost import ghosts
-from .kept import Coloured, coloured_parts, forget_limbs, kept_limbs
+from .kept import Coloured, body_in_view, coloured_parts, forget_limbs, kept_limbs
 from .palette import GHOST, Palette, ghostly
 from .shading import Seen
 from .shapes import Role, Sketch
@@ -82,9 +83,9 @@ def draw() -> None:
 
 
 def shells(context: Context) -> Iterator[ShellLayer]:
-    """Yield what the shown limbs reach, as seen in the viewport."""
+    """Yield what the shown limbs reach, as seen in the viewport; not of limbs whose hips move with them."""
     if context.scene.ik_triangulation_overlay.show_reach:
-        for kept in kept_limbs(context):
+        for kept in (limb for limb in kept_limbs(context) if limb.alone):
             yield shell_layer(kept.seen, eye_of(context.region_data), kept.colours)
 
 
@@ -107,13 +108,19 @@ def shell_layer(limb: DisplayedLimb, eye: Vector, colours: Palette) -> ShellLaye
 
 
 def layers(context: Context) -> Iterator[Layer]:
-    """Yield the shown limbs that can be read, and the ghosts."""
+    """Yield the shown limbs that can be read, their body, and the ghosts."""
     settings = context.scene.ik_triangulation_overlay
     for kept in kept_limbs(context):
         seen = kept.seen
         sketch = facing_sketch(seen, seen.world.inverted() @ eye_of(context.region_data), settings)
         surfaces, thin, wide = map(_joined, kept.joints, coloured_parts(sketch, kept.colours))
         yield Layer(seen.world, surfaces, thin, wide, kept.dots)
+    body = body_in_view(context)
+    if body is not None:
+        world = body.seen.world
+        sketch = body_sketch(body.seen, world.inverted_safe() @ eye_of(context.region_data))
+        surfaces, thin, wide = coloured_parts(sketch, body.colours)
+        yield Layer(world, _joined(body.area, surfaces), thin, wide, NOTHING)
     if settings.show_ghosts:
         theme = context.preferences.themes[0]
         for ghost in ghosts(context):

@@ -160,6 +160,13 @@ def place_joint(screen: Screen, size: tuple[float, float], keep: Sequence[Rectan
     return _first(_by_distance(options, screen.joint[0]), [screen.hand, *keep], screen)
 
 
+def place_beside(screen: Screen, size: tuple[float, float], keep: Sequence[Rectangle]) -> Rectangle:
+    """Return where a text of this size is beside the hand's box, off other boxes."""
+    others = [*([screen.gizmo] if screen.gizmo else []), *keep]
+    options = [place for box in _grown(screen.hand, others) for place in _beside(box, size, _GAP * screen.scale)]
+    return _first(options, [screen.hand, *keep], screen)
+
+
 def _around(places: Array) -> Rectangle:
     """Return the box around places, somewhat larger."""
     low, high = places.min(0), places.max(0)

@@ -14,12 +14,18 @@ from .shapes import Array, Role
 _BRIGHT = 0.4  # luminance from which a background is bright
 _LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue (Rec. 709)
 
+_DISC = 0.5  # alpha of the quarters of a center of mass
 # Alpha of lines; _OTHERS for the other roles
 _OUTLINE = {Role.REACH: 0.45, Role.LOCKED: 0.7, Role.TARGET: 0.7, Role.JOINT: 0.6}
 _OTHERS = 0.85
-_SURFACE = {Role.REACH: 1.0, Role.MISSED: 0.1}  # alpha of surfaces; that of a shell comes from its shading
+_SURFACE = {
+    Role.REACH: 1.0,
+    Role.MISSED: 0.1,
+    Role.BALANCED: _DISC,
+    Role.OUTSIDE: _DISC,
+}  # alpha of surfaces; that of a shell comes from its shading
 _OTHER_SURFACES = 0.08
-IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED))  # for each role, True for wide lines
+IS_BOLD = np.isin(list(Role), (Role.NOW, Role.REACHED, Role.MISSED, Role.OUTSIDE))  # for each role, True for wide lines
 GHOST = 0.6, 0.12  # alpha of a ghost's edges and faces
 
 
@@ -43,6 +49,8 @@ def palette(theme: Theme) -> Palette:
         Role.REACHED: _clear(state.success, theme),
         Role.MISSED: _clear(state.error, theme),
         Role.AT_LIMIT: _clear(state.warning, theme),
+        Role.BALANCED: _clear(state.success, theme),
+        Role.OUTSIDE: _clear(state.warning, theme),
         Role.REACH: viewport.bone_pose,
     }
     plain = viewport.space.text_hi

@@ -46,6 +46,13 @@ class IKT_PG_overlay(PropertyGroup):
         default=True,
         update=_switched,
     )
+    show_body: BoolProperty(
+        name="Body",
+        description="Held tips as pins, the area that they support, and the center of mass above it: a cross on the "
+        "floor where it is outside",
+        default=True,
+        update=_switched,
+    )
     show_ghosts: BoolProperty(
         name="Ghosts", description="Poses shown before they are applied", default=True, update=_switched
     )

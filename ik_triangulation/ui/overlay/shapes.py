@@ -42,6 +42,9 @@ class Role(IntEnum):
     COMING = auto()
     JOINT = auto()
     AT_LIMIT = auto()
+    HELD = auto()
+    BALANCED = auto()
+    OUTSIDE = auto()
 
 
 class ArcStroke(NamedTuple):

@@ -13,8 +13,8 @@ from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
-from .kept import limbs_in_view
-from .labels import Rectangle, Row, Screen, place_distance, place_joint
+from .kept import body_in_view, limbs_in_view
+from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
 from .palette import Palette, plain_text
 
 _FONT = 0
@@ -62,24 +62,34 @@ def draw_texts() -> None:
 
 
 def texts(context: Context) -> Iterator[TextBlock]:
-    """Yield the texts that are shown in the viewport with their places; draw() has read their limbs just before."""
+    """Yield the texts that are shown in the viewport with their places; draw() has read what they tell just before."""
     settings = context.scene.ik_triangulation_overlay
     if not settings.show:
         return
     size, region, scale = _font_size(context), context.region, context.preferences.system.ui_scale
     blf.size(_FONT, size)
     free, gizmo = open_part(context), gizmo_box(context)
+    taken: list[Rectangle] = []
     for kept in limbs_in_view(context):
         matrix = context.region_data.perspective_matrix @ kept.seen.world
-        screen, taken = Screen(kept.anchors, matrix, (region.width, region.height), scale), []
+        screen = Screen(kept.anchors, matrix, (region.width, region.height), scale)
         if not screen.seen:
             continue
         screen.open, screen.gizmo = free, gizmo
         if settings.show_error and kept.distance:
             taken.append(place_distance(screen, _size_of(kept.distance, size)))
-            yield TextBlock(kept.distance, taken[0], kept.colours)
+            yield TextBlock(kept.distance, taken[-1], kept.colours)
         if settings.show_joints and kept.angles:
-            yield TextBlock(kept.angles, place_joint(screen, _size_of(kept.angles, size), taken), kept.colours)
+            taken.append(place_joint(screen, _size_of(kept.angles, size), taken))
+            yield TextBlock(kept.angles, taken[-1], kept.colours)
+    body = body_in_view(context)
+    for note in body.notes if body else ():
+        matrix = context.region_data.perspective_matrix @ body.seen.world
+        screen = Screen(note.anchors, matrix, (region.width, region.height), scale)
+        if screen.seen:
+            screen.open, screen.gizmo = free, gizmo
+            taken.append(place_beside(screen, _size_of([note.row], size), taken))
+            yield TextBlock([note.row], taken[-1], body.colours)
 
 
 def open_part(context: Context) -> Rectangle:

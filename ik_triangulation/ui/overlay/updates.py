@@ -9,12 +9,17 @@ from __future__ import annotations
 import bpy
 from bpy.app.handlers import persistent
 
-_count = 0
+_count = _edits = 0
 
 
 def updates() -> int:
     """Return a number that is another one after each evaluation, undo, redo and load."""
     return _count
+
+
+def edits() -> int:
+    """Return a number that is another one after each of these but a change of the frame: animation stays the same."""
+    return _edits
 
 
 @persistent  # type: ignore[untyped-decorator]
@@ -23,17 +28,26 @@ def _notice(*_: object) -> None:
     _count += 1
 
 
-def _after_changes() -> list[list]:
+@persistent  # type: ignore[untyped-decorator]
+def _notice_edit(*_: object) -> None:
+    global _edits
+    _edits += 1
+
+
+def _after_edits() -> list[list]:
     handlers = bpy.app.handlers
-    undone = handlers.undo_post, handlers.redo_post, handlers.load_post
-    return [handlers.depsgraph_update_post, handlers.frame_change_post, *undone]
+    return [handlers.depsgraph_update_post, handlers.undo_post, handlers.redo_post, handlers.load_post]
 
 
 def register() -> None:
-    for handlers in _after_changes():
+    for handlers in _after_edits():
+        handlers.append(_notice_edit)
+    for handlers in (*_after_edits(), bpy.app.handlers.frame_change_post):
         handlers.append(_notice)
 
 
 def unregister() -> None:
-    for handlers in _after_changes():
+    for handlers in _after_edits():
+        handlers.remove(_notice_edit)
+    for handlers in (*_after_edits(), bpy.app.handlers.frame_change_post):
         handlers.remove(_notice)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Body: hips and balance of the limbs that are solved together."""
+"""Body: held tips, hips and balance of the limbs that are solved together."""
 
 import bpy
 from bpy.types import Context, Panel
 
 from ..context import active_bone
-from ..limb_search import is_in_body
+from ..limb_search import is_in_body, is_limb
 from ..operators.body import POSE_OT_ik_triangulation_body_add
 from .layout import LimbPanel, choice, paragraph
 
@@ -19,9 +19,16 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         bone = active_bone(context)
         armature = bone.id_data
         if not is_in_body(bone):
-            paragraph(column, "Hold the feet in place and let the whole body reach", context, "INFO")
+            paragraph(column, "Let both hands reach with the whole body while the feet stay", context, "INFO")
             column.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
             return
+        held = column.column(heading="Hold in Place", align=True)
+        for tip in armature.pose.bones:
+            limb = tip.ik_triangulation
+            # A foot that is let go of has nothing left that makes it a limb, but is to be held again here.
+            if is_limb(tip) or limb.body_part != "NONE":
+                held.prop(limb, "hold", text=tip.name)
+        column.separator()
         body = armature.ik_triangulation
         column.prop_search(body, "hips", armature.data, "bones")
         choice(column, body, "hips_motion", context)

@@ -19,7 +19,7 @@ class VIEW3D_PT_ik_triangulation_overlay(AdvancedPanel, Panel):
         settings = context.scene.ik_triangulation_overlay
         parts = column.column(heading="Show")
         parts.active = settings.show
-        for name in ("reach", "joints", "target", "error"):
+        for name in ("reach", "joints", "target", "error", "body"):
             parts.prop(settings, f"show_{name}")
         # Ghosts are independent of the rest of the overlay.
         column.prop(settings, "show_ghosts")

@@ -34,13 +34,13 @@ def bare() -> None:
     space.shading.color_type = "OBJECT"
 
 
-def look_at(centre: Sequence[float], height: float, turned: float = 0.0) -> None:
-    """See `height` Blender units round a point without perspective, from the front or turned about Z [rad]; in a
-    square() those are its height."""
+def look_at(centre: Sequence[float], height: float, turned: float = 0.0, raised: float = 0.0) -> None:
+    """See `height` Blender units round a point without perspective, from the front or turned about Z and from above
+    [rad]; in a square() those are its height."""
     area, space = viewport(), viewport().spaces.active
     view = space.region_3d
     view.view_perspective = "ORTHO"
-    view.view_rotation = Euler((pi / 2, 0.0, turned)).to_quaternion()
+    view.view_rotation = Euler((pi / 2 - raised, 0.0, turned)).to_quaternion()
     view.view_location = Vector(centre)
     width = height / SQUARE * area.width / area.height
     view.view_distance = width * space.lens / 72.0  # twice a sensor of 36 mm: how Blender draws without perspective

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of the body: set it up, hold and let go of its tips, hips and balance; and its result in one line."""
+
+import bpy
+import pytest
+
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.ui.last_result import latest
+
+from ...bodies import set_up_rig
+from ...layouts import drawn
+from .states import panel, standard
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def test_a_lone_limb_is_offered_a_body():
+    standard()
+    assert drawn(panel("_body"))[-1] == "body_add"
+
+
+def test_each_tip_can_be_held_and_let_go_of_and_held_again():
+    rig = set_up_rig()
+    assert drawn(panel("_body")).count("hold") == 4
+    rig.pose.bones["foot.L"].ik_triangulation.hold = False
+    bpy.context.view_layer.update()
+    assert body_of(rig, "hand.L").held == ("foot.R",)
+    assert drawn(panel("_body")).count("hold") == 4
+    assert drawn(panel("_body"))[-3:] == ["hips", "hips_motion", "balance"]
+
+
+def test_the_result_names_the_hands_that_are_off_and_by_how_much():
+    rig = set_up_rig()
+    bpy.ops.pose.ik_triangulation_solve()
+    assert latest(rig, "hand.L").line == "Body: reached"
+    rig.pose.bones["hand.L"].ik_triangulation.target.animation_data_clear()
+    rig.pose.bones["hand.L"].ik_triangulation.target.location = (0.5, -5.0, 1.0)
+    bpy.ops.pose.ik_triangulation_solve()
+    line = latest(rig, "foot.R").line
+    assert line.startswith("Missed: hand.L ")
+    bpy.ops.pose.ik_triangulation_bake()
+    assert latest(rig, "foot.R").line.startswith("Missed at 24 frames: hand.L ")
