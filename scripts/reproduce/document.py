@@ -3,10 +3,10 @@
 
 from time import perf_counter
 
-from . import gradient_methods, metric_maps, paper_2007, paper_2009
+from . import gradient_methods, metric_maps, paper_2007, paper_2009, quaternion_ccd
 from .page import claims_table
 
-PAPERS = paper_2007, paper_2009, metric_maps, gradient_methods
+PAPERS = paper_2007, paper_2009, metric_maps, quaternion_ccd, gradient_methods
 
 
 def write(folder, quick=False, pictures=True):

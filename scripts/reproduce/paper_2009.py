@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mukundan 2009, "A robust inverse kinematics algorithm for animating a joint chain": Tables 1 to 3, Figures 9 and 10.
+"""Mukundan 2009, "A robust inverse kinematics algorithm for animating a joint chain": Tables 1 to 3, and its figures.
 
 Ten links of length 2, straight along the x axis at the start, ten targets in the plane, three methods.
 """
@@ -13,6 +13,7 @@ from mathutils import Vector
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.solvers import SOLVERS
 
+from . import figures_2009
 from .page import Claim, deviation, picture, table
 from .planar import planar_chain
 
@@ -80,10 +81,14 @@ FIGURES = {9: (-4.08, 16.0), 10: (3.06, 8.91)}
 
 
 class Found(NamedTuple):
-    """For each method three costs a row; for each figure and method the places of the tip and of the final joints."""
+    """For each method three costs a row; for each figure and method the places of the tip and of the final joints.
+
+    `angles` are those of the figures that print one.
+    """
 
     cells: dict
     traces: dict
+    angles: figures_2009.Angles
 
 
 def measure(quick):
@@ -98,7 +103,7 @@ def measure(quick):
             pose = solved(solver, *target)
             joints = [pose.head(i).to_2d() for i in range(len(pose))]
             traces[figure, solver] = np.array(tips(pose)), np.array([*joints, pose.tip.to_2d()])
-    return Found(cells, traces)
+    return Found(cells, traces, figures_2009.measure(solved))
 
 
 def solved(solver, x, y):
@@ -162,6 +167,7 @@ def claims(found):
                 for paper, ours in zip(SINGLE_PASS[row][1:], single[row][1:], strict=True)
             ),
         ),
+        *figures_2009.claims(found.angles),
     ]
 
 
@@ -190,13 +196,12 @@ is 182/12), and the paper cuts its numbers off after two decimals. "exact": ours
 - Rows 3, 8 and 9 of the single pass follow another rule than the printed one: away from the target where it is more
   than 90 degrees from the link. Row 7, and parts of row 8, follow no rule that was tried. The solver keeps to the
   printed rule, which reaches every target in reach.
-- Figures 3, 6 and 7 name angles (165, 55.4, 107.21, 162.71, 81 and 75 degrees), Figure 2 a number of iterations (100),
-  without their targets: those cannot be done again.
 
 {picture("2009-traces.png", "Traces of the end effector")}
 
 *Figures 9 and 10: the way of the end effector (dots after each rotation) and the chain at the end.*
-"""
+
+{figures_2009.section(found.angles)}"""
 
 
 def _table(found, column):

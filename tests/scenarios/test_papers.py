@@ -4,10 +4,20 @@
 import re
 from importlib.util import find_spec
 from itertools import pairwise
+from math import radians
 
+import numpy as np
 import pytest
 
-from scripts.reproduce import document, metric_maps, paper_2007, paper_2009
+from scripts.reproduce import (
+    document,
+    figures_2007,
+    figures_2009,
+    metric_maps,
+    paper_2007,
+    paper_2009,
+    printed_rotations,
+)
 from scripts.reproduce.page import Number
 
 DRAWS = find_spec("matplotlib") is not None  # not in the environment of the tests
@@ -78,6 +88,34 @@ def test_the_way_of_the_tip_is_as_long_as_the_travel_of_the_table():
         places = paper_2009.tips(pose)
         way = sum((after - before).length for before, after in pairwise(places))
         assert way == pytest.approx(pose.cost.travel, rel=1e-5)
+
+
+def test_the_middle_joint_of_figure_6_says_where_its_target_is():
+    """Two halves of 10 with that angle between them, by forward kinematics."""
+    for letter, theta in figures_2009.THETA.items():
+        pose = paper_2009.planar_chain((10.0, 10.0)).rest_pose()
+        pose.put(1, paper_2007.Quaternion((0.0, 0.0, 1.0), radians(theta)))
+        assert pose.tip.length == pytest.approx(figures_2009.distance(letter), abs=1e-5)
+
+
+def test_an_exponential_is_told_from_a_line():
+    x, weight = np.linspace(1.0, 9.0, 5), np.ones(5)
+    assert figures_2007.exponential(x, np.exp(0.3 * x), weight) == pytest.approx((1.0, 0.3))
+    assert figures_2007.exponential(x, 1.0 + x, weight)[0] < 0.98
+
+
+def test_a_rank_correlation_knows_the_order_only():
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    assert figures_2007.rank_correlation(x, x**3) == pytest.approx(1.0)
+    assert figures_2007.rank_correlation(x, -np.exp(x)) == pytest.approx(-1.0)
+    assert figures_2007.rank_correlation(x, np.array([1.0, 1.0, 2.0, 2.0])) == pytest.approx(0.894, abs=1e-3)
+
+
+def test_the_second_printed_rotation_has_no_answer_for_opposite_directions():
+    u = paper_2007.Vector((0.6, 0.8, 0.0))
+    assert (printed_rotations.from_two_vectors(u, -u) @ u + u).length < 1e-5
+    with pytest.raises(ZeroDivisionError):
+        printed_rotations.from_normals(u, -u)
 
 
 @pytest.mark.skipif(not DRAWS, reason="no matplotlib: scripts/papers.py brings its own environment")
