@@ -127,7 +127,7 @@ def _read_influence(into: dict[str, list[float]], readers: Sequence[_LimbGoals],
     reached = {reader.limb.tip: reader.influence for reader in readers}
     for tip, shares in into.items():
         stored = getattr(armature.pose.bones[tip], "ik_triangulation", None)
-        shares.append(reached[tip] if tip in reached else stored.influence if stored else 1.0)
+        shares.append(reached.get(tip, stored.influence if stored else 1.0))
 
 
 def _by_hand(rig: RigBody, frames: Sequence[float], scene: Scene) -> tuple[Numbers, Numbers]:
