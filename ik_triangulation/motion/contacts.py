@@ -17,7 +17,7 @@ import numpy as np
 
 from ..kinematics.arrays import Mask, Numbers
 
-Span = tuple[float, float]  # first and last frame
+_Span = tuple[float, float]  # first and last frame
 Indexed = tuple[int, int]  # first and last index
 
 _SLOW, _FAST = 0.25, 0.5  # [legs a second] speeds at which a span begins and ends
@@ -116,13 +116,13 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
 class Planted(NamedTuple):
     """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3)."""
 
-    span: Span
+    span: _Span
     place: Numbers
     at_first: Numbers
     at_last: Numbers
 
     @classmethod
-    def of(cls, span: Span, places: Numbers) -> Planted:
+    def of(cls, span: _Span, places: Numbers) -> Planted:
         """Return a span with the middle place, the median, of the foot's `places` (3, F) in it."""
         place = np.median(places, axis=1)
         return cls(span, place, place - places[:, 0], place - places[:, -1])

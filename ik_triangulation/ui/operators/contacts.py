@@ -51,7 +51,7 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
             self.tell({"WARNING"}, "No contacts found: the feet are never slow and low. Add them by hand")
             return {"FINISHED"}
         count = len({contact.tip for contact in result})
-        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct the list, then press Bake")
+        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct them under Body, then press Bake")
         return {"FINISHED"}
 
 
