@@ -44,7 +44,7 @@ def clean(file, frames=FRAMES, stretch=STRETCH):
     import bpy
 
     from ik_triangulation.jobs.bodies import bake_body_as_set, body_of
-    from ik_triangulation.jobs.contacts import find_contacts
+    from ik_triangulation.jobs.contacts import feet_of, find_contacts
 
     recording = recordings.load(file, frames)
     ob, scene, numbers = recording.ob, bpy.context.scene, recording.frames
@@ -57,8 +57,7 @@ def clean(file, frames=FRAMES, stretch=STRETCH):
         rig = body_of(ob, contacts[0].tip)
         bake_body_as_set(rig, span, scene, scene.view_layers[0])
     seconds = process_time() - begun
-    feet = [line[-1] for name, line in recording.limbs.items() if name.startswith("leg")]
-    return judge(ob, contacts, before, watch(ob, numbers), feet, ob.ik_triangulation.contact_fade, seconds)
+    return judge(ob, contacts, before, watch(ob, numbers), feet_of(ob), ob.ik_triangulation.contact_fade, seconds)
 
 
 def stretch_root(recording, stretch):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find Contacts on a recorded rig that is not set up, look at the list, bake, and undo: the foot stands, then slides."""
+"""Find Contacts on a recorded rig that is not set up, look at the list, bake and undo: a foot stands, then slides."""
 
 import bpy
 
