@@ -41,21 +41,19 @@ class Cleaned(NamedTuple):
 
 def clean(file, frames=FRAMES, stretch=STRETCH):
     """Stretch a recording and clean it; the extension has to be registered."""
-    import bpy
 
-    from ik_triangulation.jobs.bodies import bake_body_as_set, body_of
+    from ik_triangulation.jobs.bodies import body_of
+    from ik_triangulation.jobs.body_bake import bake_body
     from ik_triangulation.jobs.contacts import feet_of, find_contacts
 
     recording = recordings.load(file, frames)
-    ob, scene, numbers = recording.ob, bpy.context.scene, recording.frames
+    ob, numbers = recording.ob, recording.frames
     stretch_root(recording, stretch)
     before = watch(ob, numbers)
     begun = process_time()
     contacts = find_contacts(ob, numbers[0], numbers[-1])
     if contacts:
-        span = numbers[0], numbers[-1], 1
-        rig = body_of(ob, contacts[0].tip)
-        bake_body_as_set(rig, span, scene, scene.view_layers[0])
+        bake_body(body_of(ob, contacts[0].tip), numbers[0], numbers[-1])
     seconds = process_time() - begun
     return judge(ob, contacts, before, watch(ob, numbers), feet_of(ob), ob.ik_triangulation.contact_fade, seconds)
 
