@@ -6,7 +6,7 @@ import json
 import bpy
 import pytest
 
-from ..bodies import FEET, HANDS, set_up_rig
+from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
 from ..commands import DONE, FAILED, command, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
@@ -91,3 +91,17 @@ def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, sa
     done = command("bake", body_file, *words, "--overwrite")
     assert (done.returncode, said in done.stderr) == (FAILED, True), done.stderr
     assert body_file.read_bytes() == before
+
+
+def test_contacts_are_found_held_and_reported(empty_scene, tmp_path):
+    sliding_rig(24)
+    path, out = tmp_path / "recorded.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    done = command("bake", path, "--contacts", "--output", out, "--json", "--frame-end", "20")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert [tip["tip"] for tip in part["tips"]] == list(FEET)
+    assert {contact["tip"] for contact in part["contacts"]} == set(FEET)
+    assert max(contact["frame_end"] for contact in part["contacts"]) == 20
+    places = tails(opened(out), "foot.R", range(1, 21))
+    assert max((place - places[0]).length for place in places) < 1e-3
