@@ -2,7 +2,7 @@
 """A rig of a whole body, with hands that reach and feet that are held."""
 
 import bpy
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from .rigs import armature
 
@@ -85,3 +85,29 @@ def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
     bpy.context.scene.frame_set(1)
     rig.data.bones.active = rig.data.bones["hand.L"]
     return rig
+
+
+def sliding_rig(last=48, name="Rig"):
+    """The rig of a whole body as recorded: its feet slide aside all the while, and the left one makes a step."""
+    rig = human_rig(name)
+    hips = rig.pose.bones["spine"]
+    into = (rig.matrix_world @ hips.bone.matrix_local).to_3x3().inverted()
+    for frame in range(1, last + 1):
+        hips.location = into @ Vector((0.002 * (frame - 1), 0.0, 0.0))
+        hips.keyframe_insert("location", frame=frame)
+        share = max(0.0, 1.0 - ((frame - last / 2) / 7.0) ** 2)
+        for bone, turn in (("thigh.L", -0.7 * share), ("shin.L", 1.0 * share)):
+            rig.pose.bones[bone].rotation_quaternion = Quaternion((1, 0, 0), turn)
+            rig.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
+    bpy.context.scene.frame_set(1)
+    return rig
+
+
+def tails(rig, bone, frames):
+    """Where the tail of a bone is at each frame, world space, as Blender shows it."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
+        found.append(rig.matrix_world @ rig.pose.bones[bone].tail)
+    return found

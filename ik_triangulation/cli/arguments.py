@@ -76,7 +76,7 @@ def add_body(command: ArgumentParser, hold: str = "--hold") -> None:
     body.add_argument(
         "--contacts",
         action="store_true",
-        help="find where held feet are planted first, in place of the contacts in the file; without held tips, the feet",
+        help="find where held tips, else the feet, are planted first, in place of the contacts in the file",
     )
     body.add_argument(
         "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"

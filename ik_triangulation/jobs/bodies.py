@@ -25,7 +25,8 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     if found is None or not (found.limbs or found.contacts):
         if bones[tip].ik_triangulation.hold:
             raise ChainError(
-                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, or find contacts."
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, "
+                "or press Find Contacts."
             )
         if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
             raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")

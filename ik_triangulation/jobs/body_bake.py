@@ -103,7 +103,7 @@ def bake_body(
         written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
         held = HeldPlaces.of(between or problem)
-        report = yield from relay(measure_body(rig, samples, held, scene), (4, _PARTS))
+        report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)

@@ -77,7 +77,8 @@ def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
 class BodyKeys(NamedTuple):
     """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many.
 
-    `outside` is how far the centre of mass is outside at most between them, where that was measured.
+    `outside` is how far the centre of mass is outside at most between them, where that was measured, and `allowed` how
+    far fewer keys may move the tips that reach, by their names [Blender units, armature space].
     """
 
     runs: list[Channel]
@@ -85,6 +86,7 @@ class BodyKeys(NamedTuple):
     interpolation: str
     full: int
     outside: float | None = None
+    allowed: Mapping[str, float] = {}
 
 
 class BodyArrays:
@@ -154,7 +156,8 @@ def body_keys(
     if settings.reduce and len(times) > 2 and not kept:
         at, curves, _ = yield from reduce(whole, 1.0)
         outside = float(whole.outside(curves).max())
-        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside)
+        allowed = {limb.tip: space.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
+        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside, allowed)
     return BodyKeys(runs, times, interpolation, full, float(whole.outside(whole.curves).max()))
 
 

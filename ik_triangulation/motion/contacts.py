@@ -17,7 +17,7 @@ import numpy as np
 
 from ..kinematics.arrays import Mask, Numbers
 
-Span = tuple[float, float]  # first and last frame
+_Span = tuple[float, float]  # first and last frame
 Indexed = tuple[int, int]  # first and last index
 
 _SLOW, _FAST = 0.25, 0.5  # [legs a second] speeds at which a span begins and ends
@@ -34,7 +34,7 @@ _HASTE = 1.15  # times the animated one: the largest step of a foot near a span
 def planted_spans(
     feet: Sequence[Numbers], hips: Numbers, up: Numbers, legs: Sequence[float], fps: float, fade: float
 ) -> list[list[Indexed]]:
-    """Return for each of the `feet`, places (3, F) of their tips, first and last index of the spans they are planted in.
+    """Return for each of the `feet`, places (3, F) of their tips, first and last index of the spans it is planted in.
 
     `hips` (3, F) are the places of the hips: the faster they go, the more a foot may slide. `up` (3) is a unit vector,
     `legs` the lengths of the legs [the places' unit], `fps` frames a second. The floor is as high as a foot is where it
@@ -105,8 +105,8 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
             late = first > 0 and last - first >= shortest and held[begin].max() > _HASTE * animated[begin].max()
             early = len(animated) > last and last - first >= shortest + late
             early = early and held[end].max() > _HASTE * animated[end].max()
-            shorter.append((first + late, last - early))
-            changed |= late or early
+            shorter.append((first + int(late), last - int(early)))
+            changed = changed or bool(late or early)
         if not changed:
             break
         spans = shorter
@@ -116,13 +116,13 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
 class Planted(NamedTuple):
     """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3)."""
 
-    span: Span
+    span: _Span
     place: Numbers
     at_first: Numbers
     at_last: Numbers
 
     @classmethod
-    def of(cls, span: Span, places: Numbers) -> Planted:
+    def of(cls, span: _Span, places: Numbers) -> Planted:
         """Return a span with the middle place, the median, of the foot's `places` (3, F) in it."""
         place = np.median(places, axis=1)
         return cls(span, place, place - places[:, 0], place - places[:, -1])

@@ -5,6 +5,7 @@ Each recording is made longer than it was, by its hips going 15 % farther in the
 figure of other proportions. Find Contacts and Bake is all that is done about it. What counts is what Blender shows.
 """
 
+from itertools import pairwise
 from time import process_time
 from typing import NamedTuple
 
@@ -21,9 +22,9 @@ class Cleaned(NamedTuple):
     """A cleaned recording: contacts, the share of feet and frames in them, slides [legs], steps by the recorded ones.
 
     `slid` and `slides` are the farthest that a foot is from its middle place in a contact, before and after, and
-    `between` at half frames. `step` is the largest step of a foot near an end of a contact by the largest one there before, `turn`
-    the largest turn of a leg's joint in the motion by the largest one before. `away` is the mean distance of joints,
-    and `hips` the largest one of the hips, from where they were [m, for a leg of 0.85 m].
+    `between` at half frames. `step` is the largest step of a foot near an end of a contact by the largest one there
+    before, `turn` the largest turn of a leg's joint in the motion by the largest one before. `away` is the mean
+    distance of joints, and `hips` the largest one of the hips, from where they were [m, for a leg of 0.85 m].
     """
 
     contacts: int
@@ -40,24 +41,21 @@ class Cleaned(NamedTuple):
 
 def clean(file, frames=FRAMES, stretch=STRETCH):
     """Stretch a recording and clean it; the extension has to be registered."""
-    import bpy
 
-    from ik_triangulation.jobs.bodies import bake_body_as_set, body_of
-    from ik_triangulation.jobs.contacts import find_contacts
+    from ik_triangulation.jobs.bodies import body_of
+    from ik_triangulation.jobs.body_bake import bake_body
+    from ik_triangulation.jobs.contacts import feet_of, find_contacts
 
     recording = recordings.load(file, frames)
-    ob, scene, numbers = recording.ob, bpy.context.scene, recording.frames
+    ob, numbers = recording.ob, recording.frames
     stretch_root(recording, stretch)
     before = watch(ob, numbers)
     begun = process_time()
     contacts = find_contacts(ob, numbers[0], numbers[-1])
     if contacts:
-        span = numbers[0], numbers[-1], 1
-        rig = body_of(ob, contacts[0].tip)
-        bake_body_as_set(rig, span, scene, scene.view_layers[0])
+        bake_body(body_of(ob, contacts[0].tip), numbers[0], numbers[-1])
     seconds = process_time() - begun
-    feet = [line[-1] for name, line in recording.limbs.items() if name.startswith("leg")]
-    return judge(ob, contacts, before, watch(ob, numbers), feet, ob.ik_triangulation.contact_fade, seconds)
+    return judge(ob, contacts, before, watch(ob, numbers), feet_of(ob), ob.ik_triangulation.contact_fade, seconds)
 
 
 def stretch_root(recording, stretch):
@@ -113,10 +111,14 @@ def judge(ob, contacts, before, after, feet, fade, seconds):
     size = LEG / sum(bone.length for bone in bones[feet[0]].parent_recursive[:2])
     away = size * np.linalg.norm(after[::2, :, :3, 3] - before[::2, :, :3, 3], axis=2)
     hips = names.index(ob.ik_triangulation.hips) if ob.ik_triangulation.hips else 0
-    lines = [[names.index(name) for name in (foot, *(b.name for b in bones[foot].parent_recursive[:2]))] for foot in feet]
+    lines = [
+        [names.index(name) for name in (foot, *(b.name for b in bones[foot].parent_recursive[:2]))] for foot in feet
+    ]
     turn = max(_turns(after, line) for line in lines) / max(_turns(before, line) for line in lines)
     share = planted / count / len(feet)
-    return Cleaned(len(contacts), share, slid, slides, between, step, turn, away.mean(), away[:, hips].max(), seconds / count)
+    return Cleaned(
+        len(contacts), share, slid, slides, between, step, turn, away.mean(), away[:, hips].max(), seconds / count
+    )
 
 
 def _farthest(places):
@@ -126,7 +128,7 @@ def _farthest(places):
 def _turns(matrices, line):
     """The largest turn [rad] from frame to frame of the bones of a leg, each in the one before."""
     most = 0.0
-    for below, above in zip(line, line[1:], strict=False):
+    for below, above in pairwise(line):
         local = np.swapaxes(matrices[::2, above, :3, :3], -1, -2) @ matrices[::2, below, :3, :3]
         between = np.swapaxes(local[:-1], -1, -2) @ local[1:]
         cosine = np.clip((np.trace(between, axis1=1, axis2=2) - 1.0) / 2.0, -1.0, 1.0)
@@ -148,8 +150,8 @@ def run(arguments):
     addon_utils.enable("ik_triangulation", default_set=True)
     print("Hips that go 15 % farther, then Find Contacts and Bake; slides in thousandths of the leg")
     print(
-        "| Recording | Contacts | Planted | Slide before | Slide | At half frames | Step at the ends | Largest turn | Joints [cm] "
-        "| Hips at most [cm] | ms a frame |\n|---|---|---|---|---|---|---|---|---|---|---|"
+        "| Recording | Contacts | Planted | Slide before | Slide | At half frames | Step at the ends | Largest turn "
+        "| Joints [cm] | Hips at most [cm] | ms a frame |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
     for file in recordings.files_in(arguments.folder):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

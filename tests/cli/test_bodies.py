@@ -6,7 +6,7 @@ import json
 import bpy
 import pytest
 
-from ..bodies import FEET, HANDS, set_up_rig
+from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
 from ..commands import DONE, FAILED, command, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
@@ -108,3 +108,17 @@ def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(b
 def test_a_reach_of_a_body_names_what_it_cannot_do(body_file):
     done = command("reach", body_file, "--body", "--solver", "ccd", "--overwrite")
     assert (done.returncode, "--solver is for single limbs" in done.stderr) == (FAILED, True), done.stderr
+
+
+def test_contacts_are_found_held_and_reported(empty_scene, tmp_path):
+    sliding_rig(24)
+    path, out = tmp_path / "recorded.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    done = command("bake", path, "--contacts", "--output", out, "--json", "--frame-end", "20")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert [tip["tip"] for tip in part["tips"]] == list(FEET)
+    assert {contact["tip"] for contact in part["contacts"]} == set(FEET)
+    assert max(contact["frame_end"] for contact in part["contacts"]) == 20
+    places = tails(opened(out), "foot.R", range(1, 21))
+    assert max((place - places[0]).length for place in places) < 1e-3

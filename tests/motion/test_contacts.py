@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Spans in which a foot is planted are found whatever the scale, the frame rate and the noise; holding them is smooth."""
+"""Spans in which a foot is planted are found whatever the scale, frame rate and noise; holding them is smooth."""
 
 import numpy as np
 import pytest

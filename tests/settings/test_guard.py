@@ -110,6 +110,7 @@ def drawn(addon):
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
     found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body
+    rig.ik_triangulation.contacts.add().tip = "Bone 1"
     bpy.context.view_layer.update()
     return found | drawn_now()
 

@@ -42,7 +42,7 @@ class FadedTask:
 
     @property
     def tolerance(self) -> Numbers:
-        """How far it may be off, in the unit of the task."""
+        """Error that is allowed, in the unit of the task."""
         return self.task.tolerance
 
     def measure(self, geometry: Geometry) -> Missing:

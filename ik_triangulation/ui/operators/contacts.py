@@ -34,7 +34,8 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
 
     def job(self, context: Context, seconds: float) -> Job[list[Contact]]:
         armature, scene = active_armature(context), context.scene
-        feet = feet_of(armature) or _ends(armature)
+        bone = active_bone(context)
+        feet = feet_of(armature) or _ends(armature) or ((bone.name,) if bone and is_limb(bone) else ())
         stored = armature.pose.bones[(feet or armature.pose.bones.keys())[0]].ik_triangulation
         first, last, _ = saved_range(stored, scene, scene.use_preview_range)
         return (yield from find_contacts.steps(armature, first, last, feet, scene, context.view_layer))
@@ -50,7 +51,7 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
             self.tell({"WARNING"}, "No contacts found: the feet are never slow and low. Add them by hand")
             return {"FINISHED"}
         count = len({contact.tip for contact in result})
-        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct the list, then press Bake")
+        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct them under Body, then press Bake")
         return {"FINISHED"}
 
 

@@ -32,7 +32,9 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         body = armature.ik_triangulation
         column.prop_search(body, "hips", armature.data, "bones")
         choice(column, body, "hips_motion", context)
-        column.prop(body, "balance")
+        balance = column.column()
+        balance.active = not body.contacts  # a recorded motion has its own
+        balance.prop(body, "balance")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_body,))

@@ -50,7 +50,6 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
 class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
     bl_label = "Contacts"
     bl_parent_id = "VIEW3D_PT_ik_triangulation_body"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         column = self.column(context)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of contacts lists them with their frames, and marks those that do not count."""
+
+import bpy
+import pytest
+
+from ik_triangulation.rig.contacts import Contact, store_contacts
+from ik_triangulation.ui.panels.contacts import VIEW3D_PT_ik_triangulation_contacts as PANEL
+from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
+
+from ...bodies import human_rig, sliding_rig
+from ...layouts import drawn
+from ...rigs import select
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def with_contacts(*contacts):
+    rig = sliding_rig(12)
+    for foot in ("foot.L", "foot.R"):
+        rig.pose.bones[foot].ik_triangulation.hold = True
+    select(rig, "foot.L")
+    store_contacts(rig, contacts)
+    return drawn(PANEL)
+
+
+def test_contacts_are_listed_with_their_frames():
+    shown = with_contacts(Contact("foot.R", 8, 9), Contact("foot.L", 2, 5))
+    assert [text for text in shown if text.startswith("foot.")] == ["foot.R", "foot.L"]  # Blender sorts them
+    assert {"frame_start", "frame_end", "tip", "contact_fade"} <= set(shown)
+
+
+def test_without_contacts_the_panel_says_what_they_are_for():
+    shown = with_contacts()
+    assert any("slide" in text for text in shown)
+    assert "frame_start" not in shown
+
+
+def test_contacts_of_limbs_that_are_not_held_and_of_no_frames_are_marked():
+    for contact in (Contact("hand.L", 1, 5), Contact("nose", 1, 5), Contact("foot.L", 5, 1)):
+        assert contact.tip in with_contacts(contact)
+
+
+def test_a_rig_that_is_animated_and_has_no_limbs_is_offered_contacts():
+    rig = human_rig()
+    select(rig, "spine")
+    assert not any("contacts" in text.lower() for text in drawn(MAIN))
+    rig.pose.bones["spine"].keyframe_insert("location", frame=1)
+    bpy.context.view_layer.update()
+    assert any("contacts_find" in text for text in drawn(MAIN))

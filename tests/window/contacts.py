@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find Contacts on a recorded rig that is not set up, look at the list, bake and undo: a foot stands, then slides."""
+
+import bpy
+
+from scripts.windowed.inside import buttons, hands, screen, wait
+from scripts.windowed.inside.scene import clear
+from tests.bodies import sliding_rig
+from tests.rigs import all_keys, select
+
+LAST = 48
+
+
+def script():
+    buttons.fold("VIEW3D_PT_ik_triangulation_body", closed=False)
+    clear()
+    select(sliding_rig(LAST), "spine.002")
+    bpy.ops.ed.undo_push(message="A recorded rig")
+    yield 1.0
+    yield from screen.sidebar()
+    screen.picture("contacts-nothing")
+    recorded = all_keys(_rig())
+    yield from buttons.press("pose.ik_triangulation_contacts_find")
+    yield from wait.end()
+    assert len(_rig().ik_triangulation.contacts) == 3
+    assert all_keys(_rig()) == recorded
+    yield 0.5
+    screen.picture("contacts-found")
+    yield from buttons.press("pose.ik_triangulation_contact_go")
+    yield 0.5
+    assert bpy.context.scene.frame_current == _rig().ik_triangulation.contacts[0].frame_end
+    yield from buttons.press("pose.ik_triangulation_bake")
+    yield from wait.end()
+    assert _way() < 1e-3, _way()
+    yield 0.5
+    screen.picture("contacts-baked")
+    yield from hands.press("Z", ctrl=True)
+    assert all_keys(_rig()) == recorded, "one undo does not take the bake back"
+    assert _way() > 0.05
+
+
+def _way() -> float:
+    """Way of the right foot from the first frame to the last one."""
+    places = []
+    for frame in (1, LAST):
+        bpy.context.scene.frame_set(frame)
+        places.append(_rig().pose.bones["foot.R"].tail.copy())
+    return float((places[1] - places[0]).length)
+
+
+def _rig() -> bpy.types.Object:
+    return bpy.data.objects["Rig"]
