@@ -45,7 +45,7 @@ def solve_among_others(
     frames = [first + step * each for each in numbers]
     samples = read_keyed(limb, scene, view_layer, frames, simple=True)
     at = numbers.index(int(number))
-    if samples is None or not _moves(samples) or not _is_at(samples, at, now):
+    if samples is None or not is_moving(samples) or not is_at(samples, at, now):
         return None
     shot = finished(solve_naturally(limb, bones, samples, scene, part_from=numbers[0]))
     return None if shot is None else _from_present(shot[at], now, at_frame(now, bones))
@@ -75,11 +75,11 @@ def _ends_alike(ends: Samples) -> bool:
     return all(each is None or np.abs(each[..., -1] - each[..., 0]).max() <= _SAME for each in motions)
 
 
-def _moves(samples: Samples) -> bool:
+def is_moving(samples: Samples) -> bool:
     return any(each.shape[-1] > 1 for each in (samples.worlds, samples.bases, samples.targets))
 
 
-def _is_at(samples: Samples, at: int, now: Sample) -> bool:
+def is_at(samples: Samples, at: int, now: Sample) -> bool:
     """Tell whether the frame of that index is the present one as it is shown."""
     there: Sample = samples[at]
     pairs: Sequence = ((there.target, now.target), (there.rig.world, now.rig.world), (there.rig.base, now.rig.base))

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import Depsgraph, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..kinematics.batch import States
@@ -44,7 +44,7 @@ def solve_body_pose(
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
-        report = _measured(rig, samples, problem, view_layer)
+        report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         undo.pop_all()
     outside = problem.outside(states)
     return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
@@ -99,9 +99,9 @@ def _put(armature: bpy.types.Object, run: Channel, undo: ExitStack) -> None:
         set_rotation(bone, values)
 
 
-def _measured(rig: RigBody, samples: BodySamples, problem: BodyProblem, view_layer: ViewLayer) -> BodyReport:
-    """Measure all tips as they are shown now."""
-    bones = rig.armature.evaluated_get(view_layer.depsgraph).pose.bones
+def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
+    """Measure all tips as they are evaluated."""
+    bones = rig.armature.evaluated_get(depsgraph).pose.bones
     tips = {}
     for name in rig.held:
         wanted = tip_frame(rig, problem.held_frames[..., 0], name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs that follow their targets while these are moved, as a constraint would, but on the bones' own rotations.
+"""Limbs and bodies that follow their targets while these are moved, as a constraint would, but on the bones' own rotations.
 
 The list of live limbs belongs to this session only: nothing of it is saved, and loading a file empties it.
 """
@@ -17,61 +17,74 @@ from bpy.types import ID, Depsgraph, Object, Scene
 
 from ..errors import IKError
 from ..rig.checks import check_limb
-from ..rig.keyframes import check_keys
-from ..rig.nla import check_nla
-from ..rig.posed import keep_pose, remember_written
+from ..rig.posed import remember_written
 from ..rig.reference import hold_reference
 from ..rig.selection import selected_limb
-from .bake import solve_pose
-from .judge import report_of
-from .live_channels import LiveChannels
-from .live_limb import LiveLimb, is_animated, surroundings_of
-from .measure import NOT_MEASURED, measure_now
+from .bodies import body_of
+from .body_report import BodyReport
+from .live_body import LiveBody
+from .live_limb import LiveLimb
+from .live_state import LiveState
 from .report import Report
-from .write import WrittenKeys, key_present_pose
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 _DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators are called that drag
-_NO_KEYS = WrittenKeys(0, 0, [0])
 
-_live: dict[tuple[int, str], LiveLimb] = {}  # by the armature's session uid and the tip bone
+_live: dict[tuple[int, str], LiveState] = {}  # by the armature's session uid and the tip bone
 _paused = False  # while Blender replaces its data
 listeners: list[
-    Callable[[Report, Object, Scene], None]
+    Callable[[Report | BodyReport, Object, Scene], None]
 ] = []  # called with the report of a live pose, soon after it is shown
 
 
-def _tell(report: Report, armature: Object, scene: Scene) -> None:
+def _tell(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
     for listener in listeners:
         listener(report, armature, scene)
 
 
 def start(armature: Object, tip: str, at_once: bool = True) -> None:
-    """Solve the limb that ends in `tip` whenever something that it follows has moved, and `at_once` as well.
+    """Solve the limb that ends in `tip`, or its body, whenever something it follows has moved, and `at_once` as well.
 
     Raises an IKError that names the culprit; then it is not live.
     """
-    scene, limb = bpy.context.scene, selected_limb(armature.pose.bones[tip])
-    live = LiveLimb(armature, limb, scene)
-    if at_once:
-        report = solve_pose(limb)
-        live.remedies = {note.bone: note.remedy for note in report.not_following}
-        _tell(report, armature, scene)
-        live.posed = LiveChannels(limb).read(armature)
+    scene, body = bpy.context.scene, body_of(armature, tip)
+    live: LiveState
+    if body is None:
+        limb = selected_limb(armature.pose.bones[tip])
+        live, limbs = LiveLimb(armature, limb, scene), (limb,)
     else:
-        check_limb(limb, scene, bpy.context.view_layer)
+        live, limbs = LiveBody(armature, body, tip, scene), body.limbs
+    if at_once:
+        _tell(live.begin(body or limbs[0]), armature, scene)
+    else:
+        for limb in limbs:
+            check_limb(limb, scene, bpy.context.view_layer)
+    for each in live.tips:
+        _drop(armature, each)
     _live[armature.session_uid, tip] = live
     _listen(bool(_live))
     _look(scene, bpy.context.evaluated_depsgraph_get())
 
 
 def stop(armature: Object, tip: str) -> None:
-    """Stop posing the limb; it stays as it is."""
-    if is_live(armature, tip) and _live[armature.session_uid, tip].solved:
+    """Stop posing the limb, and the body that it is of; they stay as they are."""
+    live = _found(armature, tip)
+    if live is not None and live.untold:
         _measure()
-    _live.pop((armature.session_uid, tip), None)
+    _drop(armature, tip)
     _listen(bool(_live))
+
+
+def _found(armature: Object, tip: str) -> LiveState | None:
+    own = (live for (uid, _), live in _live.items() if uid == armature.session_uid)
+    return next((live for live in own if tip in live.tips), None)
+
+
+def _drop(armature: Object, tip: str) -> None:
+    live = _found(armature, tip)
+    if live is not None:
+        del _live[armature.session_uid, live.tip]
 
 
 def stop_all(*_: object) -> None:
@@ -85,7 +98,7 @@ def keep_poses(undo: ExitStack) -> None:
     for live in _live.values():
         armature = live.armature()
         if armature is not None:
-            keep_pose((armature.pose.bones[name] for name in live.before if name in armature.pose.bones), undo)
+            live.keep(armature, undo)
     undo.callback(_accept)
 
 
@@ -96,13 +109,13 @@ def under_way(beside: Object | None = None) -> list[str]:
 
 
 def is_live(armature: Object, tip: str) -> bool:
-    """Tell whether the limb that ends in `tip` is live."""
-    return (armature.session_uid, tip) in _live
+    """Tell whether the limb that ends in `tip` is live, by itself or with its body."""
+    return _found(armature, tip) is not None
 
 
 def problem(armature: Object, tip: str) -> str:
     """Return the error that keeps a live limb from following its target now; empty if there is none."""
-    live = _live.get((armature.session_uid, tip))
+    live = _found(armature, tip)
     return live.problem if live else ""
 
 
@@ -123,28 +136,29 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
         try:
             _follow(live, armature, scene, depsgraph, touched, new_frame)
         except IKError as error:
-            live.problem, live.still, live.solved = str(error), None, None
+            live.problem = str(error)
+            live.forget_reading()
 
 
 def _follow(
-    live: LiveLimb, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    live: LiveState, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
 ) -> None:
-    now, limb, changed = live.look(armature, scene, depsgraph, touched, new_frame)
-    before, live.surroundings = live.surroundings, surroundings_of(now)
-    if before is None or (before == live.surroundings and not changed) or (new_frame and is_animated(limb)):
+    now, rig, changed = live.look(armature, scene, depsgraph, touched, new_frame)
+    before, live.surroundings = live.surroundings, live.surroundings_of(now)
+    if before is None or (before == live.surroundings and not changed) or (new_frame and live.is_animated(rig)):
         return
     held, live.dragged = live.dragged, _is_dragging()
     if held and not live.dragged and live.cancel_drag(armature):
         return
-    started = perf_counter()
-    was_still = live.still is not None
-    if live.remember(limb, before, held):
-        hold_reference(limb.pose_bones, scene)
-        if was_still:
-            now, limb, _ = live.look(armature, scene, depsgraph, touched, new_frame)
-    live.solved = live.solve(now, limb), perf_counter() - started
-    remember_written(limb.pose_bones)  # at once: undo saves the end of a drag before that is seen here
+    if live.remember(armature, before, held):
+        hold_reference(rig.pose_bones, scene)
+        now, rig, _ = live.look(armature, scene, depsgraph, touched, new_frame)
+    live.solve(now, rig)
+    live.moved, live.untold = perf_counter(), True
+    remember_written(rig.pose_bones)  # at once: undo saves the end of a drag before that is seen here
     _call_later(_measure, _EVALUATED)
+    if live.comes_to_rest:
+        _call_later(_rest, _SETTLED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
         live.changed, live.frame = perf_counter(), now.frame
         _call_later(_key, _SETTLED)
@@ -161,19 +175,31 @@ def _measure() -> None:
     dragging = _is_dragging()
     view_layer.update()
     for live in list(_live.values()):
-        waiting, live.solved = live.solved, None
+        armature, untold, live.untold = live.armature(), live.untold, False
+        if untold and armature is not None and live.scene == scene.session_uid:
+            report = live.report(armature, scene, view_layer.depsgraph)
+            if report is not None:
+                _tell(report, armature, scene)
         if not dragging:
-            live.still = None  # what a script does to settings without telling Blender is seen at the next move
-        armature, watch = live.armature(), live.watch
-        if waiting is None or watch is None or armature is None or live.scene != scene.session_uid:
-            continue
-        if live.channels is None or live.channels.read(armature) != live.posed:
-            continue  # posed by somebody else
-        solved, took = waiting
-        measured = NOT_MEASURED
-        if watch.closely:
-            measured = measure_now(watch, solved, view_layer.depsgraph, scene, live.remedies)
-        _tell(report_of(watch.limb, [solved], took, _NO_KEYS, [], measured=measured), armature, scene)
+            live.forget_reading()  # what a script does to settings without telling Blender is seen at the next move
+
+
+def _rest() -> float | None:
+    """Let live poses come to rest whose targets do; return the seconds until the next look."""
+    latest = max((live.moved for live in _live.values() if live.comes_to_rest), default=-inf)
+    if perf_counter() - latest < _SETTLED:
+        return _SETTLED
+    rest_now()
+    return None
+
+
+def rest_now() -> None:
+    """Let all live poses come to rest."""
+    for live in _live.values():
+        armature = live.armature()
+        if armature is not None and live.rest(armature):
+            live.untold = True
+            _call_later(_measure, _EVALUATED)
 
 
 def _is_dragging() -> bool:
@@ -205,10 +231,7 @@ def key_now() -> None:
         if armature is None or not shown:
             continue  # it was left before it rested
         try:
-            limb = selected_limb(armature.pose.bones[live.tip])
-            check_keys(armature, limb.in_order)
-            check_nla(armature, scene, live.frame, live.frame)
-            key_present_pose(limb, scene, view_layer)
+            live.key(armature, scene, view_layer)
         except IKError as error:
             live.problem = str(error)
 
@@ -259,7 +282,7 @@ def _listen(wanted: bool) -> None:
             handlers.append(handler)
         elif not wanted and handler in handlers:
             handlers.remove(handler)
-    for timer in () if wanted else (_key, _measure):
+    for timer in () if wanted else (_key, _measure, _rest):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 

@@ -1,80 +1,71 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""State of a live limb: what it followed and its pose when last seen, and poses to restore if a drag is cancelled."""
+"""A live limb: looks at what it follows, solves, reports and keys itself."""
 
 from __future__ import annotations
 
-from math import inf
-from typing import Any
+from contextlib import ExitStack
+from time import perf_counter
 
 import bpy
-from bpy.types import ID, Depsgraph, Object, Scene
+from bpy.types import ID, Depsgraph, Object, Scene, ViewLayer
 from mathutils import Quaternion
 
 from ..rig.armature import Bones
 from ..rig.checks import check_limb
 from ..rig.frames.sampling import Sample, sample
-from ..rig.keyframes import curves_of
+from ..rig.keyframes import check_keys
 from ..rig.limb import Limb
-from ..rig.posed import remember_written
-from ..rig.rotation import channel, rotation_of
+from ..rig.nla import check_nla
+from ..rig.posed import keep_pose
+from ..rig.rotation import rotation_of
 from ..rig.selection import selected_limb
 from .among_others import solve_among_others
+from .bake import solve_pose
 from .frame_solver import SolvedFrame, at_frame, follow
-from .live_channels import LiveChannels, Values
-from .measure import Watch
+from .judge import report_of
+from .live_channels import LiveChannels
+from .live_state import LiveState, Surroundings, is_animated, surroundings_of
+from .measure import NOT_MEASURED, Watch, measure_now
 from .referred import referred
-from .report import Remedy
+from .report import Remedy, Report
 from .still_rig import StillRig
+from .write import WrittenKeys, key_present_pose
 
-_REMEMBERED = 4  # a drag is recognised only from its second or third change on
-
-Surroundings = tuple[Any, ...]  # everything that a limb follows, in a form that can be compared
+_NO_KEYS = WrittenKeys(0, 0, [0])
 
 
-class LiveLimb:
+class LiveLimb(LiveState):
     """A limb that is live, with its state when it was last seen."""
 
     def __init__(self, armature: Object, limb: Limb, scene: Scene) -> None:
-        self.name, self.uid, self.tip, self.scene = armature.name, armature.session_uid, limb.tip, scene.session_uid
+        super().__init__(armature, limb.tip, [limb.tip], scene)
         self.before = rotations_of(limb)  # of the pose before it was live, near which an influence below 1 stays
-        self.posed = Values()  # as it was posed last
         self.limb: Limb | None = None
         self.bones: Bones | None = None
         self.watch: Watch | None = None
-        self.channels: LiveChannels | None = None
         self.still: StillRig | None = None  # what was read of the rig, as long as nobody else changes it
         self.remedies: dict[str, Remedy | None] = {}  # of bones that do not follow; live there is no time to search
         self.solved: tuple[SolvedFrame, float] | None = None  # posed but not told yet, and the seconds it took
-        self.surroundings: Surroundings | None = None  # None if they have not been seen yet
-        self.left: dict[Surroundings, Values] = {}  # the poses before it was last posed, the latest last
-        self.dragged = False
-        self.changed = -inf  # time at which it was last posed, if it is not keyed yet,
-        self.frame = 0.0  # and the frame
-        self.problem = ""
 
     def forget(self) -> None:
-        """Accept the state that is seen next as it is."""
-        self.limb = self.bones = self.watch = self.channels = self.still = self.surroundings = self.solved = None
-        self.left.clear()
-        self.dragged, self.changed = False, -inf
+        super().forget()
+        self.limb = self.bones = self.watch = self.still = self.solved = None
 
-    def armature(self) -> Object | None:
-        """Return the armature, even if it was renamed; None if it or the bone at the tip was removed."""
-        armature = bpy.data.objects.get(self.name)
-        if armature is None or armature.session_uid != self.uid:
-            armature = next((ob for ob in bpy.data.objects if ob.session_uid == self.uid), None)
-        if armature is None or armature.pose is None or self.tip not in armature.pose.bones:
-            return None
-        self.name = armature.name
-        return armature
+    def forget_reading(self) -> None:
+        self.still = self.solved = None
+
+    def begin(self, limb: Limb) -> Report:
+        report = solve_pose(limb)
+        self.remedies = {note.bone: note.remedy for note in report.not_following}
+        self.posed = LiveChannels(limb.pose_bones).read(limb.armature)
+        return report
+
+    def keep(self, armature: Object, undo: ExitStack) -> None:
+        keep_pose((armature.pose.bones[name] for name in self.before if name in armature.pose.bones), undo)
 
     def look(
         self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
     ) -> tuple[Sample, Limb, bool]:
-        """Return what the depsgraph shows now, the limb, and whether its settings have changed since the last look.
-
-        `touched` are the data-blocks that have been evaluated. Raises an IKError that names the culprit.
-        """
         frame = scene.frame_current + scene.frame_subframe
         still, self.still = self.still, None
         if still is not None and not new_frame:
@@ -92,14 +83,14 @@ class LiveLimb:
             check_limb(limb, scene, depsgraph.view_layer)
             self.bones = Bones(armature, limb.bones, limb.solved)
         if self.watch is None or self.channels is None or limb != self.limb or armature.data in touched:
-            self.watch, self.channels = Watch(limb), LiveChannels(limb)
+            self.watch, self.channels = Watch(limb), LiveChannels(limb.pose_bones)
         changed, self.limb = self.limb is not None and self.limb != limb, limb
         return limb, changed
 
-    def solve(self, now: Sample, limb: Limb) -> SolvedFrame:
-        """Solve the limb from its present pose and pose it; it is not evaluated yet."""
+    def solve(self, now: Sample, limb: Limb) -> None:
         assert self.bones is not None
         assert self.channels is not None
+        started = perf_counter()
         if self.still is not None:
             start, solved = self.still.pose.rotations, self.still.solve(now)
         elif among := solve_among_others(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer):
@@ -113,33 +104,36 @@ class LiveLimb:
             start = [sampled[joint.name].rotation for joint in solved.pose.chain.joints]
             self.still = StillRig(limb, solved, at_frame(begin, self.bones)) if StillRig.suits(limb) else None
         self.posed = self.channels.pose(limb.armature, start, solved.pose)
-        return solved
+        self.solved = solved, perf_counter() - started
 
-    def cancel_drag(self, armature: Object) -> bool:
-        """Restore the pose that the limb had in the present surroundings before it was dragged, if there is one."""
-        if self.channels is None or self.surroundings not in self.left:
-            return False
-        self.posed, self.still = self.left[self.surroundings], None
-        self.channels.restore(armature, self.posed)
-        remember_written(armature.pose.bones[name] for name in self.before)
-        return True
+    def surroundings_of(self, now: Sample) -> Surroundings:
+        return surroundings_of(now)
 
-    def remember(self, limb: Limb, before: Surroundings, held: bool) -> bool:
-        """Remember the pose as it is before the limb is posed; `before` are the surroundings that led to it.
+    def is_animated(self, limb: Limb) -> bool:
+        return is_animated(limb)
 
-        Returns whether somebody else has posed it.
-        """
-        assert self.channels is not None
-        present = self.channels.read(limb.armature)
-        by_others = present != self.posed
+    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
+        by_others = super().remember(armature, before, held)
         if by_others:
-            self.before, self.still = rotations_of(limb), None
-        if not held:
-            self.left.pop(before, None)
-            self.left[before] = present
-            if len(self.left) > _REMEMBERED:
-                del self.left[next(iter(self.left))]
+            assert self.channels is not None
+            self.before, self.still = {n: rotation_of(armature.pose.bones[n]) for n in self.channels.bones}, None
         return by_others
+
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
+        waiting, self.solved, watch = self.solved, None, self.watch
+        if waiting is None or watch is None or self.channels is None or self.channels.read(armature) != self.posed:
+            return None
+        solved, took = waiting
+        measured = NOT_MEASURED
+        if watch.closely:
+            measured = measure_now(watch, solved, depsgraph, scene, self.remedies)
+        return report_of(watch.limb, [solved], took, _NO_KEYS, [], measured=measured)
+
+    def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
+        limb = selected_limb(armature.pose.bones[self.tip])
+        check_keys(armature, limb.in_order)
+        check_nla(armature, scene, self.frame, self.frame)
+        key_present_pose(limb, scene, view_layer)
 
     def _with_pose_before(self, now: Sample, limb: Limb) -> Sample:
         """Return the sample with the pose before the limb was live, if its influence keeps it near that."""
@@ -152,25 +146,6 @@ class LiveLimb:
         return now._replace(rig=now.rig._replace(channels=channels))
 
 
-def surroundings_of(now: Sample) -> Surroundings:
-    """Return everything that a limb follows, in a form that can be compared."""
-    obstacles = (
-        (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
-    )
-    places = now.target.freeze(), now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
-    return *places, now.looks, *obstacles
-
-
 def rotations_of(limb: Limb) -> dict[str, Quaternion]:
     """Return the rotation of each bone, in any rotation mode."""
     return {bone.name: rotation_of(bone) for bone in limb.pose_bones}
-
-
-def is_animated(limb: Limb) -> bool:
-    """Tell whether the limb has rotation keys of its own, or may have some in the NLA: these are not overridden."""
-    animation = limb.armature.animation_data
-    if animation is None:
-        return False
-    paths = {bone.path_from_id(channel(bone)[0]) for bone in limb.pose_bones}
-    keyed = any(curve.data_path in paths and not curve.mute for curve in curves_of(limb.armature))
-    return keyed or (animation.use_nla and any(track.strips and not track.mute for track in animation.nla_tracks))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A limb's target moved or turned by hand, with the limb following as if it were live, until that is done or cancelled.
 
-The limb is live meanwhile, if it is not so anyway, so that a drag in Pose Mode solves as one of the object does.
+The limb, or its body, is live meanwhile, if it is not so anyway, so that a drag in Pose Mode solves as one of the
+object does.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from ..rig.checks import check_readable
 from ..rig.selection import selected_limb
 from ..rig.target_handle import TargetHandle
 from . import live
-from .bodies import body_of
-from .body_drag import BodyDrag
 
 
 class TargetDrag:
@@ -30,10 +29,8 @@ class TargetDrag:
         check_readable(limb, scene, view_layer)
         self._handle = TargetHandle(limb.target, limb.subtarget, view_layer.depsgraph)
         self._armature, self._tip, self._scene, self._view_layer = armature, tip, scene, view_layer
-        body = body_of(armature, tip)
         self._undo = ExitStack()
-        self._body = BodyDrag(body, scene, view_layer, self._undo) if body is not None else None
-        self._is_ours = body is None and not live.is_live(armature, tip)
+        self._is_ours = not live.is_live(armature, tip)
         if self._is_ours:
             live.start(armature, tip, at_once=False)
         live.keep_poses(self._undo)
@@ -46,34 +43,28 @@ class TargetDrag:
     @property
     def problem(self) -> str:
         """The error that keeps the limb from following now; empty if there is none."""
-        return self._body.problem if self._body else live.problem(self._armature, self._tip)
+        return live.problem(self._armature, self._tip)
 
     def move(self, by: Vector) -> None:
         """Move the target by a vector, world space, and solve the limb or its body."""
         self._handle.move(by)
-        self._follow()
+        self._view_layer.update()
 
     def turn(self, by: Quaternion) -> None:
         """Turn the target about its own origin by a rotation, world space, and solve the limb or its body."""
         self._handle.turn(by)
-        self._follow()
-
-    def _follow(self, key: bool = False) -> None:
         self._view_layer.update()
-        if self._body is not None:
-            self._body.follow(key)
 
     def finish(self) -> str:
         """End the drag, and with Auto Keying on key target and limb; return what went wrong, or an empty string."""
         problem = self.problem
+        live.rest_now()
         if self._scene.tool_settings.use_keyframe_insert_auto:
             try:
                 self._handle.key(self._scene)
             except IKError as error:
                 problem = str(error)
             live.key_now()
-            if self._body is not None:
-                self._follow(key=True)
             problem = problem or self.problem
         if self._is_ours:
             live.stop(self._armature, self._tip)

@@ -23,7 +23,7 @@ from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.flexing import flexed, inclined
+from ..solvers.body.flexing import flexed, inclination, inclined
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -43,7 +43,6 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
 _FACING = 0.5  # weight of directions beside places in the motion of a reference as a whole
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
-_INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
@@ -119,8 +118,7 @@ class _Path:
             reference = aligned(tree, reference, tasks, _FACING)
         self.tree, self.reference = tree, reference
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
-        missing = np.sqrt(System(tree, reference, tasks).value) / tree.size
-        self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
+        self.inclines = inclination(tree, System(tree, reference, tasks).value)
         self.posture = Posture(tree, inclined(tree, reference, self.inclines))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance = body_compliance(tree, tasks) if compliance is None else compliance

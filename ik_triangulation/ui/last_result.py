@@ -101,10 +101,18 @@ def latest(armature: Object, tip: str) -> LastResult | BodyResult | None:
     return _latest.get((armature.session_uid, tip))
 
 
+def _remember_live(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
+    """Keep the report of a live limb or body."""
+    if isinstance(report, BodyReport):
+        remember_body(report, armature, scene)
+    else:
+        remember_result(report, armature, scene)
+
+
 def register() -> None:
-    live.listeners.append(remember_result)
+    live.listeners.append(_remember_live)
 
 
 def unregister() -> None:
-    live.listeners.remove(remember_result)
+    live.listeners.remove(_remember_live)
     _latest.clear()

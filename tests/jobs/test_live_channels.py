@@ -48,11 +48,11 @@ MODES = [
 def test_only_the_bones_that_turned_are_turned_in_any_mode(modes, chosen):
     rig, limb, pose = made(modes, chosen)
     rig.pose.bones["Bone 4"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)
-    channels = LiveChannels(limb)
+    channels = LiveChannels(limb.pose_bones)
     before = channels.read(rig)
     values = channels.pose(rig, *with_turned(pose, 1))
     assert values != before
-    assert values == LiveChannels(limb).read(rig)
+    assert values == LiveChannels(limb.pose_bones).read(rig)
     name = pose.chain.joints[1].name
     for bone in list(rig.pose.bones)[:4]:
         assert rotation_angle(rotation_of(bone), TURNED if bone.name == name else Quaternion()) < 1e-6
@@ -62,18 +62,18 @@ def test_only_the_bones_that_turned_are_turned_in_any_mode(modes, chosen):
 @pytest.mark.parametrize("modes", MODES)
 def test_what_was_read_can_be_restored(modes):
     rig, limb, pose = made(modes)
-    channels = LiveChannels(limb)
+    channels = LiveChannels(limb.pose_bones)
     before = channels.read(rig)
     channels.pose(rig, *with_turned(pose, 0, 1, 2))
     assert channels.read(rig) != before
     channels.restore(rig, before)
-    assert channels.read(rig) == LiveChannels(limb).read(rig) == before
+    assert channels.read(rig) == LiveChannels(limb.pose_bones).read(rig) == before
 
 
 def test_a_quaternion_keeps_its_sign():
     rig, limb, pose = made()
     rig.pose.bones["Bone 2"].rotation_quaternion = (-1.0, 0.0, 0.0, 0.0)
-    channels = LiveChannels(limb)
+    channels = LiveChannels(limb.pose_bones)
     channels.read(rig)
     channels.pose(rig, *with_turned(pose, 1))
     assert tuple(rig.pose.bones["Bone 2"].rotation_quaternion) == pytest.approx(tuple(-TURNED))
@@ -81,7 +81,7 @@ def test_a_quaternion_keeps_its_sign():
 
 def test_blender_evaluates_the_pose_and_reports_no_change_of_the_data():
     rig, limb, pose = made()
-    channels = LiveChannels(limb)
+    channels = LiveChannels(limb.pose_bones)
     channels.read(rig)
     tip = rig.pose.bones["Bone 4"].tail.copy()
     seen = []

@@ -6,7 +6,8 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.jobs.live_channels import LiveChannels
-from ik_triangulation.jobs.live_limb import LiveLimb, is_animated, rotations_of, surroundings_of
+from ik_triangulation.jobs.live_limb import LiveLimb, rotations_of
+from ik_triangulation.jobs.live_state import is_animated, surroundings_of
 from ik_triangulation.rig.frames.sampling import sample
 from ik_triangulation.rig.selection import selected_limb
 
@@ -61,11 +62,11 @@ def test_surroundings_differ_if_the_target_moves_and_only_then():
 def test_a_drag_that_is_cancelled_restores_the_pose_before_it():
     rig, limb, live = standard()
     live.surroundings = before = surroundings_of(sampled(limb))
-    live.remember(limb, before, held=False)
-    pose = LiveChannels(limb).read(rig)
+    live.remember(rig, before, held=False)
+    pose = LiveChannels(limb.pose_bones).read(rig)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
     assert live.cancel_drag(rig)
-    assert LiveChannels(limb).read(rig) == live.posed == pose
+    assert LiveChannels(limb.pose_bones).read(rig) == live.posed == pose
     live.surroundings = ("elsewhere",)
     assert not live.cancel_drag(rig)
 
@@ -73,11 +74,11 @@ def test_a_drag_that_is_cancelled_restores_the_pose_before_it():
 def test_only_a_pose_made_by_somebody_else_counts_as_the_one_before():
     rig, limb, live = standard(influence=0.5)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
-    live.posed = LiveChannels(limb).read(rig)  # by the live limb itself
-    assert not live.remember(limb, (), held=False)
+    live.posed = LiveChannels(limb.pose_bones).read(rig)  # by the live limb itself
+    assert not live.remember(rig, (), held=False)
     assert live.before["Bone 1"] == Quaternion()
     live.posed = b""
-    assert live.remember(limb, (), held=False)
+    assert live.remember(rig, (), held=False)
     assert live.before == rotations_of(limb)
 
 

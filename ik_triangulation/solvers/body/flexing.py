@@ -21,6 +21,7 @@ _ALONG = 0.9  # cosine of the angle between an axis and the one about which a jo
 _ALIKE = 0.6  # least ratio of their lengths
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
+_INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _INCLINED = 0.6  # [rad] of bend to which posture inclines a straight joint
 
 
@@ -71,6 +72,11 @@ def flexed(tree: Tree, states: States, reference: States) -> States:
             ball = tree.balls.index(joint)
             balls[ball][:, at] = turned.balls[ball][:, at]
     return States(angles, balls, states.held, states.root, states.place)
+
+
+def inclination(tree: Tree, value: Numbers) -> Numbers:
+    """Share (F) of the bend to which posture inclines, by the squared errors (F) that a reference leaves of goals."""
+    return np.clip(np.sqrt(value) / (_INCLINES * tree.size), 0.0, 1.0)
 
 
 def inclined(tree: Tree, reference: States, share: Numbers) -> States:

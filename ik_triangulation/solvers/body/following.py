@@ -5,17 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...goals.batch import BalanceTask, Task
-from ...kinematics.batch import States, Tree
+import numpy as np
+
+from ...goals.batch import BalanceTask, Level, PlaceTask, Task
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import lengths
 from ..batch.descent import Descent, descend, hold
-from ..batch.system import System
 from ..natural.posture import Posture
 from ..natural.relaxation import Relaxation
-from .priorities import HELD_SHARE, at_two_levels, held_of, nearer
+from .flexing import inclination, inclined
+from .priorities import HELD_SHARE, at_two_levels
 from .stiffness import body_compliance
 
-_GAIN = 0.15  # of a step of posture: there are many in a drag
-_DESCENT = Descent(iterations=3, stall=1, tries=1)  # out of reach more steps only cost time
+_GAIN = 0.3  # of a step of posture: there are many in a drag
+_STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
+_DESCENT = Descent(iterations=2, stall=1, tries=1)  # out of reach more steps only cost time
+_LEVELS = 32  # of inclination, so that each is made once
 
 
 class BodyFollower:
@@ -25,20 +30,46 @@ class BodyFollower:
     """
 
     def __init__(self, tree: Tree, reference: States, held: Sequence[Task], steady: BalanceTask | None) -> None:
-        self._tree, self._held, self._steady = tree, list(held), steady
-        self._relaxation = Relaxation(
-            posture=Posture(tree, reference), compliance=body_compliance(tree, held), gain=_GAIN
-        )
+        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
+        self._steady = [steady] if steady else []
+        self._compliance = body_compliance(tree, held)
+        self._postures: dict[bytes, Posture] = {}
 
-    def moved(self, states: States, goals: Sequence[Task]) -> tuple[States, System]:
-        """The states for other goals, as near to them as priorities allow, and the system of held tips and goals.
+    def moved(self, states: States, goals: Sequence[Task]) -> States:
+        """The states for other goals, as near to them as priorities allow.
 
         One step with posture and balance; then what that leaves of the goals, and last held tips, without a leap.
         """
-        tree = self._tree
-        near = [*self._held, *(nearer(tree, states, task) for task in goals)]
-        states = self._relaxation.run(tree, states, [*near, self._steady] if self._steady else near, 1)
-        descend(tree, states, at_two_levels(near), _DESCENT)
-        if held_of(near):
-            hold(tree, states, near, _DESCENT, HELD_SHARE)
-        return states, System(tree, states, [*self._held, *goals])
+        tree, held = self._tree, self._held
+        places = Geometry(tree, states)
+        near = [*held, *(_nearer(places, task, _STRETCH * tree.size) for task in goals)]
+        relaxation = Relaxation(posture=self._posture(goals), compliance=self._compliance, gain=_GAIN)
+        states = relaxation.run(tree, states, [*near, *self._steady], 1)
+        met, _ = descend(tree, states, at_two_levels(near), _DESCENT)
+        if held and not met.all():
+            hold(tree, states, held, _DESCENT, 1.0)
+        return states
+
+    def _posture(self, goals: Sequence[Task]) -> Posture:
+        """The posture for goals: as a body is solved for them, its straight limbs incline to bend."""
+        value = np.zeros(len(self._reference))
+        for task in goals:
+            value += (task.measure(self._begin).errors ** 2).sum(0)
+        level = np.rint(_LEVELS * inclination(self._tree, value))
+        found = self._postures.get(key := level.tobytes())
+        if found is None:
+            found = Posture(self._tree, inclined(self._tree, self._reference, level / _LEVELS))
+            self._postures[key] = found
+        return found
+
+
+def _nearer(geometry: Geometry, task: Task, stretch: float) -> Task:
+    """The same task with a place at most a `stretch` from where its tip is; other tasks as they are."""
+    if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
+        return task
+    way = task.measure(geometry).errors
+    far = lengths(way)
+    if (far <= stretch).all():
+        return task
+    return task.to_points(geometry.tip(task.tip) + way * np.minimum(1.0, stretch / np.maximum(far, 1e-300)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: the limb follows its target whenever the target moves, until Live is switched off."""
+"""Live: the limb, or its body, follows its targets whenever they move, until Live is switched off."""
 
 import bpy
 from bpy.props import StringProperty
@@ -7,7 +7,6 @@ from bpy.types import Context
 
 from ...errors import ChainError
 from ...jobs import live
-from ...jobs.bodies import check_alone
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve
 from .base import IKOperator
 
@@ -16,7 +15,7 @@ class POSE_OT_ik_triangulation_live(IKOperator):
     bl_idname = "pose.ik_triangulation_live"
     bl_label = "Live"
     bl_description = (
-        "Solve the limb whenever its target moves, until switched off. Keys are inserted only if Auto Keying is on; "
+        "Solve the limb, or its whole body, whenever a target moves, until switched off. Keys are inserted only if Auto Keying is on; "
         "frames that have keys are shown unchanged"
     )
 
@@ -38,8 +37,6 @@ class POSE_OT_ik_triangulation_live(IKOperator):
         tip = self.tip or (active.name if active else "")
         if tip not in armature.pose.bones:
             raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
-        if not live.is_live(armature, tip):
-            check_alone(armature, tip, "Live")
         (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
         return {"FINISHED"}
 

@@ -157,9 +157,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     row = column.row(align=True)
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
     on, single = live.is_live(armature, bone.name), not is_in_body(bone)
-    alone = row.row(align=True)
-    alone.enabled = on or single
-    alone.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
     problem = live.problem(armature, bone.name)
     if problem:
         paragraph(column, problem, context, "ERROR")

@@ -13,7 +13,7 @@ from ...jobs import live
 from ...jobs.joint_tools import joint_now
 from ..context import active_armature, active_bone, active_chain, picked_bone
 from ..last_result import latest
-from ..limb_search import is_in_body, is_limb
+from ..limb_search import is_limb
 from ..operators.limbs import limb_label
 from ..operators.live import POSE_OT_ik_triangulation_live
 from .joint_text import angle_text, kind_text, range_text
@@ -102,9 +102,7 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
             row.label(text="", icon="PINNED")
             return
         on = live.is_live(armature, bone.name)
-        alone = row.row(align=True)
-        alone.enabled = on or not is_in_body(bone)
-        switch = alone.operator(
+        switch = row.operator(
             POSE_OT_ik_triangulation_live.bl_idname, text="", icon="PLAY" if not on else "PAUSE", depress=on, emboss=on
         )
         switch.tip = bone.name

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that follows its goals from pose to pose, whether they are dragged, set by a script or played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bpy.types import Scene
+
+from ..cooperative import finished
+from ..goals.batch import PlaceTask, Task
+from ..goals.batch.of_bodies import hold_tasks
+from ..kinematics.batch import States
+from ..kinematics.batch.algebra import lengths
+from ..motion.body_path import body_path
+from ..rig.body import RigBody
+from ..rig.frames.body_samples import BodySamples
+from ..solvers.batch.system import System
+from ..solvers.body.following import BodyFollower
+from ..solvers.natural.posture import Posture
+from .body_bake import BodyProblem
+
+_LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
+_ALIKE = 0.4  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
+_SETTLING = 20  # steps of one that does not
+
+
+class BodyMotion:
+    """Poses of a body, each from the one before; the first one, and one after a leap, as Solve Pose poses it."""
+
+    def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
+        """Follow from `states`, if they are of the same body."""
+        self.problem, self._scene = BodyProblem(rig, samples), scene
+        problem = self.problem
+        self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
+        self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady)
+        self._goals: Sequence[Task] = ()
+        self._is_at_rest = True
+        self.states = None if states is None or not _is_alike(states, problem.reference) else states
+
+    def take(self, states: States, goals: Sequence[Task]) -> None:
+        """Take a pose as it is, and go on from there."""
+        self.states, self._goals, self._is_at_rest = states, goals, True
+
+    def follow(self, goals: Sequence[Task]) -> None:
+        """Go on to other goals of the tips that reach."""
+        before, self._goals, self._is_at_rest = self._goals, goals, False
+        moved = _largest_way(before, goals) / self.problem.body.tree.size
+        if self.states is None or (moved > _FAR and self.is_met(before)):
+            self.states, self._is_at_rest = self._solved(), True
+            return
+        for _ in range(int(np.ceil(max(min(moved, _FAR), _LEAP) / _LEAP))):
+            self.states = self._follower.moved(self.states, goals)
+
+    def rest(self) -> bool:
+        """Become the pose of Solve Pose, if that is alike and reaches, or settle; tell whether the pose has changed."""
+        if self.states is None or self._is_at_rest:
+            return False
+        self._is_at_rest = True
+        if self.is_met(self._goals):
+            found = self._solved()
+            if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
+                self.states = found
+                return True
+        for _ in range(_SETTLING):
+            self.states = self._follower.moved(self.states, self._goals)
+        return True
+
+    def is_met(self, goals: Sequence[Task]) -> bool:
+        """Tell whether the pose meets goals."""
+        return self.states is not None and bool(System(self.problem.body.tree, self.states, goals).met.all())
+
+    def _solved(self) -> States:
+        problem, render = self.problem, self._scene.render
+        tasks, fps = [*self._held, *self._goals], render.fps / render.fps_base
+        path = body_path(problem.body.tree, problem.reference, tasks, problem.steady, fps=fps)
+        return finished(path).states
+
+
+def _largest_way(before: Sequence[Task], after: Sequence[Task]) -> float:
+    """Largest way of a target between two sets of the same goals; 0 if they are not comparable."""
+    if len(before) != len(after):
+        return 0.0
+    pairs = [
+        (a.target.place, b.target.place)
+        for a, b in zip(before, after, strict=True)
+        if isinstance(a, PlaceTask) and isinstance(b, PlaceTask)
+    ]
+    return max((float(lengths(b - a).max()) for a, b in pairs), default=0.0)
+
+
+def _is_alike(one: States, other: States) -> bool:
+    """Tell whether states are of trees with the same columns, on hips that hang in the same frame."""
+    shapes = (one.angles, other.angles), (one.balls, other.balls), (one.held, other.held)
+    return all(a.shape == b.shape for a, b in shapes) and bool(np.abs(one.root - other.root).max() < 1e-6)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A live body: looks at what its limbs follow, poses all of its bones at once, reports and keys itself."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from time import perf_counter
+
+import bpy
+import numpy as np
+from bpy.types import ID, Depsgraph, Object, Scene, ViewLayer
+
+from ..cooperative import finished
+from ..errors import ChainError
+from ..goals.batch.of_bodies import body_tasks
+from ..rig.body import RigBody
+from ..rig.checks import check_limb
+from ..rig.clock import Clock
+from ..rig.frames.body_samples import body_now
+from ..rig.freedom import keyed
+from ..rig.hips import location_channel
+from ..rig.keyframes import Channel, write_keys
+from ..rig.posed import keep_location, keep_pose, remember_location, remember_place, remember_written
+from ..rig.rotation import channel
+from .bodies import body_of
+from .body_ahead import AheadOfBake, solve_ahead
+from .body_motion import BodyMotion
+from .body_pose import check_body, measure_body_pose, solve_body_pose
+from .body_report import BodyReport
+from .live_channels import LiveChannels
+from .live_goals import BodyNow, LiveGoals
+from .live_state import LiveState, Surroundings, is_animated
+
+
+class LiveBody(LiveState):
+    """A body that is live, with its state when it was last seen; `tip` is that of one of its limbs."""
+
+    comes_to_rest = True
+
+    def __init__(self, armature: Object, rig: RigBody, tip: str, scene: Scene) -> None:
+        super().__init__(armature, tip, rig.tips, scene)
+        self._bones = rig.bones
+        self._rig: RigBody | None = None
+        self._goals: LiveGoals | None = None  # what was read of the rig, as long as nobody else changes it
+        self._motion: BodyMotion | None = None
+        self._is_stale = False  # the rig was read anew since the motion was made
+        self._ahead: AheadOfBake | None = None
+        self._is_begun = False  # the place of the hips that was made by hand is remembered
+        self._shown: tuple[BodyNow, float] | None = None  # posed but not told yet, and the seconds it took
+
+    def forget(self) -> None:
+        super().forget()
+        self._rig = self._goals = self._motion = self._ahead = self._shown = None
+
+    def forget_reading(self) -> None:
+        self._goals = None
+
+    def begin(self, rig: RigBody) -> BodyReport:
+        report = solve_body_pose(rig)
+        self.posed = _channels(rig).read(rig.armature)
+        return report
+
+    def keep(self, armature: Object, undo: ExitStack) -> None:
+        bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]
+        keep_pose(bones, undo)
+        for bone in bones[:1]:
+            keep_location(bone, undo)
+
+    def look(
+        self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    ) -> tuple[BodyNow, RigBody, bool]:
+        frame = scene.frame_current + scene.frame_subframe
+        goals, self._goals = self._goals, None
+        if goals is not None and not new_frame:
+            now = goals.again(depsgraph, frame, touched)
+            if now is not None:
+                self._goals = goals
+                return now, goals.rig, False
+        rig = body_of(armature, self.tip)
+        if rig is None:
+            raise ChainError(f"'{self.tip}' is no longer part of a body. Switch Live off and on.")
+        changed, self._rig = self._rig is not None and self._rig != rig, rig
+        if changed or self.channels is None or armature.data in touched:
+            for limb in rig.limbs:
+                check_limb(limb, scene, depsgraph.view_layer)
+            self.channels = _channels(rig)
+            self.tips, self._bones = rig.tips, rig.bones
+        self._goals = LiveGoals(rig, depsgraph, frame)
+        self._is_stale = True
+        return self._goals.first, rig, changed
+
+    def surroundings_of(self, now: BodyNow) -> Surroundings:
+        return now.surroundings
+
+    def is_animated(self, rig: RigBody) -> bool:
+        return is_animated(rig, rig.hips)
+
+    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
+        by_others = super().remember(armature, before, held)
+        if by_others:
+            self._motion, self._is_begun = None, False
+        return by_others
+
+    def cancel_drag(self, armature: Object) -> bool:
+        done = super().cancel_drag(armature)
+        if done:
+            self._motion = None
+            remember_place(armature.pose.bones[name] for name in self._bones)
+        return done
+
+    def solve(self, now: BodyNow, rig: RigBody) -> None:
+        assert self._goals is not None
+        started, scene, view_layer = perf_counter(), bpy.context.scene, bpy.context.view_layer
+        found = self._goals.goals(now)
+        angle = min(limb.angle_tolerance for limb in rig.limbs)
+        if self._motion is None or self._is_stale:
+            samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
+            self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
+            self._is_stale = False
+            self._ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            if self._ahead is not None:
+                motion.take(self._ahead.at(now.frame), body_tasks(motion.problem.body, found, angle))
+                self._pose(rig, motion)
+                self._shown = now, perf_counter() - started
+                return
+        self._motion.follow(body_tasks(self._motion.problem.body, found, angle))
+        self._pose(rig, self._motion)
+        self._shown = now, perf_counter() - started
+
+    def rest(self, armature: Object) -> bool:
+        motion = self._motion
+        if motion is None or self.channels is None or self.channels.read(armature) != self.posed:
+            return False
+        if not motion.rest():
+            return False
+        self._pose(motion.problem.rig, motion)
+        remember_written(motion.problem.rig.pose_bones)
+        return True
+
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> BodyReport | None:
+        waiting, self._shown = self._shown, None
+        motion, goals = self._motion, self._goals
+        if waiting is None or motion is None or goals is None or motion.states is None or self.channels is None:
+            return None
+        if self.channels.read(armature) != self.posed:
+            return None
+        (now, took), problem = waiting, motion.problem
+        samples = problem.samples._replace(goals=goals.goals(now))
+        report = measure_body_pose(problem.rig, samples, problem, depsgraph)
+        return report._replace(outside=problem.outside(motion.states), seconds=took)
+
+    def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
+        self.rest(armature)
+        rig = body_of(armature, self.tip)
+        if rig is not None:
+            check_body(rig, scene, view_layer, key=True)
+            key_present_body(rig, scene, view_layer)
+
+    def _pose(self, rig: RigBody, motion: BodyMotion) -> None:
+        """Write the pose of all bones and the place of the hips, without having it evaluated."""
+        assert self.channels is not None
+        assert motion.states is not None
+        problem, hips = motion.problem, rig.armature.pose.bones[rig.hips]
+        rotations = problem.body.tree.rotations(motion.states)[:, :, 0]
+        turned = {
+            joint.name: (joint.freedom, rotation)
+            for joint, rotation in zip(problem.body.joints, rotations, strict=True)
+            if joint.freedom.moves
+        }
+        self.channels.read(rig.armature)
+        self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.states)[:, 0])
+        if rig.hips_motion == "FIXED":
+            return
+        if self._is_begun:
+            remember_place([hips])
+        else:
+            remember_location(hips, problem.samples.locations[:, 0].tolist(), ExitStack())
+            self._is_begun = True
+
+
+def key_present_body(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> int:
+    """Key the bones of a body as they are posed at the present frame; return the number of keys."""
+    armature, runs = rig.armature, []
+    time = Clock(scene, armature).time(scene.frame_current + scene.frame_subframe)
+    for bone in rig.pose_bones:
+        if rig.solved and bone.name not in rig.solved and bone.name != rig.hips:
+            continue
+        prop, _ = channel(bone)
+        values = np.array([tuple(getattr(bone, prop))], np.float32)
+        runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))
+    if rig.hips_motion != "FIXED":
+        hips = armature.pose.bones[rig.hips]
+        runs.append(location_channel(armature, rig.hips, np.array(hips.location)[:, None]))
+    with ExitStack() as undo:
+        keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo))
+        undo.pop_all()
+    return keys
+
+
+def _channels(rig: RigBody) -> LiveChannels:
+    return LiveChannels(rig.pose_bones, None if rig.hips_motion == "FIXED" else rig.armature.pose.bones[rig.hips])
