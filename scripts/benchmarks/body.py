@@ -173,7 +173,7 @@ def report_live(figure):
         for part in np.linspace(0.0, 1.0, 120):
             goal = point_task(begin + part * np.array(far)[:, None], np.array([NEAR * figure.reach(HANDS[0])]))
             begun = process_time()
-            states, _ = follower.moved(states, [replace(goal, tip=number, level=Level.REACH)])
+            states = follower.moved(states, [replace(goal, tip=number, level=Level.REACH)])
             spent.append(1e3 * (process_time() - begun))
         print(f"A hand dragged {name}: {np.median(spent):.1f} ms a move, 95 % within {np.percentile(spent, 95):.1f}")
 

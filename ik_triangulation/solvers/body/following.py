@@ -10,16 +10,20 @@ import numpy as np
 from ...goals.batch import BalanceTask, Level, PlaceTask, Task
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
+from ..batch.change import bounded_change
 from ..batch.descent import Descent, descend, hold
+from ..batch.system import System
 from ..natural.posture import Posture
-from ..natural.relaxation import Relaxation
 from .flexing import inclination, inclined
 from .priorities import HELD_SHARE, at_two_levels
 from .stiffness import body_compliance
 
 _GAIN = 0.3  # of a step of posture: there are many in a drag
+_DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
+_LARGEST = 0.6  # [rad] change of any column in one step
 _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
-_DESCENT = Descent(iterations=2, stall=1, tries=1)  # out of reach more steps only cost time
+_DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
+_HOLDING = Descent(iterations=3, stall=1, tries=1)
 _LEVELS = 32  # of inclination, so that each is made once
 
 
@@ -42,14 +46,30 @@ class BodyFollower:
         One step with posture and balance; then what that leaves of the goals, and last held tips, without a leap.
         """
         tree, held = self._tree, self._held
-        places = Geometry(tree, states)
-        near = [*held, *(_nearer(places, task, _STRETCH * tree.size) for task in goals)]
-        relaxation = Relaxation(posture=self._posture(goals), compliance=self._compliance, gain=_GAIN)
-        states = relaxation.run(tree, states, [*near, *self._steady], 1)
+        system = System(tree, states, [*held, *goals, *self._steady])
+        near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals)]
+        states = self._relaxed(system, [*near, *self._steady], self._posture(goals))
         met, _ = descend(tree, states, at_two_levels(near), _DESCENT)
         if held and not met.all():
-            hold(tree, states, held, _DESCENT, 1.0)
+            hold(tree, states, held, _HOLDING, 1.0)
         return states
+
+    def _relaxed(self, system: System, near: Sequence[Task], posture: Posture) -> States:
+        """The states of a system after a step towards tasks and, in what these leave free, towards a posture."""
+        tree, states, geometry = self._tree, system.states, system.geometry
+        for number, (wanted, task) in enumerate(zip(near, system.tasks, strict=True)):
+            if wanted is not task:
+                system.measured[number] = wanted.measure(geometry)
+        high = np.full((tree.columns, len(states)), np.inf)
+        low = -high
+        low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
+        errors, levels = system.errors()
+        damping = _DAMPING * np.minimum(1.0, np.sqrt((errors**2).sum(0)) / tree.size)
+        wish = posture.columns(geometry, -_GAIN * posture.offsets(states))
+        rows = system.jacobian()
+        change = bounded_change(rows, errors, levels, low, high, self._compliance, damping, tree.size, wish)
+        change *= _LARGEST / np.maximum(np.abs(change).max(0), _LARGEST)
+        return tree.moved(states, geometry.frames, change)
 
     def _posture(self, goals: Sequence[Task]) -> Posture:
         """The posture for goals: as a body is solved for them, its straight limbs incline to bend."""
