@@ -127,7 +127,7 @@ def reach_through(
     view_layer.update()
     if style.straight:
         limb = replace(limb, solver=STRAIGHT)
-    _check_stops(stops, frame_start, return_frames)
+    check_stops(stops, frame_start, return_frames)
     last = stops[-1].frame + stops[-1].hold + return_frames
     check_range(scene, frame_start, last, 1)
     limbs = [replace(limb, target=stop.target, subtarget=stop.subtarget) for stop in stops]
@@ -170,7 +170,7 @@ def style_of(timing: str, easing: str, path: str, onset: float) -> ReachStyle:
     return ReachStyle(profile(timing, easing), path == "LINE", onset)
 
 
-def _check_stops(stops: Sequence[Stop], frame_start: int, return_frames: int) -> None:
+def check_stops(stops: Sequence[Stop], frame_start: int, return_frames: int) -> None:
     """Raise SettingError or TargetError for stops that cannot be reached one after the other."""
     if not stops:
         raise SettingError("There is no stop to reach. Give at least one target with its frame.")

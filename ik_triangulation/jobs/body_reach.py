@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reach of a whole body: keys from its pose at one frame to the targets of its limbs at others, held tips planted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from time import perf_counter
+
+import bpy
+import numpy as np
+from bpy.types import Scene, ViewLayer
+from mathutils import Vector
+
+from ..cooperative import Job, cooperative, relay
+from ..errors import ChainError
+from ..goals import Goal, Point
+from ..kinematics.batch import Geometry, States
+from ..rig.body import RigBody
+from ..rig.checks import check_limb, check_range
+from ..rig.clock import evaluated_time
+from ..rig.destination import Destination
+from ..rig.frames.body_samples import BodySamples, read_body
+from ..rig.hips import check_hips
+from ..rig.keyframes import check_keys
+from ..rig.nla import check_nla
+from .bodies import check_body_settings
+from .body_bake import BodyProblem
+from .body_keys import BodySettings, between_frames, body_keys
+from .body_reach_motion import BodyReachMotion, BodyVisit
+from .body_report import BodyReport, HeldPlaces, measure_body
+from .body_write import BodyWriting, write_body
+from .reach import Stop, check_stops, style_of
+
+_PARTS = 4
+
+
+@cooperative
+def reach_with_body(
+    rig: RigBody,
+    stops: Sequence[Stop],
+    frame_start: int,
+    *,
+    tip: str = "",
+    return_frames: int = 0,
+    timing: str = "MINIMUM_JERK",
+    easing: str = "EASE_IN_OUT",
+    path: str = "ARC",
+    onset: float = 0.0,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Job[BodyReport]:
+    """Key a body from the pose that it has at `frame_start` through the `stops`, held tips where the animation has them.
+
+    The limb that ends in `tip`, by default the first one, reaches for the target of each stop, and all others for
+    their own at the same frames. The settings are those of reach_through(). Along the `path` ARC joints rotate from
+    pose to pose and the hips move straight; along LINE the tips move straight. Every frame is keyed: rotations of all
+    bones of the body, and the location of its hips; keys of these inside the range are replaced, and everything else
+    stays. In the report only frames at a stop can be missed. Raises an IKError that names the culprit; then, and if it
+    is stopped, nothing has changed.
+    """
+    style = style_of(timing, easing, path, onset)
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    view_layer.update()
+    check_stops(stops, frame_start, return_frames)
+    tip = tip or rig.limbs[0].tip
+    rigs = _rigs(rig, tip, stops)
+    last = stops[-1].frame + stops[-1].hold + return_frames
+    check_range(scene, frame_start, last, 1)
+    check_body_settings(rig)
+    for each in rigs:
+        for limb in each.limbs:
+            check_limb(limb, scene, view_layer)
+    settings = BodySettings.of(next(limb for limb in rig.limbs if limb.tip == tip))
+    ends, kind = (frame_start, last), settings.destination
+    warnings = check_keys(rig.armature, rig.bones, kind)
+    if kind == "ACTION":
+        check_hips(rig.armature, rig.hips)
+    check_nla(rig.armature, scene, *ends, kind)
+    frames = range(frame_start, last + 1)
+    read: dict[int, BodySamples] = {}
+    for number, each in enumerate(rigs):
+        same = next((other for other in read if rigs[other] == each), None)
+        read[number] = (yield from relay(read_body(each, scene, frames), (0, _PARTS))) if same is None else read[same]
+    yield 1, _PARTS
+    visits = [BodyVisit(stop.frame, stop.frame + stop.hold, read[n].goals) for n, stop in enumerate(stops)]
+    problem, between = BodyProblem(rig, read[0]), None
+    if rig.held or settings.reduce:
+        others = yield from relay(between_frames(rig, read[0], scene, None), (1, _PARTS))
+        between = BodyProblem(rig, others)
+    motion = BodyReachMotion(problem, visits, style, scene.render.fps / scene.render.fps_base)
+    states = yield from relay(motion.solved(return_frames), (1, _PARTS))
+    samples = _as_moved(problem, states, visits)
+    keys = yield from relay(body_keys(rig, problem, between, states, settings, ends, scene, {}), (2, _PARTS))
+    with ExitStack() as undo:
+        destination = Destination(*(evaluated_time(scene, frame) for frame in ends))
+        writing = write_body(rig, keys, BodyWriting(ends, destination, kind), scene, view_layer, undo)
+        written = yield from relay(writing, (3, _PARTS))
+        held = HeldPlaces.of(between or problem)
+        report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))
+        undo.pop_all()
+    view_layer.update()
+    outside = problem.outside(states)
+    yield _PARTS, _PARTS
+    return report._replace(
+        keys=written,
+        full_keys=max(keys.full, written) if settings.reduce else written,
+        outside=outside,
+        warnings=[*warnings, *motion.warnings],
+        seconds=perf_counter() - started,
+    )
+
+
+def _rigs(rig: RigBody, tip: str, stops: Sequence[Stop]) -> list[RigBody]:
+    """Return the body with the target of each stop in place of that of a limb."""
+    if all(limb.tip != tip for limb in rig.limbs):
+        raise ChainError(f"'{tip}' does not reach: it is held. Reach from a limb with a target.")
+    return [
+        replace(
+            rig,
+            limbs=tuple(
+                replace(limb, target=stop.target, subtarget=stop.subtarget) if limb.tip == tip else limb
+                for limb in rig.limbs
+            ),
+        )
+        for stop in stops
+    ]
+
+
+def _as_moved(problem: BodyProblem, states: States, visits: Sequence[BodyVisit]) -> BodySamples:
+    """The samples with the tips' own places as goals, except at the stops."""
+    samples, body = problem.samples, problem.body
+    geometry, goals = Geometry(body.tree, states), {}
+    at_stop = {frame: visit for visit in visits for frame in range(visit.frame, visit.leave + 1)}
+    for tip in samples.goals:
+        places = geometry.tip(body.number_of[body.tip(tip).name])
+        goals[tip] = [
+            at_stop[frame].goals[tip][k]
+            if frame in at_stop
+            else Goal(Point(Vector(places[:, k])), (), goal.tolerance, np.pi)
+            for k, (frame, goal) in enumerate(zip(samples.frames, samples.goals[tip], strict=True))
+        ]
+    return samples._replace(goals=goals)
