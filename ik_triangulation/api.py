@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .jobs.body_bake import bake_body as bake_body
     from .jobs.body_keys import BodyKeySettings as BodyKeySettings
     from .jobs.body_pose import solve_body_pose as solve_body_pose
+    from .jobs.body_reach import reach_with_body as reach_with_body
     from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare

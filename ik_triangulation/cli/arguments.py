@@ -62,15 +62,13 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
     add_settings(solver, MethodSettings, without=["solver", "angle_tolerance"] if several else [])
 
 
-def add_body(command: ArgumentParser) -> None:
-    """Add the limbs that are solved as one body, with its hips and balance."""
+def add_body(command: ArgumentParser, hold: str = "--hold") -> None:
+    """Add the limbs that are solved as one body, with its hips and balance; `hold` is the flag of held tips."""
     body = command.add_argument_group("body", "Defaults are the settings saved in the file.")
     body.add_argument(
-        "--body", action="store_true", help="bake all limbs that are solved together: those with targets, and held tips"
+        "--body", action="store_true", help="move all limbs that are solved together: those with targets, and held tips"
     )
-    body.add_argument(
-        "--hold", nargs="+", metavar="BONE", dest="held", help="tips that stay where the animation has them"
-    )
+    body.add_argument(hold, nargs="+", metavar="BONE", dest="held", help="tips that stay where the animation has them")
     body.add_argument("--hips", metavar="BONE", help="bone of the body that may move ('' for the lowest that can)")
     body.add_argument(
         "--hips-motion", type=str.upper, choices=["FREE", "UP_DOWN", "FIXED"], help="motion that the hips may make"

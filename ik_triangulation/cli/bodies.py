@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command bake for a whole body: the limbs of an armature that are solved together."""
+"""Commands bake and reach for a whole body: the limbs of an armature that are solved together."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from ..errors import ChainError, SettingError
 from ..jobs.bake_all import BodyBake, bake_bodies
 from ..jobs.bodies import bodies_and_tips, body_of
 from ..jobs.body_keys import body_settings
+from ..jobs.body_reach import body_stop, reach_with_body
 from ..jobs.body_report import BodyReport, body_summary
 from ..jobs.contacts import feet_of, find_contacts
+from ..jobs.reach import Stop, saved_stops
 from ..jobs.report import Report
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
-from ..rig.limb import Limb, has_limbs, saved_range
+from ..rig.limb import Limb, has_limbs, saved_range, saved_reach
 from ..rig.units import scale_of
 from ..settings import (
     BendSettings,
@@ -40,23 +42,49 @@ _OF_ALL = ("tolerance", "angle_tolerance", "influence")  # settings of limbs tha
 
 def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None) -> CommandResult:
     """Bake the body of an armature over a frame range; report a part for each tip."""
-    _check_options(arguments)
-    named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
-    armature = armature_of(arguments.armature, scene, named)
-    _set(arguments, armature)
     if arguments.contacts:
+        _check_options(arguments)
+        armature = _given_armature(arguments, scene)
         feet = feet_of(armature)
         start, end, _ = _range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
         find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
-    bake = _with_given(arguments, _body(arguments, armature), scene, arguments.tip)
+    bake = _with_given(arguments, _given_body(arguments, scene), scene, arguments.tip)
     (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
-    lines = _lines(report, bake.rig, scene)
+    return body_result(report, bake.rig, scene)
+
+
+def body_result(report: BodyReport, rig: RigBody, scene: Scene) -> CommandResult:
+    """Return the result of a command for one body."""
     return CommandResult(
-        parts={"body": _to_dict(report, bake.rig)},
+        parts={"body": _to_dict(report, rig)},
         warnings=list(report.warnings),
-        lines=lines,
+        lines=_lines(report, rig, scene),
         reached=report.reached,
     )
+
+
+def reach_one_body(
+    arguments: Namespace, stops: Sequence[Stop], scene: Scene, progress: Progress | None
+) -> CommandResult:
+    """Reach with a body through `stops`, or to the targets saved in the file; report a part for each tip."""
+    rig = _given_body(arguments, scene)
+    tip = arguments.tip or rig.limbs[0].tip
+    stored = rig.armature.pose.bones[tip].ik_triangulation
+    if not stops and (arguments.frame_end, arguments.hold) == (None, None):
+        stops = saved_stops(stored)
+    how = saved_reach(stored)
+    how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
+    last, hold = how.pop("frame_end"), how.pop("hold")
+    report = reach_with_body(
+        rig,
+        stops or [body_stop(rig, tip, last, hold)],
+        **how,
+        tip="" if tip in rig.held else tip,
+        scene=scene,
+        view_layer=scene.view_layers[0],
+        progress=progress,
+    )
+    return body_result(report, rig, scene)
 
 
 def bake_whole_scene(
@@ -86,6 +114,20 @@ def bake_whole_scene(
     return result, reports
 
 
+def _given_body(arguments: Namespace, scene: Scene) -> RigBody:
+    """Return the body of the armature that is named, set as given."""
+    _check_options(arguments)
+    return _body(arguments, _given_armature(arguments, scene))
+
+
+def _given_armature(arguments: Namespace, scene: Scene) -> Object:
+    """Return the armature that is named, with its body set as given."""
+    named = [*(arguments.held or []), *([arguments.tip] if arguments.tip else [])]
+    armature = armature_of(arguments.armature, scene, named)
+    _set(arguments, armature)
+    return armature
+
+
 def _check_options(arguments: Namespace) -> None:
     """Raise SettingError for options that single limbs have and bodies do not."""
     groups = settings_of(GoalSettings, BendSettings, MethodSettings, PostureSettings)
@@ -94,7 +136,7 @@ def _check_options(arguments: Namespace) -> None:
     for name in (*_OF_A_LIMB, *flags):
         if getattr(arguments, name, None) not in (None, False) and name not in taken:
             flag = flags.get(name, f"--{name.replace('_', '-')}")
-            raise SettingError(f"{flag} is for single limbs. A body is baked to the targets saved in the file.")
+            raise SettingError(f"{flag} is for single limbs. A body reaches for the targets saved in the file.")
 
 
 def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | None = None) -> BodyBake:

@@ -30,7 +30,7 @@ from .arguments import (
     add_saving,
     add_solver,
 )
-from .bodies import bake_one_body, bake_whole_scene
+from .bodies import bake_one_body, bake_whole_scene, reach_one_body
 from .envelope import CommandResult
 from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .numbers import frame
@@ -55,6 +55,7 @@ def add_solving_commands(commands: Any) -> None:
     bake.set_defaults(run=run_bake)
     reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
+    add_body(reaching, "--hold-tips")  # --hold counts frames here
     add_posture(reaching)
     add_reach(reaching)
     reaching.set_defaults(run=run_reach)
@@ -105,6 +106,8 @@ def run_reach(arguments: Namespace, run: Run) -> CommandResult:
     """Key a reach, to one target or through several stops."""
     scene = run.open()
     stops = stops_of(arguments, scene)
+    if arguments.body or arguments.held:
+        return reach_one_body(arguments, stops, scene, run.progress())
     if stops and arguments.target is None:
         arguments.target = arguments.stops[0][0]  # so that the limb needs no saved target
     notes = _set_up(arguments, scene)

@@ -14,24 +14,24 @@ from bpy.types import Scene, ViewLayer
 from mathutils import Vector
 
 from ..cooperative import Job, cooperative, relay
-from ..errors import ChainError
+from ..errors import ChainError, SettingError
 from ..goals import Goal, Point
 from ..kinematics.batch import Geometry, States
 from ..rig.body import RigBody
-from ..rig.checks import check_limb, check_range
+from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.clock import evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
-from .bodies import check_body_settings
 from .body_bake import BodyProblem
-from .body_keys import BodySettings, between_frames, body_keys
+from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
 from .body_reach_motion import BodyReachMotion, BodyVisit
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
-from .reach import Stop, check_stops, style_of
+from .contact_frames import read_contacts
+from .reach import Stop, check_stops, own_stop, style_of
 
 _PARTS = 4
 
@@ -43,6 +43,7 @@ def reach_with_body(
     frame_start: int,
     *,
     tip: str = "",
+    settings: BodyKeySettings | None = None,
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
@@ -54,7 +55,8 @@ def reach_with_body(
     """Key a body from the pose that it has at `frame_start` through the `stops`, held tips where the animation has them.
 
     The limb that ends in `tip`, by default the first one, reaches for the target of each stop, and all others for
-    their own at the same frames. The settings are those of reach_through(). Along the `path` ARC joints rotate from
+    their own at the same frames. `settings` of the keys are by default those of that limb, the others are those of
+    reach_through(). Along the `path` ARC joints rotate from
     pose to pose and the hips move straight; along LINE the tips move straight. Every frame is keyed: rotations of all
     bones of the body, and the location of its hips; keys of these inside the range are replaced, and everything else
     stays. In the report only frames at a stop can be missed. Raises an IKError that names the culprit; then, and if it
@@ -65,15 +67,17 @@ def reach_with_body(
     started = perf_counter()
     view_layer.update()
     check_stops(stops, frame_start, return_frames)
+    if not rig.limbs:
+        raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
     tip = tip or rig.limbs[0].tip
     rigs = _rigs(rig, tip, stops)
     last = stops[-1].frame + stops[-1].hold + return_frames
     check_range(scene, frame_start, last, 1)
-    check_body_settings(rig)
+    check_armature(rig.armature, view_layer)
     for each in rigs:
         for limb in each.limbs:
             check_limb(limb, scene, view_layer)
-    settings = BodySettings.of(next(limb for limb in rig.limbs if limb.tip == tip))
+    settings = settings or body_settings(rig, tip)
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
     if kind == "ACTION":
@@ -84,12 +88,14 @@ def reach_with_body(
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
         read[number] = (yield from relay(read_body(each, scene, frames), (0, _PARTS))) if same is None else read[same]
+    _check_influence(read[0])
+    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     yield 1, _PARTS
     visits = [BodyVisit(stop.frame, stop.frame + stop.hold, read[n].goals) for n, stop in enumerate(stops)]
-    problem, between = BodyProblem(rig, read[0]), None
+    problem, between = BodyProblem(rig, read[0], contacts), None
     if rig.held or settings.reduce:
         others = yield from relay(between_frames(rig, read[0], scene, None), (1, _PARTS))
-        between = BodyProblem(rig, others)
+        between = BodyProblem(rig, others, contacts)
     motion = BodyReachMotion(problem, visits, style, scene.render.fps / scene.render.fps_base)
     states = yield from relay(motion.solved(return_frames), (1, _PARTS))
     samples = _as_moved(problem, states, visits)
@@ -111,6 +117,18 @@ def reach_with_body(
         warnings=[*warnings, *motion.warnings],
         seconds=perf_counter() - started,
     )
+
+
+def _check_influence(samples: BodySamples) -> None:
+    """Raise SettingError for tips that are not led all of the way."""
+    for tip, share in samples.influence.items():
+        if (share < 1.0).any():
+            raise SettingError(f"'{tip}' has an influence below 1, which a reach of a body cannot have. Set it to 1.")
+
+
+def body_stop(rig: RigBody, tip: str, frame: int, hold: int = 0) -> Stop:
+    """Return the stop at the own target of the limb that ends in `tip`; of the first limb, if that is held."""
+    return own_stop(next((limb for limb in rig.limbs if limb.tip == tip), rig.limbs[0]), frame, hold)
 
 
 def _rigs(rig: RigBody, tip: str, stops: Sequence[Stop]) -> list[RigBody]:

@@ -21,11 +21,12 @@ from ..rig.freedom import keyed
 from ..rig.hips import location_channel
 from ..rig.keyframes import Channel, write_keys
 from ..rig.posed import keep_location, keep_pose, remember_location, remember_place, remember_written
+from ..rig.reference import hold_reference
 from ..rig.rotation import channel
 from .bodies import body_of
 from .body_ahead import AheadOfBake, solve_ahead
 from .body_motion import BodyMotion
-from .body_pose import check_body, measure_body_pose, solve_body_pose
+from .body_pose import check_body, measure_body_pose
 from .body_report import BodyReport
 from .live_channels import LiveChannels
 from .live_goals import BodyNow, LiveGoals
@@ -56,9 +57,17 @@ class LiveBody(LiveState):
         self._goals = None
 
     def begin(self, rig: RigBody) -> BodyReport:
-        report = solve_body_pose(rig)
-        self.posed = _channels(rig).read(rig.armature)
-        return report
+        armature, scene, view_layer = rig.armature, bpy.context.scene, bpy.context.view_layer
+        warnings = check_body(rig, scene, view_layer, key=False)
+        now, rig, _ = self.look(armature, scene, view_layer.depsgraph, set(), True)
+        self.remember(armature, (), True)
+        hold_reference(rig.pose_bones, scene)
+        self.solve(now, rig)
+        remember_written(rig.pose_bones)
+        view_layer.update()
+        report = self.report(armature, scene, view_layer.depsgraph)
+        assert report is not None
+        return report._replace(warnings=warnings)
 
     def keep(self, armature: Object, undo: ExitStack) -> None:
         bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]

@@ -91,3 +91,20 @@ def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, sa
     done = command("bake", body_file, *words, "--overwrite")
     assert (done.returncode, said in done.stderr) == (FAILED, True), done.stderr
     assert body_file.read_bytes() == before
+
+
+def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(body_file, tmp_path):
+    words = ["--body", "--tip", "hand.L", "--frame-start", "1", "--frame-end", "10", "--hold", "2", "--return", "6"]
+    done = command("reach", body_file, *words, "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == DONE, done.stderr
+    part = told(done.stdout)["body"]
+    assert [tip["held"] for tip in part["tips"]] == [True, True, False, False]
+    assert all(tip["reached"] for tip in part["tips"])
+    assert part["frames"] == 18
+    paths = {curve.data_path for curve in curves_of(opened(tmp_path / "out.blend"))}
+    assert 'pose.bones["spine"].location' in paths
+
+
+def test_a_reach_of_a_body_names_what_it_cannot_do(body_file):
+    done = command("reach", body_file, "--body", "--solver", "ccd", "--overwrite")
+    assert (done.returncode, "--solver is for single limbs" in done.stderr) == (FAILED, True), done.stderr

@@ -2,18 +2,23 @@
 """Reach: key a movement from the pose at one frame to the target at another, or through several stops."""
 
 from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bodies import check_alone
-from ...jobs.reach import own_stop, reach_through, saved_stops
+from ...jobs.body_keys import body_settings
+from ...jobs.body_reach import body_stop, reach_with_body
+from ...jobs.body_report import BodyReport
+from ...jobs.reach import Stop, own_stop, reach_through, saved_stops
 from ...jobs.report import Report
 from ...motion.timing import TIMINGS
+from ...rig.body import RigBody
 from ...rig.limb import saved_reach
 from ...settings import ReachSettings, settings_of
-from ..context import active_armature, active_bone, active_limb, cannot_pose, cannot_solve_alone
+from ..context import active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -30,7 +35,7 @@ from .adjust import (
 from .base import IKOperator
 from .job import JobOperator
 from .limbs import other_object
-from .outcome import report_outcome
+from .outcome import report_body, report_outcome
 
 _OF_A_STOP = {"frame_end", "hold"}  # each stop has its own
 _BETWEEN = 24  # frames from the last stop to a new one
@@ -40,7 +45,8 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
     bl_idname = "pose.ik_triangulation_reach"
     bl_label = "Reach"
     bl_description = (
-        "Key the movement of the limb from its pose at one frame to the target at another, or through the listed stops"
+        "Key the movement of the limb, or of its whole body, from its pose at one frame to the targets at another, or "
+        "through the listed stops"
     )
 
     __annotations__ = {
@@ -54,25 +60,46 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
         bone = active_bone(context)
-        return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve_alone(context)
+        return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
 
-    def job(self, context: Context, seconds: float) -> Job[Report]:
-        check_alone(active_armature(context), active_bone(context).name, "Reach")
+    def job(self, context: Context, seconds: float) -> Job[Report | BodyReport]:
+        body, bone = active_body(context), active_bone(context)
+        if body is not None and bone is not None:
+            return (yield from self._body_job(context, body, bone))
         with ExitStack() as undo:
             load_preset(self, context, undo)
-            stored = active_bone(context).ik_triangulation
-            stops, own = saved_stops(stored), saved_reach(stored)
-            different = changed(self, own)
-            if different.keys() & _OF_A_STOP:
-                stops = []
+            stops, asked = self._asked(active_bone(context))
             (limb,) = adjusted(self, [active_limb(context, stops[0].target if stops else None)], *COMFORT, *REDUCTION)
-            asked = {**own, **different}
-            last, hold, first = (asked.pop(name) for name in ("frame_end", "hold", "frame_start"))
-            stops = stops or [own_stop(limb, last, hold)]
-            where = {"scene": context.scene, "view_layer": context.view_layer}
-            report = yield from reach_through.steps(limb, stops, first, **asked, **where, seconds=seconds)
+            last, hold = asked.pop("frame_end"), asked.pop("hold")
+            where = {"scene": context.scene, "view_layer": context.view_layer, "seconds": seconds}
+            report = yield from reach_through.steps(limb, stops or [own_stop(limb, last, hold)], **asked, **where)
             undo.pop_all()
         return report
+
+    def _asked(self, bone: PoseBone) -> tuple[list[Stop], dict[str, Any]]:
+        """Return the stops saved on a tip bone, unless others are asked for, and the settings of the reach."""
+        stops, own = saved_stops(bone.ik_triangulation), saved_reach(bone.ik_triangulation)
+        different = changed(self, own)
+        return [] if different.keys() & _OF_A_STOP else stops, {**own, **different}
+
+    def _body_job(self, context: Context, body: RigBody, bone: PoseBone) -> Job[BodyReport]:
+        """Reach with a body by the settings that are saved on this bone, or changed in the operator."""
+        stops, asked = self._asked(bone)
+        settings = body_settings(body, bone.name)
+        given = changed(self, {name: getattr(settings, name) for name in REDUCTION})
+        if "reduce_tolerance" in given:
+            given["within"] = dict.fromkeys(body.tips, given["reduce_tolerance"])
+        return (
+            yield from reach_with_body.steps(
+                body,
+                stops or [body_stop(body, bone.name, asked["frame_end"], asked["hold"])],
+                **{name: value for name, value in asked.items() if name not in _OF_A_STOP},
+                tip="" if bone.name in body.held else bone.name,
+                settings=replace(settings, **given),
+                scene=context.scene,
+                view_layer=context.view_layer,
+            )
+        )
 
     def draw(self, context: Context) -> None:
         column = self.column()
@@ -94,7 +121,9 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         column.separator()
         draw_reduction(column, self)
 
-    def report_result(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
+        if isinstance(result, BodyReport):
+            return report_body(self, context, result)
         return report_outcome(self, context, [result])
 
 

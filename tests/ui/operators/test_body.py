@@ -98,10 +98,24 @@ def test_bake_all_bakes_a_body_by_the_settings_of_the_active_limb():
     assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 3}
 
 
-def test_reach_works_on_single_limbs():
-    set_up_rig(LAST)
-    with nothing_lost(), pytest.raises(RuntimeError, match="is part of a body"):
-        bpy.ops.pose.ik_triangulation_reach()
+@pytest.mark.parametrize("active", ["hand.L", "foot.R"])
+def test_a_reach_keys_the_whole_body_whichever_limb_is_active(active):
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    select(rig, active)
+    assert bpy.ops.pose.ik_triangulation_reach(frame_start=1, frame_end=LAST // 2) == {"FINISHED"}
+    assert {name.split('"')[1] for name, _ in all_keys(rig)} >= {"hand.L", "hand.R", "shin.L", "spine"}
+    assert {len(keys) for keys in all_keys(rig).values()} == {LAST // 2}
+    assert latest(rig, "hand.R").reached
+
+
+def test_a_reach_goes_through_the_stops_of_the_active_limb():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    for frame in (5, 9):
+        stop = stored.reach_stops.add()
+        stop.target, stop.frame = stored.target, frame
+    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
+    assert {len(keys) for keys in all_keys(rig).values()} == {9}
 
 
 def test_removing_a_held_limb_lets_go_of_it():

@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live is refused for a limb of a body, which it would tear off the others, and works for a lone one."""
+"""Live is switched on and off for a limb by itself, or for the whole body that it belongs to."""
 
 import bpy
 import pytest
 
 from ik_triangulation.jobs import live
+from ik_triangulation.ui.last_result import latest
 
-from ...bodies import set_up_rig
-from ...rigs import chain_rig, configure, empty, nothing_lost
+from ...bodies import FEET, HANDS, set_up_rig
+from ...rigs import chain_rig, configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def test_a_limb_of_a_body_is_refused():
-    set_up_rig()
-    with nothing_lost(), pytest.raises(RuntimeError, match="part of a body, and Live works on single limbs"):
-        bpy.ops.pose.ik_triangulation_live(tip="hand.L")
+@pytest.fixture(autouse=True)
+def ends(addon):
+    yield
+    live.stop_all()
+
+
+@pytest.mark.parametrize("tip", ["hand.L", "foot.R"])
+def test_all_limbs_of_a_body_are_live_at_once_and_stop_at_once(tip):
+    rig = set_up_rig()
+    bpy.ops.pose.ik_triangulation_live(tip=tip)
+    assert all(live.is_live(rig, name) for name in (*HANDS, *FEET))
+    assert latest(rig, "hand.R").reached
+    bpy.ops.pose.ik_triangulation_live(tip="hand.R")
+    assert not any(live.is_live(rig, name) for name in (*HANDS, *FEET))
+    assert not live.under_way()
 
 
 def test_a_lone_limb_is_live_until_it_is_switched_off():

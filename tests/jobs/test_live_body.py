@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A live body follows any of its targets with its feet planted, is keyed and undone as one, and is as it is baked."""
+
+from math import degrees
+from time import sleep
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.jobs import live
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.ui.last_result import latest
+
+from ..bodies import FEET, HANDS, set_up_rig
+from ..rigs import all_keys, rotate
+from .test_body_pose import apart, channels, tails
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+LAST = 24
+
+
+@pytest.fixture(autouse=True)
+def ends(addon):
+    yield
+    live.stop_all()
+
+
+@pytest.fixture
+def rig(empty_scene):
+    rig = set_up_rig(LAST)
+    for name in HANDS:
+        target_of(rig, name).animation_data_clear()
+    return rig
+
+
+def target_of(rig, name):
+    return rig.pose.bones[name].ik_triangulation.target
+
+
+def moved(rig, name, place, moves=30):
+    """Drag a target to a place, in so many moves."""
+    target = target_of(rig, name)
+    start = target.location.copy()
+    for part in np.linspace(0.0, 1.0, moves + 1)[1:]:
+        target.location = start.lerp(Vector(place), part)
+        bpy.context.view_layer.update()
+    bpy.context.view_layer.update()
+
+
+def turned(rig):
+    return [bone.matrix.to_quaternion() for bone in rig.pose.bones]
+
+
+def largest_angle(one, other):
+    return degrees(max(a.rotation_difference(b).angle for a, b in zip(one, other, strict=True)))
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_either_hand_is_dragged_and_the_feet_stay(rig, name):
+    feet = tails(rig)
+    live.start(rig, "hand.L")
+    place = target_of(rig, name).location + Vector((0.0, -0.2, -0.5))
+    for part in range(1, 21):
+        moved(rig, name, target_of(rig, name).location.lerp(place, part / 20), 1)
+        assert apart(tails(rig), feet) < 1e-4
+    assert (rig.pose.bones[name].tail - place).length < 1e-3
+    assert rig.pose.bones["spine"].head.z < 0.97
+    assert not live.problem(rig, "hand.R")
+    assert not all_keys(rig)
+
+
+def test_out_of_reach_the_feet_stay_and_the_report_says_so(rig):
+    feet = tails(rig)
+    live.start(rig, "hand.L")
+    moved(rig, "hand.L", (0.6, -2.5, 1.0), 60)
+    assert apart(tails(rig), feet) < 1e-3
+    live._measure()
+    assert not latest(rig, "hand.L").reached
+    assert latest(rig, "foot.L").line.startswith("Body")
+
+
+@pytest.mark.parametrize("way", [(-0.2, -0.2, -0.4), (-0.3, -0.3, -0.6), (-0.3, -0.2, -0.1)])
+def test_a_drag_comes_to_rest_in_the_pose_of_solve_pose(rig, way):
+    live.start(rig, "hand.L")
+    moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector(way))
+    live.rest_now()
+    bpy.context.view_layer.update()
+    seen = turned(rig)
+    live.stop_all()
+    solve_body_pose(body_of(rig, "hand.L"))
+    assert largest_angle(seen, turned(rig)) < 2.0
+
+
+def test_what_is_seen_live_on_the_timeline_is_what_is_baked():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    live.start(rig, "hand.L")
+    seen = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        seen.append(turned(rig))
+    live.stop_all()
+    assert not all_keys(rig)
+    bake_body(body_of(rig, "hand.L"), 1, LAST)
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        assert largest_angle(seen[frame - 1], turned(rig)) < 0.5
+
+
+def test_a_target_that_is_dragged_off_its_animation_is_followed():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    live.start(rig, "hand.L")
+    bpy.context.scene.frame_set(9)
+    target = target_of(rig, "hand.L")
+    moved(rig, "hand.L", target.location + Vector((0.05, 0.0, 0.1)), 5)
+    assert (rig.pose.bones["hand.L"].tail - target.location).length < 1e-3
+    bpy.context.scene.frame_set(10)
+    bpy.context.view_layer.update()
+    assert (rig.pose.bones["hand.L"].tail - target.matrix_world.translation).length < 1e-3
+
+
+def test_baked_keys_are_shown_as_they_are():
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    bake_body(body_of(rig, "hand.L"), 1, LAST)
+    bpy.context.scene.frame_set(7)
+    before = channels(rig)
+    bpy.context.scene.frame_set(1)
+    live.start(rig, "hand.L", at_once=False)
+    bpy.context.scene.frame_set(7)
+    bpy.context.view_layer.update()
+    assert channels(rig) == before
+
+
+def test_with_auto_keying_a_pose_that_rests_is_keyed_with_the_place_of_the_hips(rig):
+    live.start(rig, "hand.L")
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector((0.0, -0.2, -0.4)))
+    assert not all_keys(rig)
+    sleep(1.1 * live._SETTLED)
+    assert live._key() is None
+    keys = all_keys(rig)
+    assert {len(each) for each in keys.values()} == {1}
+    assert {name for name, _ in keys} >= {'pose.bones["spine"].location', 'pose.bones["shin.L"].rotation_quaternion'}
+
+
+def test_a_bone_that_is_posed_by_hand_is_the_new_reference(rig):
+    live.start(rig, "hand.L")
+    moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector((0.0, -0.1, -0.2)))
+    rotate(rig.pose.bones["spine.002"], (0.97, 0.0, 0.24, 0.0))
+    bpy.context.view_layer.update()
+    place = target_of(rig, "hand.L").location + Vector((0.0, -0.1, 0.0))
+    moved(rig, "hand.L", place)
+    assert (rig.pose.bones["hand.L"].tail - place).length < 1e-3
+
+
+def test_a_drag_that_is_cancelled_brings_the_pose_back(rig, monkeypatch):
+    dragging = [False]
+    monkeypatch.setattr(live, "_is_dragging", lambda: dragging[0])
+    live.start(rig, "hand.L")
+    before, place = channels(rig), target_of(rig, "hand.L").location.copy()
+    dragging[0] = True
+    moved(rig, "hand.L", place + Vector((0.0, -0.2, -0.3)), 3)
+    assert channels(rig) != before
+    dragging[0] = False
+    moved(rig, "hand.L", place, 1)
+    assert channels(rig) == [pytest.approx(each, abs=1e-6) for each in before]
+
+
+def test_undo_brings_back_what_was_and_it_goes_on_from_there(rig):
+    live.start(rig, "hand.L")
+    bpy.ops.ed.undo_push(message="Live")
+    before, place = channels(rig), target_of(rig, "hand.L").location + Vector((0.0, -0.2, -0.3))
+    moved(rig, "hand.L", place)
+    bpy.ops.ed.undo_push(message="Moved")
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["Rig"]
+    bpy.context.view_layer.update()
+    assert channels(rig) == [pytest.approx(each, abs=1e-6) for each in before]
+    moved(rig, "hand.L", place)
+    assert (rig.pose.bones["hand.L"].tail - place).length < 1e-3
+
+
+def test_a_target_that_is_lost_is_told_and_stop_still_stops(rig):
+    live.start(rig, "hand.L")
+    target_of(rig, "hand.L").scale = (0.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert "scaled to zero" in live.problem(rig, "hand.R")
+    for name in FEET:
+        rig.pose.bones[name].ik_triangulation.hold = False
+    rig.pose.bones["hand.R"].ik_triangulation.target = None
+    rig.update_tag()
+    moved(rig, "hand.L", (0.5, 0.0, 1.0), 2)
+    assert "no longer part of a body" in live.problem(rig, "hand.L")
+    live.stop(rig, "hand.L")
+    assert not live.under_way()
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "AXIS_ANGLE"])
+def test_bones_of_any_rotation_mode_follow(rig, mode):
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+    feet = tails(rig)
+    live.start(rig, "hand.L")
+    place = target_of(rig, "hand.L").location + Vector((0.0, -0.2, -0.4))
+    moved(rig, "hand.L", place)
+    assert (rig.pose.bones["hand.L"].tail - place).length < 1e-3
+    assert apart(tails(rig), feet) < 1e-4
+
+
+def test_hips_that_are_fixed_stay(rig):
+    rig.ik_triangulation.hips_motion = "FIXED"
+    live.start(rig, "hand.L")
+    before = tuple(rig.pose.bones["spine"].location)
+    moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector((-0.1, -0.1, -0.1)))
+    assert tuple(rig.pose.bones["spine"].location) == before
