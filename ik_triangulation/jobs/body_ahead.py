@@ -75,9 +75,7 @@ def solve_ahead(
     return AheadOfBake(frames, source, states)
 
 
-def _of_all(
-    rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range
-) -> BodySamples:
+def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:
     """The samples of all frames from those of the present one and of each limb."""
     found = {}
     for limb, start, shot in zip(rig.limbs, goals.starts, shots, strict=True):

@@ -52,7 +52,7 @@ def reach_with_body(
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[BodyReport]:
-    """Key a body from the pose that it has at `frame_start` through the `stops`, held tips where the animation has them.
+    """Key a body from the pose that it has at `frame_start` through the `stops`, while held tips stay as animated.
 
     The limb that ends in `tip`, by default the first one, reaches for the target of each stop, and all others for
     their own at the same frames. `settings` of the keys are by default those of that limb, the others are those of

@@ -81,9 +81,7 @@ class BodyReachMotion:
         tree, begun, steady = self._tree, self._begun, self._problem.steady
         tasks = [*self._held, *body_tasks(self._problem.body, visit.goals, self._angle)]
         here = [task.take([at]) for task in tasks]
-        found = yield from body_path(
-            tree, begun.take([at]), here, steady.take([at]) if steady else None, fps=self._fps
-        )
+        found = yield from body_path(tree, begun.take([at]), here, steady.take([at]) if steady else None, fps=self._fps)
         offsets = Posture(tree, begun.take([at])).offsets(found.states)
         states = Posture(tree, begun).states(np.repeat(offsets, len(begun), 1)).copy()
         states.put([at], found.states)

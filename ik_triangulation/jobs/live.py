@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs and bodies that follow their targets while these are moved, as a constraint would, but on the bones' own rotations.
+"""Limbs and bodies that follow their targets while these are moved, as by a constraint, but on the bones' own channels.
 
 The list of live limbs belongs to this session only: nothing of it is saved, and loading a file empties it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the limbs of a live body follow: read anew at each move, while nobody else changes the rig."""
+"""Goals of a live body's limbs, read anew at each move while nobody else changes the rig."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .still_rig import StillRig
 
 
 class BodyNow(NamedTuple):
-    """What a body follows at a frame: matrices of the armature (world space) and above the hips, samples of limbs."""
+    """State that a body follows at a frame: matrices (4x4) of the armature and above its hips, and samples of limbs."""
 
     frame: float
     world: Matrix

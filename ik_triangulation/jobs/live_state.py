@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""State that live limbs and live bodies share: what they followed, their pose when last seen, and poses before drags."""
+"""State of whatever is live, a limb or a body: its surroundings and pose when last seen, and poses before drags."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Surroundings = tuple[Any, ...]  # everything that is followed, in a form that ca
 
 
 class LiveState(ABC):
-    """What is live, a limb or a body, with its state when it was last seen; found by the bone at its `tip`.
+    """A limb or a body that is live, with its state when it was last seen; found by the bone at its `tip`.
 
-    `tips` are those of all limbs that are solved together. What look() returns, the state now and the limb or body, is
-    given to the methods after it.
+    `tips` are those of all limbs that are solved together. The methods after look() take the state now and the limb or
+    body that it returns.
     """
 
     comes_to_rest = False  # whether the pose changes once the targets rest

@@ -7,6 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, SettingError
+from ik_triangulation.jobs import body_reach
 from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_reach import reach_with_body
@@ -161,8 +162,6 @@ def test_what_is_wrong_is_named_and_nothing_changes(rig):
 
 @pytest.mark.parametrize("step", ["write_body", "measure_body"])
 def test_an_exception_while_writing_loses_nothing(rig, step, monkeypatch):
-    from ik_triangulation.jobs import body_reach
-
     real = getattr(body_reach, step)
 
     def broken(*arguments):

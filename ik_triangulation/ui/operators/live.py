@@ -15,8 +15,8 @@ class POSE_OT_ik_triangulation_live(IKOperator):
     bl_idname = "pose.ik_triangulation_live"
     bl_label = "Live"
     bl_description = (
-        "Solve the limb, or its whole body, whenever a target moves, until switched off. Keys are inserted only if Auto Keying is on; "
-        "frames that have keys are shown unchanged"
+        "Solve the limb, or its whole body, whenever a target moves, until switched off. Keys are inserted only if "
+        "Auto Keying is on; frames that have keys are shown unchanged"
     )
 
     tip: StringProperty(

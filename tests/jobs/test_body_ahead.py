@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All frames of a live body with animated targets are solved once, until something they depend on changes."""
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_ahead import solve_ahead
+from ik_triangulation.jobs.body_bake import BodyProblem
+from ik_triangulation.jobs.live_goals import LiveGoals
+from ik_triangulation.rig.frames.body_samples import body_now, read_body
+
+from ..bodies import HANDS, set_up_rig
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+LAST = 16
+
+
+@pytest.fixture
+def rig(empty_scene):
+    return set_up_rig(LAST, (-0.3, -0.3, -0.5))
+
+
+def ahead(rig, known=None):
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    view_layer.update()
+    body, frame = body_of(rig, "hand.L"), float(scene.frame_current)
+    goals = LiveGoals(body, view_layer.depsgraph, frame)
+    samples = body_now(body, view_layer.depsgraph, frame, scene)
+    return solve_ahead(body, "hand.L", goals, goals.first, samples, known, scene, view_layer)
+
+
+def test_the_frames_are_those_that_a_bake_solves(rig):
+    found, body = ahead(rig), body_of(rig, "hand.L")
+    assert found.frames == range(1, LAST + 1)
+    problem = BodyProblem(body, finished(read_body(body, bpy.context.scene, range(1, LAST + 1))))
+    states, _ = finished(problem.path(bpy.context.scene))
+    assert np.abs(found.states.angles - states.angles).max() < 1e-3
+    assert np.abs(found.at(5.0).angles - states.angles[:, [4]]).max() < 1e-3
+
+
+def test_they_are_solved_again_only_if_something_has_changed(rig):
+    first = ahead(rig)
+    bpy.context.scene.frame_set(7)
+    assert ahead(rig, first) is first
+    target = rig.pose.bones["hand.R"].ik_triangulation.target
+    target.location.z += 0.1
+    target.keyframe_insert("location", frame=7)
+    bpy.context.scene.frame_set(7)
+    assert ahead(rig, first) not in (None, first)
+
+
+def test_it_is_left_to_a_drag_where_a_target_is_off_its_animation_or_nothing_moves(rig):
+    target = rig.pose.bones["hand.R"].ik_triangulation.target
+    target.location.z += 0.1
+    assert ahead(rig) is None
+    for name in HANDS:
+        rig.pose.bones[name].ik_triangulation.target.animation_data_clear()
+    assert ahead(rig) is None
+
+
+def test_outside_the_range_and_between_frames_it_is_none(rig):
+    bpy.context.scene.frame_set(LAST + 5)
+    assert ahead(rig) is None

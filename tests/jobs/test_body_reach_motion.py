@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of a body between two poses: held tips stay at each, shares of the way follow the timing and the onset."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import BodyProblem
+from ik_triangulation.jobs.body_reach_motion import BodyReachMotion, BodyVisit
+from ik_triangulation.jobs.reach import style_of
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.rig.frames.body_samples import read_body
+from ik_triangulation.solvers.natural.posture import Posture
+
+from ..bodies import FEET, HANDS, set_up_rig
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+FRAMES = range(1, 26)
+
+
+def solved(way=(-0.2, -0.3, -0.45), back=0, **style):
+    rig = set_up_rig()
+    for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
+        target = rig.pose.bones[name].ik_triangulation.target
+        target.animation_data_clear()
+        target.location += Vector(way) * Vector((sign, 1.0, 1.0))
+    body = body_of(rig, "hand.L")
+    samples = finished(read_body(body, bpy.context.scene, FRAMES))
+    problem = BodyProblem(body, samples)
+    last = FRAMES[-1] - back
+    how = style_of(*(style.get(name, given) for name, given in _USUAL.items()))
+    motion = BodyReachMotion(problem, [BodyVisit(last, last, samples.goals)], how, 24.0)
+    return problem, motion, finished(motion.solved(back))
+
+
+_USUAL = {"timing": "MINIMUM_JERK", "easing": "EASE_IN_OUT", "path": "ARC", "onset": 0.0}
+
+
+def places(problem, states, name):
+    return Geometry(problem.body.tree, states).tip(problem.body.number_of[name])
+
+
+@pytest.mark.parametrize("style", [{}, {"onset": 1.0}, {"path": "LINE"}, {"timing": "LINEAR"}])
+def test_held_tips_stay_and_no_frame_leaps(style):
+    problem, _, states = solved(**style)
+    for name in FEET:
+        place = places(problem, states, name)
+        assert np.abs(place - place[:, :1]).max() < 1e-4
+    turns = np.abs(np.diff(Posture(problem.body.tree, states.take([0])).offsets(states), axis=1)).max()
+    assert np.degrees(turns) < 20.0
+
+
+def test_with_an_onset_the_hips_are_ahead_of_the_hands():
+    shares = []
+    for onset in (0.0, 1.0):
+        problem, _, states = solved(onset=onset)
+        height = Geometry(problem.body.tree, states).heads[0, 2]
+        shares.append((height[8] - height[0]) / (height[-1] - height[0]))
+    assert shares[1] > shares[0] + 0.2
+
+
+def test_on_the_way_back_it_is_again_where_it_was():
+    problem, _, states = solved(back=10)
+    assert np.abs(states.angles[:, 0] - states.angles[:, -1]).max() < 1e-9
+    assert np.abs(states.place[:, 0] - states.place[:, -1]).max() < 1e-9
+
+
+def test_lines_that_cannot_be_followed_are_told():
+    _, motion, _ = solved((0.9, 1.5, 0.0), path="LINE")
+    assert not motion.warnings or "straight lines" in motion.warnings[0]
+    _, motion, _ = solved(path="LINE")
+    assert not motion.warnings
