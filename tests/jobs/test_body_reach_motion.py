@@ -27,6 +27,10 @@ def solved(way=(-0.2, -0.3, -0.45), back=0, **style):
         target = rig.pose.bones[name].ik_triangulation.target
         target.animation_data_clear()
         target.location += Vector(way) * Vector((sign, 1.0, 1.0))
+    for name in style.get("stiff", ()):
+        rig.ik_triangulation.hips_motion = "FIXED"
+        rig.pose.bones[name].lock_rotation = (True, True, True)
+        rig.pose.bones[name].lock_rotation_w = rig.pose.bones[name].lock_rotations_4d = True
     body = body_of(rig, "hand.L")
     samples = finished(read_body(body, bpy.context.scene, FRAMES))
     problem = BodyProblem(body, samples)
@@ -69,7 +73,8 @@ def test_on_the_way_back_it_is_again_where_it_was():
 
 
 def test_lines_that_cannot_be_followed_are_told():
-    _, motion, _ = solved((0.9, 1.5, 0.0), path="LINE")
-    assert not motion.warnings or "straight lines" in motion.warnings[0]
     _, motion, _ = solved(path="LINE")
     assert not motion.warnings
+    stiff = ("spine.001", "spine.002", "forearm.L", "hand.L", "forearm.R", "hand.R")
+    _, motion, _ = solved(path="LINE", stiff=stiff)  # tips can only move on spheres about the shoulders
+    assert motion.warnings[0].startswith("The body cannot follow the straight lines at ")

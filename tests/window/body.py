@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set Up Body, drag a hand's target, bake, and undo: hips go down, feet stay; one step of undo takes the bake back."""
+"""Set Up Body, drag a hand with Live, bake, and undo: hips go down, feet stay; one step of undo takes the bake back."""
 
 import bpy
 from mathutils import Vector
@@ -23,6 +23,7 @@ def script():
     assert _rig().pose.bones["foot.L"].ik_triangulation.hold
     yield 0.5
     screen.picture("body-set-up")
+    yield from _live()
     for name, sign in (("hand.L", 1.0), ("hand.R", -1.0)):
         target = _rig().pose.bones[name].ik_triangulation.target
         target.keyframe_insert("location", frame=1)
@@ -57,6 +58,51 @@ def script():
     yield from hands.press("Z", ctrl=True)
     yield from hands.press("Z", ctrl=True)
     assert sum(map(len, all_keys(_rig()).values())) == full
+
+
+def _live() -> screen.Steps:
+    """Dragged by hand, a target takes the whole body along, its feet planted; one undo brings back all of it."""
+    yield from buttons.press("pose.ik_triangulation_live")
+    bones, target = _rig().pose.bones, _rig().pose.bones["hand.L"].ik_triangulation.target
+    feet, height = _feet(), bones["spine"].head.z
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.object.select_all(action="DESELECT")
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = target
+    bpy.ops.ed.undo_push(message="Target active")
+    view = screen.viewport().spaces.active.region_3d
+    view.view_location, view.view_distance = (0.0, 0.0, 0.75), 4.5
+    yield 0.5
+    for end in ("ESC", "RET"):
+        x, y = hands.rest()
+        yield from hands.press("G")
+        yield from hands.strike("Z")
+        for part in range(1, 7):
+            hands.move(x, y - 12 * part)
+            yield hands.REACTION
+            yield from wait.until(lambda: (bones["hand.L"].tail - target.location).length < 2e-3, "hand at its target")
+            assert (_feet() - feet).length < 1e-3, "a foot slips"
+        assert bones["spine"].head.z < height - 0.05
+        if end == "RET":
+            yield 0.5
+            screen.picture("body-live")
+        yield from hands.strike(end)
+        yield from wait.until(lambda: not screen.window().modal_operators, "end of the drag")
+        yield hands.REACTION
+        if end == "ESC":
+            assert abs(bones["spine"].head.z - height) < 1e-4, "a cancelled drag leaves the body posed"
+    yield from hands.press("Z", ctrl=True)
+    assert abs(_rig().pose.bones["spine"].head.z - height) < 1e-4, "undo does not bring the pose back"
+    bpy.context.view_layer.objects.active = _rig()
+    bpy.ops.object.mode_set(mode="POSE")
+    yield hands.REACTION
+    yield from buttons.press("pose.ik_triangulation_live")
+
+
+def _feet() -> Vector:
+    """Tails of both feet, one after the other."""
+    bones = _rig().pose.bones
+    return Vector((*bones["foot.L"].tail, *bones["foot.R"].tail))
 
 
 def rig_height() -> float:
