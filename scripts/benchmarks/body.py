@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 
-from . import body_peer, body_recordings, humanoid
+from . import body_live, body_peer, body_recordings, humanoid
 from .body_goals import (
     FEET,
     HANDS,
@@ -221,6 +221,7 @@ def run(arguments):
     paths(figure, arguments.paths)
     report_crouch(figure)
     report_live(figure)
+    body_live.report()
     report_beside_an_arm(figure, arguments.sets)
     if arguments.recordings:
         body_recordings.report(arguments.recordings)
