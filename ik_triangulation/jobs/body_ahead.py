@@ -55,6 +55,8 @@ def solve_ahead(
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = int(now.frame)
+    if rig.contacts or _fades(rig, samples):
+        return None
     if step != 1 or frame != now.frame or not first <= frame <= last or first == last or _moves_above(rig):
         return None
     frames = range(max(first, frame - _AROUND), min(last, frame + _AROUND) + 1)
@@ -88,6 +90,7 @@ def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Sample
         rotations=_of_frames(now.rotations, len(frames)),
         locations=_of_frames(now.locations, len(frames)),
         goals=found,
+        influence={tip: _of_frames(share, len(frames)) for tip, share in now.influence.items()},
     )
 
 
@@ -97,6 +100,13 @@ def _of_frames(values: Numbers, count: int) -> Numbers:
 
 def _bytes(shot: Samples) -> tuple[bytes, ...]:
     return tuple(each.tobytes() for each in (shot.worlds, shot.targets, shot.poles) if each is not None)
+
+
+def _fades(rig: RigBody, samples: BodySamples) -> bool:
+    """Tell whether tips have an influence below 1, or one that is animated."""
+    if any((share < 1.0).any() for share in samples.influence.values()):
+        return True
+    return any(curve.data_path.endswith("ik_triangulation.influence") for curve in curves_of(rig.armature))
 
 
 def _moves_above(rig: RigBody) -> bool:

@@ -154,12 +154,12 @@ class BodyProblem:
         self.tasks += body_tasks(self.body, samples.goals, angle)
         self.steady = self.balance()
 
-    def path(self, scene: Scene, smoothing: float = 0.0) -> Work[BodyPath]:
-        """Solve all frames together, at the frame rate of the scene."""
+    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
+        """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
         fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
         if len(frames) > 1:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
-        tree, tasks = self.body.tree, self.tasks
+        tree, tasks = self.body.tree, tasks or self.tasks
         influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
         more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
         return faded_path(tree, self.reference, tasks, influence, self.steady, **more)

@@ -13,13 +13,13 @@ from ..goals.batch import PlaceTask, Task
 from ..goals.batch.of_bodies import hold_tasks
 from ..kinematics.batch import States
 from ..kinematics.batch.algebra import lengths
-from ..motion.body_path import body_path
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples
 from ..solvers.batch.system import System
 from ..solvers.body.following import BodyFollower
 from ..solvers.natural.posture import Posture
 from .body_bake import BodyProblem
+from .contact_frames import read_contacts
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
 _ALIKE = 0.4  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
@@ -31,7 +31,9 @@ class BodyMotion:
 
     def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
         """Follow from `states`, if they are of the same body."""
-        self.problem, self._scene = BodyProblem(rig, samples), scene
+        contacts = finished(read_contacts(rig, scene, samples.frames))
+        self.problem, self._scene = BodyProblem(rig, samples, contacts), scene
+        self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
         self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
         self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady)
@@ -47,7 +49,7 @@ class BodyMotion:
         """Go on to other goals of the tips that reach."""
         before, self._goals, self._is_at_rest = self._goals, goals, False
         moved = _largest_way(before, goals) / self.problem.body.tree.size
-        if self.states is None or (moved > _FAR and self.is_met(before)):
+        if self.states is None or self._fades or (moved > _FAR and self.is_met(before)):
             self.states, self._is_at_rest = self._solved(), True
             return
         for _ in range(int(np.ceil(max(min(moved, _FAR), _LEAP) / _LEAP))):
@@ -58,7 +60,7 @@ class BodyMotion:
         if self.states is None or self._is_at_rest:
             return False
         self._is_at_rest = True
-        if self.is_met(self._goals):
+        if self._fades or self.is_met(self._goals):
             found = self._solved()
             if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
                 self.states = found
@@ -72,10 +74,7 @@ class BodyMotion:
         return self.states is not None and bool(System(self.problem.body.tree, self.states, goals).met.all())
 
     def _solved(self) -> States:
-        problem, render = self.problem, self._scene.render
-        tasks, fps = [*self._held, *self._goals], render.fps / render.fps_base
-        path = body_path(problem.body.tree, problem.reference, tasks, problem.steady, fps=fps)
-        return finished(path).states
+        return finished(self.problem.path(self._scene, tasks=[*self._held, *self._goals])).states
 
 
 def _largest_way(before: Sequence[Task], after: Sequence[Task]) -> float:

@@ -121,7 +121,7 @@ class LiveBody(LiveState):
         assert self._goals is not None
         started, scene, view_layer = perf_counter(), bpy.context.scene, bpy.context.view_layer
         found = self._goals.goals(now)
-        angle = min(limb.angle_tolerance for limb in rig.limbs)
+        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)

@@ -67,7 +67,7 @@ def test_with_an_onset_the_hips_are_ahead_of_the_hands():
 
 
 def test_on_the_way_back_it_is_again_where_it_was():
-    problem, _, states = solved(back=10)
+    _, _, states = solved(back=10)
     assert np.abs(states.angles[:, 0] - states.angles[:, -1]).max() < 1e-9
     assert np.abs(states.place[:, 0] - states.place[:, -1]).max() < 1e-9
 

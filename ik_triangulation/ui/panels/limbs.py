@@ -107,9 +107,7 @@ def _draw_choice(column: UILayout, tips: list[PoseBone], chosen: PoseBone | None
         choose.armature, choose.tip = tip.id_data.name, tip.name
 
 
-def _draw_start(
-    column: UILayout, armature: Object, bone: PoseBone | None, others: bool, context: Context
-) -> None:
+def _draw_start(column: UILayout, armature: Object, bone: PoseBone | None, others: bool, context: Context) -> None:
     """Draw what to do where no limb is active."""
     if bone is None or (context.mode != "POSE" and not others):
         paragraph(column, "Click a hand or foot in Pose Mode", context, "INFO")
