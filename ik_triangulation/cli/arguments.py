@@ -62,8 +62,11 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
     add_settings(solver, MethodSettings, without=["solver", "angle_tolerance"] if several else [])
 
 
-def add_body(command: ArgumentParser, hold: str = "--hold") -> None:
-    """Add the limbs that are solved as one body, with its hips and balance; `hold` is the flag of held tips."""
+def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True) -> None:
+    """Add the limbs that are solved as one body, with its hips and balance; `hold` is the flag of held tips.
+
+    `of_bake` adds the search for contacts.
+    """
     body = command.add_argument_group("body", "Defaults are the settings saved in the file.")
     body.add_argument(
         "--body", action="store_true", help="move all limbs that are solved together: those with targets, and held tips"
@@ -73,11 +76,13 @@ def add_body(command: ArgumentParser, hold: str = "--hold") -> None:
     body.add_argument(
         "--hips-motion", type=str.upper, choices=["FREE", "UP_DOWN", "FIXED"], help="motion that the hips may make"
     )
-    body.add_argument(
-        "--contacts",
-        action="store_true",
-        help="find where held feet are planted first, in place of the contacts in the file; without held tips, the feet",
-    )
+    if of_bake:
+        body.add_argument(
+            "--contacts",
+            action="store_true",
+            help="find where held feet are planted first, in place of the contacts in the file; without held tips, "
+            "the feet",
+        )
     body.add_argument(
         "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"
     )

@@ -55,7 +55,7 @@ def add_solving_commands(commands: Any) -> None:
     bake.set_defaults(run=run_bake)
     reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
-    add_body(reaching, "--hold-tips")  # --hold counts frames here
+    add_body(reaching, "--hold-tips", of_bake=False)  # --hold counts frames here
     add_posture(reaching)
     add_reach(reaching)
     reaching.set_defaults(run=run_reach)
