@@ -12,19 +12,20 @@ import json
 import sys
 from itertools import pairwise
 from pathlib import Path, PurePath
+from typing import Any
 
 REACHED, FAILED, MISSED = 0, 1, 3
 NAMES = {REACHED: "reached", MISSED: "missed", FAILED: "failed"}
 
 
-def spans(frames):
+def spans(frames: list[float]) -> str:
     """Return sorted frames as text, with those that follow each other as one span: 5-9, 12."""
     breaks = [i + 1 for i, (one, other) in enumerate(pairwise(frames)) if other > one + 1]
     runs = [frames[i:j] for i, j in pairwise([0, *breaks, len(frames)])]
     return ", ".join(f"{run[0]:g}" if len(run) == 1 else f"{run[0]:g}-{run[-1]:g}" for run in runs)
 
 
-def state_of(report):
+def state_of(report: dict[str, Any]) -> tuple[int, str]:
     """Return the state of a shot by its report, and a text about it."""
     if report["error"]:
         return FAILED, report["error"]
@@ -37,7 +38,7 @@ def state_of(report):
     return (MISSED, "; ".join(texts)) if texts else (REACHED, "")
 
 
-def read(path):
+def read(path: Path) -> tuple[int, str]:
     """Return the state of the shot that this report is about, and a text."""
     try:
         return state_of(json.loads(path.read_text(encoding="utf-8")))
@@ -47,13 +48,13 @@ def read(path):
         return FAILED, f"'{path}' is no report of a bake: {error}"
 
 
-def named(listed):
+def named(listed: str) -> list[str]:
     """Return the names that the reports of the listed shots have."""
     lines = Path(listed).read_text(encoding="utf-8-sig").splitlines()
     return [PurePath("_".join(PurePath(line.strip()).parts)).stem for line in lines if line.strip()]
 
 
-def main():
+def main() -> None:
     if len(sys.argv) not in {2, 3}:
         sys.exit(__doc__)
     output = Path(sys.argv[1])
