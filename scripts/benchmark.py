@@ -17,6 +17,8 @@ python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps besi
 python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer
+python scripts/benchmark.py farm [--rounds N] [--frames N]      shots of five limbs that one machine bakes in an hour
+                                [--beyond SHARE]
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
 python scripts/benchmark.py natural FOLDER [--clips N]          recorded motion solved again by + and Bake beside
                                  [--rows ...] [--solver KEY]    Blender's IK, with and without a pole
@@ -38,6 +40,7 @@ def main():
         bake,
         body,
         contacts,
+        farm,
         lifts,
         live,
         map,
@@ -66,6 +69,7 @@ def main():
         live,
         overlay,
         panel,
+        farm,
         mocap,
         natural,
         postures,

