@@ -120,7 +120,7 @@ class _Path:
         self.inclines = np.clip(missing / _INCLINES, 0.0, 1.0)
         self.posture = Posture(tree, inclined(tree, reference, self.inclines))
         self.every = [*self.precise, steady] if steady else self.precise
-        self.compliance = body_compliance(tree, tasks) if compliance is None else compliance
+        self.compliance = body_compliance(tree) if compliance is None else compliance
         self.weight, self.seed, self.settings = weight, seed, settings
 
     def solved(self, way: float, last: States | None = None) -> Work[tuple[States, States]]:
