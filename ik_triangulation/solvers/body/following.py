@@ -26,9 +26,7 @@ class BodyFollower:
 
     def __init__(self, tree: Tree, reference: States, held: Sequence[Task], steady: BalanceTask | None) -> None:
         self._tree, self._held, self._steady = tree, list(held), steady
-        self._relaxation = Relaxation(
-            posture=Posture(tree, reference), compliance=body_compliance(tree), gain=_GAIN
-        )
+        self._relaxation = Relaxation(posture=Posture(tree, reference), compliance=body_compliance(tree), gain=_GAIN)
 
     def moved(self, states: States, goals: Sequence[Task]) -> tuple[States, System]:
         """The states for other goals, as near to them as priorities allow, and the system of held tips and goals.

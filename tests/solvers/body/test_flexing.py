@@ -14,7 +14,7 @@ from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge,
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.body_pose import states_of
 from ik_triangulation.motion.body_path import body_path
-from ik_triangulation.solvers.body.flexing import flexed, inclined, bending_limbs
+from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined
 from scripts.benchmarks import humanoid
 
 FREEDOMS = [Free(), Hinge((1, 0, 0), -2.0, 2.0), EulerLimits("XYZ", (-2, -1, -1), (2, 1, 1))]
