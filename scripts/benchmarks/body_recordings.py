@@ -116,7 +116,7 @@ def _quaternions(matrices):
 def report(folder):
     """Print a line for each recording in a folder."""
     print(
-        "\n| Recording | Hips | Mean distance [cm] | Frames reached | Largest turn by the local median | Pops | ms a frame |"
+        "\n| Recording | Hips | Mean distance [cm] | Reached | Largest turn by the local median | Pops | ms a frame |"
     )
     print("|---|---|---|---|---|---|---|")
     for file in recordings.files_in(folder):

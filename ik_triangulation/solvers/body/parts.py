@@ -40,7 +40,7 @@ _ARM, _LEG = (Part.UPPER_ARM, Part.FOREARM, Part.HAND), (Part.THIGH, Part.SHIN, 
 
 
 class TwoPartLimb(NamedTuple):
-    """The joints at which the upper part of a limb, its lower part and its end begin, such as shoulder, elbow, wrist."""
+    """The joints at which a limb's upper part, its lower part and its end begin, such as shoulder, elbow, wrist."""
 
     upper: int
     middle: int
