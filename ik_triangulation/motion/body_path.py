@@ -24,7 +24,7 @@ from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed, inclined
-from ..solvers.body.parts import Part, parts_of
+from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -259,4 +259,4 @@ class _Path:
 
 def _share(tree: Tree, tip: TreeTip) -> float:
     """Weight of a tip in the motion of a body as a whole."""
-    return _OF_HANDS if parts_of(tree)[tip.joint] == Part.HAND else 1.0
+    return _OF_HANDS if parts_of_body(tree)[tip.joint] == Part.HAND else 1.0

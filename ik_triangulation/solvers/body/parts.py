@@ -66,7 +66,7 @@ def two_part_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
 
 
 @lru_cache(maxsize=32)
-def parts_of(tree: Tree) -> tuple[Part, ...]:
+def parts_of_body(tree: Tree) -> tuple[Part, ...]:
     """Return the part to which each joint belongs."""
     parts = [Part.TRUNK] * len(tree.joints)
     ends = {limb.end: limb for limb in two_part_limbs(tree)}

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Tree
-from .parts import Part, parts_of
+from .parts import Part, parts_of_body
 
 _ROOT_MOVE = 3.0
 _COMPLIANCE = {
@@ -38,7 +38,7 @@ def body_compliance(tree: Tree) -> Numbers:
     """Compliance (k, 1) of all columns: that of the joints' stiffness, times that of their part in the body."""
     if not tree.moves_root and len(tree.tips) < 2:
         return tree.compliance
-    share = np.array([_COMPLIANCE[part] for part in parts_of(tree)])
+    share = np.array([_COMPLIANCE[part] for part in parts_of_body(tree)])
     if not tree.moves_root:
         share[0] = _COMPLIANCE[Part.TRUNK]
     move = np.full(len(tree.root_ways), _ROOT_MOVE)

@@ -8,7 +8,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.solvers.body.parts import Part, parts_of, two_part_limbs
+from ik_triangulation.solvers.body.parts import Part, parts_of_body, two_part_limbs
 from scripts.benchmarks import humanoid
 
 from ...chains import random_chain
@@ -31,7 +31,7 @@ EXPECTED = {
 
 
 def test_every_part_of_a_humanoid_is_told():
-    for joint, part in zip(FIGURE.joints, parts_of(FIGURE.tree), strict=True):
+    for joint, part in zip(FIGURE.joints, parts_of_body(FIGURE.tree), strict=True):
         name = joint.name.split(".")[0].rstrip(" 1234")
         assert part == EXPECTED.get(name, Part.TRUNK), joint.name
 
@@ -40,7 +40,7 @@ def test_every_part_of_a_humanoid_is_told():
 def test_the_size_of_a_body_tells_nothing(size):
     joints = [replace(joint, offset=joint.offset * size) for joint in FIGURE.joints]
     tips = [replace(tip, place=tip.place * size) for tip in FIGURE.tips]
-    assert parts_of(Body(joints, FIGURE.parents, tips).tree) == parts_of(FIGURE.tree)
+    assert parts_of_body(Body(joints, FIGURE.parents, tips).tree) == parts_of_body(FIGURE.tree)
 
 
 def test_a_short_joint_between_hips_and_thigh_leaves_the_leg_a_leg():
@@ -49,7 +49,7 @@ def test_a_short_joint_between_hips_and_thigh_leaves_the_leg_a_leg():
     joints = [Joint(name, Vector(offset), Quaternion(), Free()) for name, offset in zip(names, offsets, strict=True)]
     tips = BodyTip("foot", 5, Vector((0, -0.15, 0))), BodyTip("head", 1, Vector((0, 0, 0.6)))
     tree = Body(joints, parents, tips).tree
-    assert parts_of(tree)[2:] == (Part.GIRDLE, Part.THIGH, Part.SHIN, Part.FOOT)
+    assert parts_of_body(tree)[2:] == (Part.GIRDLE, Part.THIGH, Part.SHIN, Part.FOOT)
     assert two_part_limbs(tree) == ((3, 4, 5),)
 
 
