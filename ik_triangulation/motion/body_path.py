@@ -18,12 +18,13 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import States, Tree
+from ..kinematics.batch import States, Tree, TreeTip
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed, inclination, inclined
+from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -42,7 +43,8 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, and whether to go back from the last frame: the first that
 # misses nothing and makes no jump is taken.
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
-_FACING = 0.5  # weight of directions beside places in the motion of a reference as a whole
+_FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
+_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
@@ -116,8 +118,8 @@ class _Path:
         settings: BodyPathSettings,
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING)
-        compliance = body_compliance(tree, tasks) if compliance is None else compliance
+            reference = aligned(tree, reference, tasks, _FACING, [_share(tree, tip) for tip in tree.tips])
+        compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
@@ -257,3 +259,8 @@ class _Path:
             if any(task.level == Level.HOLD for task in self.tasks):
                 hold(tree, states, self.tasks, share=HELD_SHARE)
         yield
+
+
+def _share(tree: Tree, tip: TreeTip) -> float:
+    """Weight of a tip in the motion of a body as a whole."""
+    return _OF_HANDS if parts_of_body(tree)[tip.joint] == Part.HAND else 1.0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import recordings
+from .likeness import pops, turns
 
 LEG = 0.85  # [m]
 NEAR, STRAIGHT = 1e-3, 0.01  # of the limb's reach; [rad]
@@ -20,13 +21,14 @@ FRAMES = 240
 
 
 class Again(NamedTuple):
-    """A recording solved again: mean distance of its joints [m], share of frames reached, seconds a frame."""
+    """A recording solved again: mean distance of its joints [m], share of frames reached, pops, seconds a frame."""
 
     name: str
     hips: str
     distance: float
     reached: float
     unsteady: float
+    pops: int
     seconds: float
 
 
@@ -48,7 +50,23 @@ def solve_again(file, hips, frames=FRAMES):
     away = np.linalg.norm(heads.transpose(2, 0, 1) - places, axis=2).mean()
     legs = [bones for name, bones in recording.limbs.items() if name.startswith("leg")]
     size = LEG / sum(recording.ob.data.bones[name].length for name in legs[0][:2])
-    return Again(recording.name, hips, size * away, met.mean(), unsteadiness(body.tree, states), spent / len(met))
+    unsteady, popped = unsteadiness(body.tree, states), _pops(recording, body, rows, states)
+    return Again(recording.name, hips, size * away, met.mean(), unsteady, popped, spent / len(met))
+
+
+def _pops(recording, body, rows, states):
+    """Turns of joints that stand out from those around them and from the recorded ones there."""
+    from ik_triangulation.kinematics.batch.algebra import matrices
+
+    bones = [recording.ob.data.bones[row] for row in rows]
+    rests = np.array([bone.matrix_local.to_3x3() for bone in bones])
+    seen = recording.matrices[:, rows, :3, :3]
+    theirs = np.empty_like(seen)
+    for k, parent in enumerate(body.parents):
+        socket = rests[k] if parent < 0 else seen[:, parent] @ rests[parent].T @ rests[k]
+        theirs[:, k] = np.swapaxes(socket, -1, -2) @ seen[:, k]
+    ours = np.moveaxis(matrices(body.tree.rotations(states)), -1, 0)
+    return pops(turns(ours), turns(theirs))
 
 
 def problem(recording, hips):
@@ -98,11 +116,11 @@ def _quaternions(matrices):
 def report(folder):
     """Print a line for each recording in a folder."""
     print(
-        "\n| Recording | Hips | Mean distance [cm] | Frames reached | Largest turn by the local median | ms a frame |"
+        "\n| Recording | Hips | Mean distance [cm] | Reached | Largest turn by the local median | Pops | ms a frame |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|")
     for file in recordings.files_in(folder):
         for hips in ("FIXED", "FREE"):
             found = solve_again(file, hips)
-            cells = f"{100 * found.distance:.2f}", f"{found.reached:.1%}", f"{found.unsteady:.2f}"
+            cells = f"{100 * found.distance:.2f}", f"{found.reached:.1%}", f"{found.unsteady:.2f}", str(found.pops)
             print(f"| {found.name} | {hips} | {' | '.join(cells)} | {1e3 * found.seconds:.2f} |", flush=True)

@@ -19,26 +19,33 @@ _MORE_URGENT = 3.0  # weight of held places
 PER_RADIAN = 0.05  # weight of a direction beside that of a place that is as far as the tree is large
 
 
-def aligned(tree: Tree, states: States, tasks: Sequence[Task], per_radian: float = PER_RADIAN) -> States:
+def aligned(
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    per_radian: float = PER_RADIAN,
+    of_tips: Sequence[float] | None = None,
+) -> States:
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
-    A direction weighs `per_radian` beside a place that is as far off as the tree is large. The root keeps its limits,
-    and the directions in which it moves. Without a place among the goals, or where the root
-    does not move, the states are returned as they are.
+    A direction weighs `per_radian` beside a place that is as far off as the tree is large, and each tip its share
+    `of_tips`, by default all the same. The root keeps its limits, and the directions in which it moves. Without a place
+    among the goals, or where the root does not move, the states are returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:
         return states
     geometry = Geometry(tree, states)
     tips = [geometry.tip(task.tip) for task in places]
-    weights = np.array([_MORE_URGENT if task.level == Level.HOLD else 1.0 for task in places])
+    shares = [1.0] * len(tree.tips) if of_tips is None else of_tips
+    weights = np.array([(_MORE_URGENT if task.level == Level.HOLD else 1.0) * shares[task.tip] for task in places])
     now = np.array(tips)
     wanted = np.array([task.target.closest(tip) for task, tip in zip(places, tips, strict=True)])
     wanted = np.broadcast_to(wanted, now.shape)
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:
-        turn += per_radian * _directions(geometry, task, goal - middle)
+        turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)
     rotation = _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:

@@ -54,18 +54,21 @@ def bounded_change(
     """
     columns, count = rows.shape[1:]
     result = np.empty((columns, count))
-    solve = _solve_written if len(rows) <= _FEW_ROWS and count >= _FEW_STATES else _solve_blas
+    is_written = len(rows) <= _FEW_ROWS and count >= _FEW_STATES
+    if not is_written:  # states first, as products of matrices take them
+        rows = np.ascontiguousarray(rows.transpose(2, 0, 1))
+    solve, along = (_solve_written, _along_written) if is_written else (_solve_blas, _along_blas)
     every, least = sorted({*levels.tolist()}), _LEAST * size * size
     shares = [(levels == level, damping if level or len(every) == 1 else _URGENT) for level in every]
     left: Any = slice(None)  # states that are not within their bounds yet
     free: Mask | None = None  # columns that are not fixed
     mu: Numbers | None = None
-    begun, d0 = wished is not None, wished
+    d0 = wished
     for number in range(PASSES):
-        weights = np.broadcast_to(compliance, rows.shape[1:]) if free is None else compliance * free
-        aim = errors if not begun else errors - np.einsum("rkf,kf->rf", rows, d0)
+        weights = np.broadcast_to(compliance, (columns, errors.shape[1])) if free is None else compliance * free
+        aim = errors if d0 is None else errors - along(rows, d0)
         step, mu = solve(rows, aim, weights, mu, shares, least)
-        if begun:
+        if d0 is not None:
             step += d0
         if low is None or high is None:
             return step
@@ -81,10 +84,10 @@ def bounded_change(
         if len(bad) < len(most):
             left = bad if isinstance(left, slice) else left[bad]
             free, inside = free[:, bad], inside[:, bad]
-            rows, errors, mu, low, high = rows[..., bad], errors[:, bad], mu[:, bad], low[:, bad], high[:, bad]
+            rows = rows[..., bad] if is_written else rows[bad]
+            errors, mu, low, high = errors[:, bad], mu[:, bad], low[:, bad], high[:, bad]
             shares = [(mask, at(share, bad) if isinstance(share, np.ndarray) else share) for mask, share in shares]
-            d0 = None if wished is None else wished[:, left]
-        d0, begun = np.where(free, 0.0 if wished is None else wished[:, left], inside), True
+        d0 = np.where(free, 0.0 if wished is None else wished[:, left], inside)
     return result
 
 
@@ -114,13 +117,24 @@ def _solve_written(
     return step, mu
 
 
+def _along_written(rows: Numbers, change: Numbers) -> Numbers:
+    """Change (r, F) of the rows by a change (k, F) of the columns."""
+    along: Numbers = np.einsum("rkf,kf->rf", rows, change)
+    return along
+
+
+def _along_blas(rows: Numbers, change: Numbers) -> Numbers:
+    """The same for rows (F, r, k)."""
+    along: Numbers = np.matmul(rows, change.T[:, :, None])[:, :, 0].T
+    return along
+
+
 def _solve_blas(
     rows: Numbers, errors: Numbers, weights: Numbers, mu: Numbers | None, shares: Any, least: float
 ) -> tuple[Numbers, Numbers]:
-    """Solve for the change of many rows, or of few states, by one matrix product and one factorisation for all."""
-    each = np.ascontiguousarray(rows.transpose(2, 0, 1))
-    weighted = each * weights.T[:, None]
-    matrix = weighted @ each.transpose(0, 2, 1)
+    """Solve for the change of many rows (F, r, k), or of few states, by one product and one factorisation for all."""
+    weighted = rows * np.ascontiguousarray(weights.T)[:, None]
+    matrix = weighted @ rows.transpose(0, 2, 1)
     diagonal = np.einsum("fii->fi", matrix)
     if mu is None:
         mu = _mu(diagonal.T, shares, least)

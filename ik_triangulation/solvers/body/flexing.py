@@ -16,32 +16,19 @@ from ...kinematics import Freedom
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
+from .parts import TwoPartLimb, two_part_limbs
 
-_LONG = 0.55  # of a limb: least length of the two links that meet in an elbow or knee
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
-_ALIKE = 0.6  # least ratio of their lengths
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
-_INCLINED = 0.6  # [rad] of bend to which posture inclines a straight joint
+_INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
 
 
 @lru_cache(maxsize=32)
-def middle_joints(tree: Tree) -> tuple[tuple[int, int], ...]:
-    """Return the elbows and knees of a tree, each with the joint after it: where the two long links of a limb meet.
-
-    Those that their limits let bend one way only, or not about the axis that they prefer, are left out.
-    """
-    found = []
-    for tip in tree.tips:
-        limb = [j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j]]
-        links = [tree.joints[j].offset.length for j in limb[1:]]
-        for n in range(1, len(limb) - 1):
-            before, after = links[n - 1], links[n]
-            long = before + after >= _LONG * tip.reach and min(before, after) >= _ALIKE * max(before, after)
-            if long and _bends_both_ways(tree.joints[limb[n]].freedom):
-                found.append((limb[n], limb[n + 1]))
-    return tuple(dict.fromkeys(found))
+def bending_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
+    """Return the limbs of a tree whose elbow or knee may bend both ways about the axis that it prefers."""
+    return tuple(limb for limb in two_part_limbs(tree) if _bends_both_ways(tree.joints[limb.middle].freedom))
 
 
 def _bends_both_ways(freedom: Freedom) -> bool:
@@ -97,18 +84,17 @@ def inclined(tree: Tree, reference: States, share: Numbers, tips: Collection[int
 
 def _joints(tree: Tree) -> tuple[Indices, Numbers]:
     """Indices of elbows and knees, and the axes about which they prefer to bend, in their own frames (j, 3, 1)."""
-    joints = np.array([middle for middle, _ in middle_joints(tree)], np.intp)
+    joints = np.array([limb.middle for limb in bending_limbs(tree)], np.intp)
     return joints, np.array([tree.joints[j].freedom.bend_axis[:] for j in joints]).reshape(-1, 3, 1)
 
 
 def _bends(tree: Tree, states: States) -> Numbers:
     """Bends of elbows and knees (j, F) [rad], negative where they are the other way than the joints prefer."""
-    after = np.array([joint for _, joint in middle_joints(tree)], np.intp)
-    joints, own = _joints(tree)
+    uppers, joints, ends = np.array(bending_limbs(tree), np.intp).T
+    own = _joints(tree)[1]
     geometry = Geometry(tree, states)
     heads, frames = geometry.heads, geometry.frames[joints][:, :, :3]
-    parents = np.array([tree.parents[j] for j in joints], np.intp)
-    first, second = heads[joints] - heads[parents], heads[after] - heads[joints]
+    first, second = heads[joints] - heads[uppers], heads[ends] - heads[joints]
     axes = rotate(frames, np.broadcast_to(own, (len(joints), 3, len(states))))
     turn = cross(first, second)
     bend = np.arctan2(lengths(turn), dot(first, second))

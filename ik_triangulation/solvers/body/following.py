@@ -37,7 +37,7 @@ class BodyFollower:
         self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
         self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
         self._steady = [steady] if steady else []
-        self._compliance = body_compliance(tree, held)
+        self._compliance = body_compliance(tree)
         self._postures: dict[bytes, Posture] = {}
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:

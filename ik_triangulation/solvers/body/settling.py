@@ -35,7 +35,7 @@ def settle(
 
     A state is changed only if it stays as near to its goals; what was met stays met.
     """
-    posture, compliance = Posture(tree, reference), body_compliance(tree, tasks)
+    posture, compliance = Posture(tree, reference), body_compliance(tree)
     relaxation = Relaxation(posture=posture, compliance=compliance, gain=POSTURE_GAIN)
     every = [*tasks, steady] if steady else list(tasks)
     tried = relaxation.run(tree, states, every, steps)

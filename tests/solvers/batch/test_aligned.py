@@ -108,3 +108,12 @@ def test_states_that_share_a_place_get_their_own_where_it_moves():
     assert solve_cold(tree, states, tasks)[0].all()
     assert System(tree, states, tasks).met.all()
     assert np.abs(matrices(states.balls[0])).max() <= 1.0 + 1e-12
+
+
+def test_a_tip_weighs_as_much_as_its_share():
+    tree, states = bent()
+    there, other = moved_whole(tree, states), moved_whole(tree, states, seed=5)
+    tasks = [make(tree, there, 0) for make in (place_task, orient_task)]
+    tasks += [make(tree, other, 1) for make in (place_task, orient_task)]
+    missed = [System(tree, aligned(tree, states, tasks, of_tips=(1.0, s)), tasks[:2]).value.mean() for s in (1e-6, 1.0)]
+    assert missed[0] < 1e-6 < missed[1]

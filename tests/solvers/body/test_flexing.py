@@ -14,7 +14,7 @@ from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge,
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.body_pose import states_of
 from ik_triangulation.motion.body_path import body_path
-from ik_triangulation.solvers.body.flexing import flexed, inclined, middle_joints
+from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined
 from scripts.benchmarks import humanoid
 
 FREEDOMS = [Free(), Hinge((1, 0, 0), -2.0, 2.0), EulerLimits("XYZ", (-2, -1, -1), (2, 1, 1))]
@@ -42,17 +42,17 @@ def knee(body, states):
 
 
 def test_knees_are_found_and_those_whose_limits_tell_the_way_are_left_to_them():
-    assert middle_joints(leg().tree) == ((2, 3),)
-    assert middle_joints(leg(Hinge((1, 0, 0), 0.0, 2.0)).tree) == ()
-    assert middle_joints(leg(EulerLimits("XYZ", (0, 0, -2), (0, 0, 2))).tree) == ()
-    assert middle_joints(humanoid.body().tree) == ()
+    assert bending_limbs(leg().tree) == ((1, 2, 3),)
+    assert bending_limbs(leg(Hinge((1, 0, 0), 0.0, 2.0)).tree) == ()
+    assert bending_limbs(leg(EulerLimits("XYZ", (0, 0, -2), (0, 0, 2))).tree) == ()
+    assert bending_limbs(humanoid.body().tree) == ()
 
 
 def test_elbows_are_found_past_clavicles_and_before_hands():
     figure = humanoid.body()
     joints = [replace(joint, freedom=Free()) for joint in figure.joints]
     tree = Body(joints, figure.parents, figure.tips).tree
-    names = {figure.joints[i].name for i, _ in middle_joints(tree)}
+    names = {figure.joints[i].name for _, i, _ in bending_limbs(tree)}
     assert {"shin.L", "shin.R"} <= names
     assert not names & {"spine 2", "neck 2", "toe.L", "clavicle.L"}
 
