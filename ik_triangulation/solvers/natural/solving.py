@@ -29,6 +29,9 @@ from .swivel_cost import SwivelCost
 from .two_bones import MISS, TwoBones, suits
 
 
+import os
+W=eval(os.environ.get('W','(1.,0.)'))
+
 class NaturalPath(NamedTuple):
     """States of F frames, which of them are `met` (F), and for which lengths alone do not prove that they cannot be.
 
@@ -105,12 +108,13 @@ def _two_bones(
     swivels = best_swivels(
         cost,
         len(frames),
-        time,
+        time * (W[0] + W[1]),
         cost.choices,
         cost if cost.is_limited else None,
         cyclic,
         held,
         inside=cost.posture if cost.is_limited else None,
+        drift=limb.drift(cyclic) * W[1] / (W[0] + W[1]),
     )
     return tree.posed(limb.rotations(swivels), frames), limb.possible
 
