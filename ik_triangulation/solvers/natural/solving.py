@@ -25,12 +25,9 @@ from .form import PLAIN_LIMB, LimbForm
 from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
-from .swivel_cost import SwivelCost
+from .swivel_cost import ALONG, SwivelCost
 from .two_bones import MISS, TwoBones, suits
 
-
-import os
-W=eval(os.environ.get('W','(1.,0.)'))
 
 class NaturalPath(NamedTuple):
     """States of F frames, which of them are `met` (F), and for which lengths alone do not prove that they cannot be.
@@ -70,7 +67,8 @@ def natural_path(
     reference = tree.rotations(given)
     if suits(tree, tasks, form.has_end):
         time = time_weight(fps, smoothing)
-        states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held)
+        along = ALONG * time_weight(fps) / time  # what smoothing calms is the elbow, so it goes less with the hand
+        states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held, along)
     else:
         states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
@@ -99,8 +97,12 @@ def _two_bones(
     time: float,
     cyclic: bool,
     held: Indices,
+    along: float,
 ) -> tuple[States, Mask]:
-    """The states of a limb of two bones, with the swivel of the reference in frames that are `held`."""
+    """The states of a limb of two bones, with the swivel of the reference in frames that are `held`.
+
+    The swivel goes with a share `along` of the end's turn from frame to frame.
+    """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
@@ -108,13 +110,13 @@ def _two_bones(
     swivels = best_swivels(
         cost,
         len(frames),
-        time * (W[0] + W[1]),
+        time,
         cost.choices,
         cost if cost.is_limited else None,
         cyclic,
         held,
         inside=cost.posture if cost.is_limited else None,
-        drift=limb.drift(cyclic) * W[1] / (W[0] + W[1]),
+        drift=along * limb.drift(cyclic),
     )
     return tree.posed(limb.rotations(swivels), frames), limb.possible
 

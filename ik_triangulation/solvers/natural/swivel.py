@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The swivel of a limb over all frames: where its posture costs least, and changes least from frame to frame.
 
-With phi the swivel of each frame the sum of  cost(phi) + t (change of phi)^2  is minimised: by dynamic programming
+With phi the swivel of each frame the sum of  cost(phi) + t (change of phi - drift)^2  is minimised: by dynamic programming
 over a few swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system is
 tridiagonal and solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel
 is, so smoothing costs no reach. Frames are the last axis of every array.
@@ -66,7 +66,8 @@ def best_swivels(
     """Return the swivels (F) of `count` frames; `time` is the weight of their change, `choices` those of the search.
 
     They stay inside the spans that the limits allow around what the search finds; `inside` is the cost there, if it is
-    simpler. Frames `held` have the swivel 0. With `cyclic` the first frame follows the last one.
+    simpler. Frames `held` have the swivel 0. `drift` (F) is the change to the next frame that costs nothing. With
+    `cyclic` the first frame follows the last one.
     """
     frames = np.arange(0, count, _STRIDE) if count > 2 * _STRIDE else np.arange(count)
     if frames[-1] != count - 1 and not cyclic:
