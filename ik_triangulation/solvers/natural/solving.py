@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,14 @@ from ...goals.batch.from_goals import BATCHED
 from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
-from ...kinematics.batch.algebra import lengths, rotate_back
+from ...kinematics.batch.algebra import at, lengths, rotate_back
 from ..batch.descent import PRECISE, descend, hold, precisely
 from ..batch.one_pose import is_batched, tree_of
 from ..batch.system import System
 from .chains import spread
+from .giving_way import give_way, in_reach
 from .form import PLAIN_LIMB, LimbForm
+from .one_giving_way import give_way_one
 from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
@@ -65,10 +67,11 @@ def natural_path(
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
     reference = tree.rotations(given)
+    given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     if suits(tree, tasks, form.has_end):
         time = time_weight(fps, smoothing)
         along = ALONG * time_weight(fps) / time  # what smoothing calms is the elbow, so it goes less with the hand
-        states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held, along)
+        states, possible, given_way = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held, along)
     else:
         states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
@@ -80,11 +83,20 @@ def natural_path(
     met[held] = True
     missed = np.flatnonzero(~met)
     if len(missed):
-        some, goals = states.take(missed), [task.take(missed) for task in precise]
-        descend(tree, some, goals)
-        hold(tree, some, [task.take(missed) for task in tasks], share=PRECISE)
+        rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
+        if given_way is None:
+            some = states.take(missed)
+            descend(tree, some, near)
+            hold(tree, some, rough, share=PRECISE)
+        else:
+            some, fits = given_way(missed)
+            searched = np.flatnonzero(possible[missed] | ~fits)
+            other = some.take(searched)
+            descend(tree, other, [task.take(searched) for task in near])
+            hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)
+            some.put(searched, other)
         states.put(missed, some)
-        met[missed] = System(tree, some, [task.take(missed) for task in tasks]).met
+        met[missed] = System(tree, some, rough).met
     return NaturalPath(states, met, possible, held)
 
 
@@ -98,13 +110,18 @@ def _two_bones(
     cyclic: bool,
     held: Indices,
     along: float,
-) -> tuple[States, Mask]:
+) -> tuple[States, Mask, Callable[[Indices], tuple[States, Mask]] | None]:
     """The states of a limb of two bones, with the swivel of the reference in frames that are `held`.
 
-    The swivel goes with a share `along` of the end's turn from frame to frame.
+    The swivel goes with a share `along` of the end's turn from frame to frame. Returns also where the lengths allow the
+    goal, and what gives way in some of the frames; None if nothing can.
     """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
+    possible, told = limb.possible, limb.end is not None
+    if told and not possible.all():
+        tasks = in_reach(tree, frames, tasks)
+        limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
 
     swivels = best_swivels(
@@ -118,7 +135,12 @@ def _two_bones(
         inside=cost.posture if cost.is_limited else None,
         drift=along * limb.drift(cyclic),
     )
-    return tree.posed(limb.rotations(swivels), frames), limb.possible
+
+    def given_way(some: Indices) -> tuple[States, Mask]:
+        goals = [task.take(some) for task in tasks]
+        return give_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
+
+    return tree.posed(limb.rotations(swivels), frames), possible, given_way if told else None
 
 
 def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:
@@ -140,7 +162,7 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
     """
     soft = tuple(each for each in goal.soft if isinstance(each, BATCHED))
     goal = goal._replace(soft=soft)
-    if suits_one(pose, goal, form) and pose_one(pose, goal, form):
+    if suits_one(pose, goal, form) and (pose_one(pose, goal, form) or give_way_one(pose, goal, form)):
         return True
     tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
     if tasks is None or not any(joint.freedom.moves for joint in pose.chain.joints):
