@@ -32,9 +32,9 @@ from .two_bones import TwoBones
 from .within_reach import turned_into_reach
 
 EDGE = 1e-7  # of the length of both bones: how far inside its edge the head of the end is put
-ROUNDS = 12
-_NOTHING = 1e-300
+BENDINGS = 12  # of the elbow or knee at most
 CLOSE = 3e-6  # of the reach: the end is where it should be
+_NOTHING = 1e-300
 
 
 def in_reach(tree: Tree, frames: States, tasks: Sequence[Task]) -> list[Task]:
@@ -60,7 +60,7 @@ def in_reach(tree: Tree, frames: States, tasks: Sequence[Task]) -> list[Task]:
     return [nearer if each is place else turned if each is orient else each for each in tasks]
 
 
-def give_way(
+def limbs_giving_way(
     tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers, flexion: Numbers | None, swivels: Numbers
 ) -> tuple[States, Mask]:
     """The states of limbs whose end is told how to turn, at swivels (F), with the end as near to that as it can be.
@@ -70,7 +70,7 @@ def give_way(
     """
     rotations, left = np.empty((len(tree.joints), 4, len(frames))), np.arange(len(frames))
     fits = np.zeros(len(frames), bool)
-    for _ in range(ROUNDS):
+    for _ in range(BENDINGS):
         some = frames.take(left)
         limb = TwoBones(tree, some, tasks, at(reference, left), flexion)
         found, told, away = _within_ranges(tree, limb, limb.rotations(swivels[left]))
@@ -106,8 +106,14 @@ def _within_ranges(tree: Tree, limb: TwoBones, wanted: Numbers) -> tuple[Numbers
     assert limb.end is not None
     third = end(normalized(product(conjugated(socket), quaternions(limb.end))))[0]
     turned = matrices(product(socket, third))
-    up, low, tip = (np.array(each, float)[:, None] for each in (*(j.offset for j in tree.joints[1:]), tree.tips[0].place))
+    up, low, tip = (
+        np.array(each, float)[:, None] for each in (*(j.offset for j in tree.joints[1:]), tree.tips[0].place)
+    )
     reached = rotate(matrices(product(rests[0], first)), up) + rotate(matrices(below), low)
     wrist = reached + rotate(turned, tip) - rotate(limb.end, tip)
     rest = np.array(tree.tips[0].rotation.to_matrix(), float)[:, :, None]
-    return np.stack((first, second, third)), compose(turned, np.broadcast_to(rest, turned.shape)), lengths(wrist - limb.goal)
+    return (
+        np.stack((first, second, third)),
+        compose(turned, np.broadcast_to(rest, turned.shape)),
+        lengths(wrist - limb.goal),
+    )

@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 from ...goals import Goal, Orientation, Point
 from ...kinematics import Pose
 from .form import LimbForm
-from .giving_way import CLOSE, EDGE, ROUNDS
+from .giving_way import BENDINGS, CLOSE, EDGE
 from .one_limb import OneLimb
 
 
@@ -26,7 +26,7 @@ def give_way_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
         return False
     place = _place_in_reach(pose, goal.target.closest(pose.base.translation))
     rotation, swivel = _turned_into_reach(pose, place, told.rotation), None
-    for _ in range(ROUNDS):
+    for _ in range(BENDINGS):
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
         limb = OneLimb(pose, goal._replace(target=Point(place), soft=soft), form)
         swivel = limb.best_swivel() if swivel is None else swivel

@@ -21,8 +21,8 @@ from ..batch.descent import PRECISE, descend, hold, precisely
 from ..batch.one_pose import is_batched, tree_of
 from ..batch.system import System
 from .chains import spread
-from .giving_way import give_way, in_reach
 from .form import PLAIN_LIMB, LimbForm
+from .giving_way import in_reach, limbs_giving_way
 from .one_giving_way import give_way_one
 from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
@@ -60,8 +60,8 @@ def natural_path(
     `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
     frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
     of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
-    stays as that is. A frame that cannot be met comes as near as it can from where it is. Gives way
-    between parts of a long path.
+    stays as that is. A frame that cannot be met comes as near as it can from where it is; of a limb too short for it
+    the end gives way. Gives way to others between parts of a long path.
     """
     given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
@@ -84,17 +84,12 @@ def natural_path(
     missed = np.flatnonzero(~met)
     if len(missed):
         rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
-        if given_way is None:
-            some = states.take(missed)
-            descend(tree, some, near)
-            hold(tree, some, rough, share=PRECISE)
-        else:
-            some, fits = given_way(missed)
-            searched = np.flatnonzero(possible[missed] | ~fits)
-            other = some.take(searched)
-            descend(tree, other, [task.take(searched) for task in near])
-            hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)
-            some.put(searched, other)
+        some, fits = given_way(missed) if given_way else (states.take(missed), np.zeros(len(missed), bool))
+        searched = np.flatnonzero(possible[missed] | ~fits)
+        other = some.take(searched)
+        descend(tree, other, [task.take(searched) for task in near])
+        hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)
+        some.put(searched, other)
         states.put(missed, some)
         met[missed] = System(tree, some, rough).met
     return NaturalPath(states, met, possible, held)
@@ -138,7 +133,7 @@ def _two_bones(
 
     def given_way(some: Indices) -> tuple[States, Mask]:
         goals = [task.take(some) for task in tasks]
-        return give_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
+        return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
 
     return tree.posed(limb.rotations(swivels), frames), possible, given_way if told else None
 

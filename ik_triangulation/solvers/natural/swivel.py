@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The swivel of a limb over all frames: where its posture costs least, and changes least from frame to frame.
 
-With phi the swivel of each frame the sum of  cost(phi) + t (change of phi - drift)^2  is minimised: by dynamic programming
-over a few swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system is
-tridiagonal and solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel
+With phi the swivel of each frame the sum of  cost(phi) + t (change of phi - drift)^2  is minimised: by dynamic
+programming over a few swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system
+is tridiagonal and solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel
 is, so smoothing costs no reach. Frames are the last axis of every array.
 """
 
