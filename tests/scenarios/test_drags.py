@@ -17,8 +17,7 @@ def found():
 def test_a_dragged_limb_hardly_pops_and_is_near_what_a_bake_keys(found):
     every = [each for kind in found.values() for each in kind]
     assert sum((each.turns > drags.POP).sum() for each in every) <= 0.005 * sum(len(each.turns) for each in every)
-    for kind in found.values():
-        assert np.mean(np.concatenate([each.off for each in kind]) <= drags.NEAR) >= 0.95
+    assert np.mean(np.concatenate([each.off for each in every]) <= drags.NEAR) >= 0.95
 
 
 def test_a_line_counts_the_moves_of_its_drags(found):
