@@ -78,7 +78,8 @@ def best_swivels(
     drift = np.zeros(count) if drift is None else drift
     total = np.concatenate(([0.0], np.cumsum(drift)))
     ends = np.append(frames, count)
-    chosen = grid[_cheapest(costs, time / stride, grid, cyclic, np.diff(total[ends]))]
+    shifts = np.diff(np.rint(total[ends] / (grid[1] - grid[0]))).astype(np.intp)
+    chosen = grid[_cheapest(costs, time / stride, grid, cyclic, shifts)]
     if cyclic:
         frames, chosen = ends, np.append(chosen, chosen[0])
     every = np.arange(count)
@@ -119,18 +120,22 @@ def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool
     return len(found) > 0
 
 
-def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, drift: Numbers) -> Indices:
-    """The cheapest path through costs (k, n): an index for each of the n frames."""
+def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: Indices) -> Indices:
+    """The cheapest path through costs (k, n): an index for each of the n frames.
+
+    The index changes by the `shifts` (n) to the next frame at no cost.
+    """
+    change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid))  # [before, after]: the square of small changes
     count = costs.shape[1]
     # A cycle is gone round three times: what the middle one chooses does not know of the ends.
     order = np.tile(np.arange(count), 3) if cyclic and count > 1 else np.arange(count)
     total, before = costs[:, order[0]].copy(), []
     every = np.arange(len(grid))
     for last, k in pairwise(order.tolist()):
-        change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid + drift[last]))
-        ways = total[:, None] + change
+        shifted = (every - shifts[last]) % len(grid)
+        ways = total[shifted][:, None] + change
         best = ways.argmin(0)
-        before.append(best)
+        before.append(shifted[best])
         total = ways[best, every] + costs[:, k]
     path = [int(total.argmin())]
     for best in reversed(before):

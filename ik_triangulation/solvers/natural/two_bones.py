@@ -32,7 +32,7 @@ from ...kinematics.batch.algebra import (
     quaternions,
     rotate,
     rotate_back,
-    rotation_vectors,
+    turn_vectors,
 )
 from ...kinematics.batch.coordinates import bounded
 from ..batch.swings import smallest_rotations
@@ -170,8 +170,7 @@ class TwoBones:
         return spin
 
     def _spin(self, turned: Numbers, after: Indices) -> Numbers:
-        vectors = rotation_vectors(quaternions(compose(turned[:, :, after], turned.swapaxes(0, 1))))
-        return dot(vectors, self.axis)
+        return dot(turn_vectors(compose(turned[:, :, after], turned.swapaxes(0, 1))), self.axis)
 
     def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
         """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""
