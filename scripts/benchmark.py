@@ -23,6 +23,7 @@ python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion 
 python scripts/benchmark.py natural FOLDER [--clips N]          recorded motion solved again by + and Bake beside
                                  [--rows ...] [--solver KEY]    Blender's IK, with and without a pole
 python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joints of a leg that lifts and squats
+python scripts/benchmark.py drags [--count N] [--seed N]        pops of limbs whose target is dragged, Live beside bake
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
 """
@@ -39,8 +40,12 @@ def main():
         arms,
         bake,
         body,
+<<<<<<< HEAD
         contacts,
         farm,
+=======
+        drags,
+>>>>>>> speed
         lifts,
         live,
         map,
@@ -60,6 +65,7 @@ def main():
         bake,
         paths,
         lifts,
+        drags,
         reach,
         ranges,
         arms,

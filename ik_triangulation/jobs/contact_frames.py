@@ -59,7 +59,7 @@ def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) ->
     """Return the compliance (k, 1) of all columns with contacts, by which hips keep their animation; None without."""
     if not rig.contacts:
         return None
-    compliance = body_compliance(tree, tasks).copy()
+    compliance = body_compliance(tree).copy()
     compliance[len(tree.joint_of) :] *= _HIPS
     return compliance
 

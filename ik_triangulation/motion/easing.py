@@ -15,16 +15,17 @@ from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch.algebra import normalized
 from ..solvers.batch.descent import at_one_level, descend
 from .shots import Shot, Tracked
-from .turns import turns_of
+from .turns import turns_by_joint
 
 _MARGIN = 12  # frames around a hasty turn that may move
 _ROUNDS = 5  # of averaging and bringing back
 _AVERAGES = 12  # times that frames are averaged in each
 _CALMER = 0.9  # share of the largest turn that a stretch may have afterwards
+_SHARED = 0.5  # of it: the most that a joint may turn afterwards which was calmer, so that it does not pop instead
 
 
 def ease(shot: Shot, path: Tracked, hasty: Indices) -> Work[None]:
-    """Ease the turns to these frames where that takes off a tenth of the largest one and no goal is lost; in place."""
+    """Ease the turns to these frames where that takes off a tenth of the largest and no goal is lost; in place."""
     moving = _moving(shot, path, hasty)
     frames = np.flatnonzero(moving)
     if not len(frames):
@@ -41,11 +42,12 @@ def ease(shot: Shot, path: Tracked, hasty: Indices) -> Work[None]:
         states.put(frames, some)
         yield
     eased = shot.system(some, frames)
-    turned, other = turns_of(shot.tree, path.states), turns_of(shot.tree, states)
-    turned[shot.cuts] = other[shot.cuts] = 0.0  # another motion begins there
+    turned, other = (turns_by_joint(shot.tree.rotations(each)) for each in (path.states, states))
+    turned[:, shot.cuts] = other[:, shot.cuts] = 0.0  # another motion begins there
     for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
         around = slice(max(frames[row[0]], 1), frames[row[-1]] + 2)
-        calmer = other[around].max(initial=0.0) <= _CALMER * turned[around].max(initial=0.0)
+        most, now = (each[:, around].max(1, initial=0.0) for each in (turned, other))
+        calmer = now.max() <= _CALMER * most.max() and (now <= np.maximum(most, _SHARED * most.max())).all()
         if calmer and eased.met[row].all():
             path.put(frames[row], some.take(row), eased.take(row))
 

@@ -118,7 +118,9 @@ def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
     found = found[found > 0]
     around = found[:, None] + _BESIDE
     inside = (around > 0) & (around < len(along))
-    values = np.sort(np.where(inside, along[np.where(inside, around, 0)], np.inf), 1)
+    values = np.where(inside, along[np.where(inside, around, 0)], np.inf)
+    may = along[found] > times * values.min(1, initial=np.inf)  # no median is below the least value
+    found, inside, values = found[may], inside[may], np.sort(values[may], 1)
     count, rows = inside.sum(1), np.arange(len(found))
     below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(_BESIDE) - 1)
     median = 0.5 * (values[rows, below] + values[rows, above])

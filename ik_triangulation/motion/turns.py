@@ -26,6 +26,13 @@ def turns_along(rotations: Numbers) -> Numbers:
     return along
 
 
+def turns_by_joint(rotations: Numbers) -> Numbers:
+    """The same of each joint (n, F)."""
+    along = np.zeros((len(rotations), rotations.shape[-1]))
+    along[:, 1:] = 2.0 * np.arccos(np.minimum(1.0, _alike(rotations[..., 1:], rotations[..., :-1])))
+    return along
+
+
 def _alike(first: Numbers, second: Numbers) -> Numbers:
     """Cosine of half the angle (n, F) between unit quaternions (n, 4, F)."""
     cosines: Numbers = np.abs(np.einsum("nif,nif->nf", first, second))

@@ -123,7 +123,7 @@ def _solved(
         states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
     else:
         solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])))
-        compliance = body_compliance(tree, tasks)
+        compliance = body_compliance(tree)
         settle(tree, states, turned_to_look(tree, reference, tasks, compliance), tasks, steady, _SETTLED)
         level = turned_to_look(tree, reference, tasks, compliance, states)
         if level is not states:

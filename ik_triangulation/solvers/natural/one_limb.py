@@ -17,6 +17,7 @@ from ...kinematics import Free, Freedom, Hinge, Pose
 from ...kinematics.batch.coordinates import bounded
 from ...kinematics.ranges import clamp_to_range
 from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
+from ..finish import least_error
 from .form import LimbForm
 from .swivel_cost import BEYOND, END, FORBIDDEN, POLE, SWING, SWIVEL, UPPER
 from .two_bones import MISS
@@ -63,7 +64,7 @@ def pose_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
         for joint, rotation in zip(pose.chain.joints, limb.rotations(limb.best_swivel()), strict=True)
     ]
     found = Pose(pose.chain, pose.base, rotations)
-    close = max(_CLOSE * goal.tolerance, _SINGLE * pose.chain.reach)
+    close = max(_CLOSE * goal.tolerance, _SINGLE * pose.chain.reach) + least_error(pose, goal.target)
     if (found.tip - goal.target.closest(found.tip)).length > close and (limb.possible or limb.is_limited or goal.soft):
         return False
     if any(isinstance(each, Orientation) and each.missing(found) > _TURNED for each in goal.soft):

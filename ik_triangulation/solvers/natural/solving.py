@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +16,18 @@ from ...goals.batch.from_goals import BATCHED
 from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
-from ...kinematics.batch.algebra import lengths, rotate_back
+from ...kinematics.batch.algebra import at, lengths, rotate_back
 from ..batch.descent import PRECISE, descend, hold, precisely
 from ..batch.one_pose import is_batched, tree_of
 from ..batch.system import System
 from .chains import spread
 from .form import PLAIN_LIMB, LimbForm
+from .giving_way import in_reach, limbs_giving_way
+from .one_giving_way import give_way_one
 from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
-from .swivel_cost import SwivelCost
+from .swivel_cost import ALONG, SwivelCost
 from .two_bones import MISS, TwoBones, suits
 
 
@@ -58,16 +60,18 @@ def natural_path(
     `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
     frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
     of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
-    stays as that is. A frame that cannot be met comes as near as it can from where it is. Gives way
-    between parts of a long path.
+    stays as that is. A frame that cannot be met comes as near as it can from where it is; of a limb too short for it
+    the end gives way. Gives way to others between parts of a long path.
     """
     given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
     reference = tree.rotations(given)
+    given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     if suits(tree, tasks, form.has_end):
         time = time_weight(fps, smoothing)
-        states, possible = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held)
+        along = ALONG * time_weight(fps) / time  # what smoothing calms is the elbow, so it goes less with the hand
+        states, possible, given_way = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held, along)
     else:
         states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
@@ -79,11 +83,15 @@ def natural_path(
     met[held] = True
     missed = np.flatnonzero(~met)
     if len(missed):
-        some, goals = states.take(missed), [task.take(missed) for task in precise]
-        descend(tree, some, goals)
-        hold(tree, some, [task.take(missed) for task in tasks], share=PRECISE)
+        rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
+        some, fits = given_way(missed) if given_way else (states.take(missed), np.zeros(len(missed), bool))
+        searched = np.flatnonzero(possible[missed] | ~fits)
+        other = some.take(searched)
+        descend(tree, other, [task.take(searched) for task in near])
+        hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)
+        some.put(searched, other)
         states.put(missed, some)
-        met[missed] = System(tree, some, [task.take(missed) for task in tasks]).met
+        met[missed] = System(tree, some, rough).met
     return NaturalPath(states, met, possible, held)
 
 
@@ -96,10 +104,19 @@ def _two_bones(
     time: float,
     cyclic: bool,
     held: Indices,
-) -> tuple[States, Mask]:
-    """The states of a limb of two bones, with the swivel of the reference in frames that are `held`."""
+    along: float,
+) -> tuple[States, Mask, Callable[[Indices], tuple[States, Mask]] | None]:
+    """The states of a limb of two bones, with the swivel of the reference in frames that are `held`.
+
+    The swivel goes with a share `along` of the end's turn from frame to frame. Returns also where the lengths allow the
+    goal, and what gives way in some of the frames; None if nothing can.
+    """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
+    possible, told = limb.possible, limb.end is not None
+    if told and not possible.all():
+        tasks = in_reach(tree, frames, tasks)
+        limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
 
     swivels = best_swivels(
@@ -111,8 +128,14 @@ def _two_bones(
         cyclic,
         held,
         inside=cost.posture if cost.is_limited else None,
+        drift=along * limb.drift(cyclic),
     )
-    return tree.posed(limb.rotations(swivels), frames), limb.possible
+
+    def given_way(some: Indices) -> tuple[States, Mask]:
+        goals = [task.take(some) for task in tasks]
+        return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
+
+    return tree.posed(limb.rotations(swivels), frames), possible, given_way if told else None
 
 
 def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:
@@ -134,7 +157,7 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
     """
     soft = tuple(each for each in goal.soft if isinstance(each, BATCHED))
     goal = goal._replace(soft=soft)
-    if suits_one(pose, goal, form) and pose_one(pose, goal, form):
+    if suits_one(pose, goal, form) and (pose_one(pose, goal, form) or give_way_one(pose, goal, form)):
         return True
     tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
     if tasks is None or not any(joint.freedom.moves for joint in pose.chain.joints):

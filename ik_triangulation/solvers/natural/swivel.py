@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The swivel of a limb over all frames: where its posture costs least, and changes least from frame to frame.
 
-With phi the swivel of each frame the sum of  cost(phi) + t (change of phi)^2  is minimised: by dynamic programming
-over a few swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system is
-tridiagonal and solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel
+With phi the swivel of each frame the sum of  cost(phi) + t (change of phi - drift)^2  is minimised: by dynamic
+programming over a few swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system
+is tridiagonal and solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel
 is, so smoothing costs no reach. Frames are the last axis of every array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -60,11 +61,13 @@ def best_swivels(
     cyclic: bool = False,
     held: Indices | None = None,
     inside: SwivelCosts | None = None,
+    drift: Numbers | None = None,
 ) -> Numbers:
     """Return the swivels (F) of `count` frames; `time` is the weight of their change, `choices` those of the search.
 
     They stay inside the spans that the limits allow around what the search finds; `inside` is the cost there, if it is
-    simpler. Frames `held` have the swivel 0. With `cyclic` the first frame follows the last one.
+    simpler. Frames `held` have the swivel 0. `drift` (F) is the change to the next frame that costs nothing. With
+    `cyclic` the first frame follows the last one.
     """
     frames = np.arange(0, count, _STRIDE) if count > 2 * _STRIDE else np.arange(count)
     if frames[-1] != count - 1 and not cyclic:
@@ -72,13 +75,16 @@ def best_swivels(
     grid = np.linspace(-np.pi, np.pi, choices, endpoint=False)
     stride = max(1.0, (count - 1) / max(1, len(frames) - 1))
     costs = stride * cost(grid[:, None], frames)
-    chosen = grid[_cheapest(costs, time / stride, grid, cyclic)]
-    swivels = np.unwrap(chosen)
+    drift = np.zeros(count) if drift is None else drift
+    total = np.concatenate(([0.0], np.cumsum(drift)))
+    ends = np.append(frames, count)
+    shifts = np.diff(np.rint(total[ends] / (grid[1] - grid[0]))).astype(np.intp)
+    chosen = grid[_cheapest(costs, time / stride, grid, cyclic, shifts)]
     if cyclic:
-        frames, swivels = np.append(frames, count), np.append(swivels, swivels[0])
-        swivels = np.unwrap(swivels)
+        frames, chosen = ends, np.append(chosen, chosen[0])
     every = np.arange(count)
-    swivels = np.interp(every, frames, swivels)
+    off = np.unwrap(chosen - total[frames])
+    swivels = total[:-1] + np.interp(every, frames, off)
     nowhere = np.full(count, -np.inf), np.full(count, np.inf)
     spans = limits.spans(swivels) if limits else SwivelSpans(*nowhere, *nowhere)
     blocked = np.flatnonzero(~np.isfinite(spans.low))
@@ -95,7 +101,9 @@ def best_swivels(
         return values
 
     for number in range(_WIDENED + 1):  # each time from the same swivels, as there are several valleys
-        refined = _refined(refining, np.clip(swivels, spans.low, spans.high), (spans.low, spans.high), time, cyclic)
+        refined = _refined(
+            refining, np.clip(swivels, spans.low, spans.high), (spans.low, spans.high), time, cyclic, drift
+        )
         if limits is None or number == _WIDENED or not _widened(spans, refined, limits):
             break
     return refined
@@ -112,18 +120,22 @@ def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool
     return len(found) > 0
 
 
-def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool) -> Indices:
-    """The cheapest path through costs (k, n): an index for each of the n frames."""
+def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: Indices) -> Indices:
+    """The cheapest path through costs (k, n): an index for each of the n frames.
+
+    The index changes by the `shifts` (n) to the next frame at no cost.
+    """
     change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid))  # [before, after]: the square of small changes
     count = costs.shape[1]
     # A cycle is gone round three times: what the middle one chooses does not know of the ends.
     order = np.tile(np.arange(count), 3) if cyclic and count > 1 else np.arange(count)
     total, before = costs[:, order[0]].copy(), []
     every = np.arange(len(grid))
-    for k in order[1:]:
-        ways = total[:, None] + change
+    for last, k in pairwise(order.tolist()):
+        shifted = (every - shifts[last]) % len(grid)
+        ways = total[shifted][:, None] + change
         best = ways.argmin(0)
-        before.append(best)
+        before.append(shifted[best])
         total = ways[best, every] + costs[:, k]
     path = [int(total.argmin())]
     for best in reversed(before):
@@ -132,16 +144,18 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool) -> Indic
     return whole[count : 2 * count] if len(whole) > count else whole
 
 
-def _refined(cost: SwivelCosts, swivels: Numbers, span: tuple[Numbers, Numbers], time: float, cyclic: bool) -> Numbers:
+def _refined(
+    cost: SwivelCosts, swivels: Numbers, span: tuple[Numbers, Numbers], time: float, cyclic: bool, drift: Numbers
+) -> Numbers:
     """Newton's method on the whole path; swivels that would leave their span stay at its end."""
     every, (low, high) = np.arange(len(swivels)), span
-    lap = 2.0 * np.pi * np.rint((swivels[-1] - swivels[0]) / (2.0 * np.pi)) if cyclic else 0.0
+    lap = 2.0 * np.pi * np.rint((swivels[-1] + drift[-1] - swivels[0]) / (2.0 * np.pi)) if cyclic else 0.0
     offsets = np.array([[-_APART], [0.0], [_APART]])
     for _ in range(_STEPS):
         below, here, above = cost(swivels + offsets, every)
         slope = (above - below) / (2.0 * _APART)
         curvature = np.maximum((above - 2.0 * here + below) / _APART**2, _LEAST_CURVATURE)
-        slope, diagonal, side = _with_changes(slope, curvature, swivels, time, cyclic, lap)
+        slope, diagonal, side = _with_changes(slope, curvature, swivels, time, cyclic, lap, drift)
         held = ((swivels <= low) & (slope > 0.0)) | ((swivels >= high) & (slope < 0.0))
         diagonal, slope = np.where(held, _FIXED, diagonal), np.where(held, 0.0, slope)
         step = np.clip(_solved(diagonal, side, slope, cyclic), -_LARGEST, _LARGEST)
@@ -152,10 +166,10 @@ def _refined(cost: SwivelCosts, swivels: Numbers, span: tuple[Numbers, Numbers],
 
 
 def _with_changes(
-    slope: Numbers, curvature: Numbers, swivels: Numbers, time: float, cyclic: bool, lap: float
+    slope: Numbers, curvature: Numbers, swivels: Numbers, time: float, cyclic: bool, lap: float, drift: Numbers
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Slope and diagonal with those of the changes, and what couples each frame with the next one (F)."""
-    change = np.diff(swivels, append=swivels[:1] + lap)
+    change = np.diff(swivels, append=swivels[:1] + lap) - drift
     side = np.full(len(swivels), -2.0 * time)
     if not cyclic or len(swivels) == 1:
         change[-1], side[-1] = 0.0, 0.0

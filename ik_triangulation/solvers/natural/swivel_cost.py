@@ -19,6 +19,7 @@ from .two_bones import TwoBones
 UPPER, END, SWING = 1.0, 0.5, 0.25  # turn of the upper bone and of the end off the reference, swing off rest
 SWIVEL = 1.0  # of a limb whose end does not turn by itself
 POLE = 100.0  # of the deviation from a pole
+ALONG = 0.5  # of the end's turn from frame to frame: the change of swivel that costs nothing
 BEYOND = 1e3, 1e2  # squared angle beyond the limits of the root and of the end [rad^2]
 FORBIDDEN = 20.0  # of a swivel beyond a limit, while another one is allowed
 _INSIDE = 1e-7  # [rad] beyond a limit that is rounding

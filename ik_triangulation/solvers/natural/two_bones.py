@@ -18,7 +18,7 @@ import numpy as np
 
 from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
 from ...kinematics import Freedom
-from ...kinematics.arrays import Numbers
+from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import (
     compose,
@@ -32,6 +32,7 @@ from ...kinematics.batch.algebra import (
     quaternions,
     rotate,
     rotate_back,
+    turn_vectors,
 )
 from ...kinematics.batch.coordinates import bounded
 from ..batch.swings import smallest_rotations
@@ -156,6 +157,20 @@ class TwoBones:
         rest, now = rotate(self.lower, np.broadcast_to(self.rests[2][:, 1], self.axis.shape)), self.end[:, 1]
         along = dot(self.axis, rest) * dot(self.axis, now)
         return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
+
+    def drift(self, cyclic: bool) -> Numbers:
+        """Changes of swivel (F) [rad] from each frame to the next one by which the end turns least about the axis."""
+        count = len(self.frames)
+        if self.end is None or count < 2:
+            return np.zeros(count)
+        after = np.arange(1, count + 1) % count
+        spin = self._spin(self.end, after) - self._spin(self.lower, after)
+        if not cyclic:
+            spin[-1] = 0.0
+        return spin
+
+    def _spin(self, turned: Numbers, after: Indices) -> Numbers:
+        return dot(turn_vectors(compose(turned[:, :, after], turned.swapaxes(0, 1))), self.axis)
 
     def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
         """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""

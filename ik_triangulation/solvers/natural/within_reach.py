@@ -45,13 +45,29 @@ def _turned(tree: Tree, task: Task, line: Numbers) -> Task:
         return task
     link = np.array(tip.rotation.inverted() @ tip.place)[:, None]
     link = rotate(task.rotation, np.broadcast_to(link, (3, task.rotation.shape[-1])))
-    length, distance = tip.place.length, np.maximum(lengths(line), _NOTHING)
-    others = (1.0 - _EDGE) * (tree.size - length)
-    allowed = np.arccos(np.clip((distance**2 + length**2 - others**2) / (2.0 * distance * length), -1.0, 1.0))
+    rotation = np.broadcast_to(task.rotation, (3, *link.shape))
+    turned = turned_into_reach(rotation, link, line, (1.0 - _EDGE) * (tree.size - tip.place.length))
+    return task if turned is rotation else replace(task, rotation=turned)
+
+
+def turned_into_reach(
+    rotation: Numbers, link: Numbers, line: Numbers, longest: Numbers | float, shortest: Numbers | float = 0.0
+) -> Numbers:
+    """Orientations (3, 3, F) of a last link, turned as little as it takes to have its head in reach.
+
+    The `line` (3, F) is the way from the root to the end of the `link` (3, F); the head has to be between `shortest`
+    and `longest` from the root, or as near to that as the lengths allow.
+    """
+    length, distance = np.maximum(lengths(link), _NOTHING), np.maximum(lengths(line), _NOTHING)
+    near, far = (
+        np.arccos(np.clip((distance**2 + length**2 - np.square(limit)) / (2.0 * distance * length), -1.0, 1.0))
+        for limit in (shortest, longest)
+    )
     axis = cross(link, line)
     sine = lengths(axis)
-    angle = np.maximum(np.arctan2(sine, dot(link, line)) - allowed, 0.0)
-    if not angle.any():
-        return task
-    turn = matrices(exponential(axis * (angle / np.maximum(sine, _NOTHING))))
-    return replace(task, rotation=compose(turn, np.broadcast_to(task.rotation, turn.shape)))
+    angle = np.arctan2(sine, dot(link, line))
+    change = angle - np.clip(angle, near, far)
+    if not change.any():
+        return rotation
+    turn = matrices(exponential(axis * (change / np.maximum(sine, _NOTHING))))
+    return compose(turn, rotation)
