@@ -10,6 +10,7 @@ _MODULES = (
     "body",
     "target",
     "target_drag",
+    "target_from_animation",
     "live",
     "bake",
     "generated",
