@@ -40,12 +40,9 @@ def main():
         arms,
         bake,
         body,
-<<<<<<< HEAD
         contacts,
-        farm,
-=======
         drags,
->>>>>>> speed
+        farm,
         lifts,
         live,
         map,

@@ -19,6 +19,7 @@ from .operators.live import POSE_OT_ik_triangulation_live
 from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.solve import POSE_OT_ik_triangulation_solve
 from .operators.target_drag import POSE_OT_ik_triangulation_target_move
+from .operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
 
 
 class VIEW3D_MT_ik_triangulation(Menu):
@@ -40,6 +41,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         layout.operator(POSE_OT_ik_triangulation_reach.bl_idname)
         layout.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
+        layout.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
 

@@ -155,13 +155,15 @@ class OneLimb:
         return _cosine_terms(self._axis, self._upper @ self._reference.transposed())
 
     def _turn_of_end(self) -> Terms:
-        own = self._pose.chain.rests[2] @ self._pose.rotations[2].to_matrix()
-        return _cosine_terms(-self._axis, self._end @ (self._lower @ own).transposed())
+        return _cosine_terms(-self._axis, self._end @ self._end_of_reference().transposed())
 
     def _swing_of_end(self) -> Terms:
-        rest, now = self._lower @ self._pose.chain.rests[2].col[1], self._end.col[1]
+        rest, now = self._end_of_reference().col[1], self._end.col[1]
         along = self._axis.dot(rest) * self._axis.dot(now)
         return along, rest.dot(now) - along, -rest.dot(self._axis.cross(now))
+
+    def _end_of_reference(self) -> Matrix:
+        return self._lower @ self._pose.chain.rests[2] @ self._pose.rotations[2].to_matrix()
 
     def rotations(self, swivel: float) -> list[Quaternion]:
         """Rotations of all joints at a swivel [rad]."""

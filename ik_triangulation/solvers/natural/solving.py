@@ -60,12 +60,14 @@ def natural_path(
     `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
     frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
     of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
-    stays as that is. A frame that cannot be met comes as near as it can from where it is; of a limb too short for it
-    the end gives way. Gives way to others between parts of a long path.
+    stays as that is, and so does a path that meets them all. A frame that cannot be met comes as near as it can from
+    where it is; of a limb too short for it the end gives way. Gives way to others between parts of a long path.
     """
     given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
+    if len(held) == len(ends) > 1 and System(tree, given, tasks).met.all():  # somebody made this motion already
+        return NaturalPath(given, *np.ones((2, len(frames)), bool), held)
     reference = tree.rotations(given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     if suits(tree, tasks, form.has_end):

@@ -147,30 +147,33 @@ class TwoBones:
     def turn_of_end(self) -> Numbers:
         """Cosine of the turn of the end's own rotation off the reference, likewise."""
         assert self.end is not None
-        own = compose(np.broadcast_to(self.rests[2], self.lower.shape), self.turned[2])
-        missing = compose(self.end, compose(self.lower, own).swapaxes(0, 1))
+        missing = compose(self.end, self._end_of_reference().swapaxes(0, 1))
         return cosines(trace_terms(-self.axis, missing))
 
     def swing_of_end(self) -> Numbers:
-        """Cosine of the swing of the end off rest, likewise."""
+        """Cosine of the swing of the end off the reference, likewise."""
         assert self.end is not None
-        rest, now = rotate(self.lower, np.broadcast_to(self.rests[2][:, 1], self.axis.shape)), self.end[:, 1]
+        rest, now = self._end_of_reference()[:, 1], self.end[:, 1]
         along = dot(self.axis, rest) * dot(self.axis, now)
         return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
 
     def drift(self, cyclic: bool) -> Numbers:
-        """Changes of swivel (F) [rad] from each frame to the next one by which the end turns least about the axis."""
+        """Changes of swivel (F) [rad] from each frame to the next one by which the end turns off the reference least."""
         count = len(self.frames)
         if self.end is None or count < 2:
             return np.zeros(count)
         after = np.arange(1, count + 1) % count
-        spin = self._spin(self.end, after) - self._spin(self.lower, after)
+        spin = self._spin(self.end, after) - self._spin(self._end_of_reference(), after)
         if not cyclic:
             spin[-1] = 0.0
         return spin
 
     def _spin(self, turned: Numbers, after: Indices) -> Numbers:
         return dot(turn_vectors(compose(turned[:, :, after], turned.swapaxes(0, 1))), self.axis)
+
+    def _end_of_reference(self) -> Numbers:
+        """Axes (3, 3, F) of the end, turned off the lower bone as in the reference."""
+        return compose(self.lower, compose(np.broadcast_to(self.rests[2], self.lower.shape), self.turned[2]))
 
     def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
         """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""

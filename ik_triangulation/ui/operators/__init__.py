@@ -11,6 +11,7 @@ _MODULES = (
     "contacts",
     "target",
     "target_drag",
+    "target_from_animation",
     "live",
     "bake",
     "generated",

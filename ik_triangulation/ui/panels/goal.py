@@ -6,6 +6,7 @@ from bpy.types import Context, Panel
 
 from ..context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
+from ..operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
 from .layout import LimbPanel, choice
 
 
@@ -24,6 +25,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         offset = column.row(align=True, heading="Offset")
         offset.prop(limb, "use_offset", text="")
         offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
+        column.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         column.separator()
         choice(column, limb, "orientation", context)
         if limb.orientation == "LOOK":

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Target from Animation: the target follows the animated tip, so that its path can be edited and baked back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from math import ceil, floor
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Object, Scene, ViewLayer
+
+from ..cooperative import Job, cooperative, relay
+from ..errors import AnimationError, SettingError, TargetError
+from ..rig.checks import check_limb, check_range
+from ..rig.frames.reader import FrameReader
+from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_frames
+from ..rig.keyframes.unkeyed import AnimatedValues
+from ..rig.keyframes.writing import replace_keys
+from ..rig.limb import Limb
+from ..rig.target_motion import TargetMotion
+
+_APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
+_LOOKS = 5  # frames at which it is
+
+
+class KeyedTarget(NamedTuple):
+    """A target that follows a limb: its name as in messages, and the number of frames that were keyed."""
+
+    tip: str
+    target: str
+    frames: int
+
+
+@cooperative
+def target_from_animation(
+    limbs: Sequence[Limb],
+    frame_start: int,
+    frame_end: int,
+    *,
+    only_keys: bool = False,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Job[list[KeyedTarget]]:
+    """Key the targets of the limbs so that the tips, as they are animated, are at their goals: place and orientation.
+
+    Every frame from `frame_start` to `frame_end` gets a key; with `only_keys` the frames at which a bone of the limb
+    has one, so that the path between them is Blender's. Keys that a target has in the range are replaced; those of the
+    bones stay. A bake with nothing edited gives the same animation, as limbs keep near keys that somebody made. Raises
+    an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    check_range(scene, frame_start, frame_end, 1)
+    _check_own_targets(limbs)
+    motions = []
+    for limb in limbs:
+        check_limb(limb, scene, view_layer)
+        motions.append(TargetMotion(limb))
+    done, keyed = 0, [_frames(limb, frame_start, frame_end, only_keys) for limb in limbs]
+    count = sum(map(len, keyed))
+    for motion, frames in zip(motions, keyed, strict=True):
+        reader = FrameReader(motion.limb, scene, view_layer, frames)
+        yield from relay(reader.evaluate(frames, motion.see), (done, count))
+        done += len(frames)
+    with ExitStack() as undo:
+        for motion, frames in zip(motions, keyed, strict=True):
+            yield from relay(_write(motion, frames, frame_start, frame_end, view_layer, undo), (done, count))
+        for motion, frames in zip(motions, keyed, strict=True):
+            some = [frames[round(share * (len(frames) - 1) / (_LOOKS - 1))] for share in range(_LOOKS)]
+            reader = FrameReader(motion.limb, scene, view_layer, some)
+            apart = yield from relay(
+                reader.evaluate(
+                    sorted({*some}),
+                    lambda depsgraph, frame, motion=motion, frames=frames: motion.apart(frames.index(frame), depsgraph),
+                ),
+                (done, count),
+            )
+            _check_followed(motion.limb, apart)
+        undo.pop_all()
+    return [KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)]
+
+
+def _check_own_targets(limbs: Sequence[Limb]) -> None:
+    """Raise TargetError if two limbs share a target, and SettingError if there are no limbs."""
+    if not limbs:
+        raise SettingError("There is no limb with a target. Choose one, or add one with +.")
+    owners: dict[tuple[Object, str], str] = {}
+    for limb in limbs:
+        other = owners.setdefault((limb.target, limb.subtarget), limb.tip)
+        if other != limb.tip:
+            raise TargetError(
+                f"'{limb.target_name}' is the target of '{other}' and '{limb.tip}', and cannot follow both. "
+                "Give one of them its own target."
+            )
+
+
+def _frames(limb: Limb, first: int, last: int, only_keys: bool) -> list[float]:
+    """Return the frames to key. Raises AnimationError if only keys are wanted and there are none."""
+    if not only_keys:
+        return [float(frame) for frame in range(floor(first), ceil(last) + 1)]
+    found = sorted({frame for bone in limb.bones for frame in key_frames(limb.armature, bone, first, last)})
+    if not found:
+        raise AnimationError(
+            f"The bones of the limb of '{limb.tip}' have no keys from frame {first} to {last}. "
+            "Choose another range, or every frame."
+        )
+    return found
+
+
+def _write(
+    motion: TargetMotion, frames: Sequence[float], first: int, last: int, view_layer: ViewLayer, undo: ExitStack
+) -> Job[None]:
+    """Key one target. Raises AnimationError for F-curves that cannot be keyed."""
+    target = motion.limb.target
+    check_curves(
+        [curve for curve in curves_of(target) if curve.data_path in motion.paths],
+        f"target '{motion.limb.target_name}'",
+    )
+    saved = AnimatedValues(target, motion.paths)
+    undo.callback(saved.update_and_restore, view_layer)
+    bag = ensure_channelbag(target, undo)
+    interpolation = "LINEAR" if len(frames) == last - first + 1 else "BEZIER"
+    yield from relay(
+        replace_keys(bag, motion.channels(), frames, first, last, undo, interpolation), (len(frames), len(frames))
+    )
+    view_layer.update()
+
+
+def _check_followed(limb: Limb, apart: dict[float, float]) -> None:
+    """Raise TargetError if the target, evaluated, is not where it was keyed to be."""
+    reach = sum(limb.armature.pose.bones[name].length for name in limb.bones)
+    frame = max(apart, key=apart.__getitem__)
+    if apart[frame] > _APART * max(1.0, reach):
+        raise TargetError(
+            f"Target '{limb.target_name}' does not go where it is keyed, {apart[frame]:.3g} off at frame {frame:g}. "
+            "Turn off its constraints and drivers, and the NLA tracks above its action."
+        )

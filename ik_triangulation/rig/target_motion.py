@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Motion of a target: the channels by which an object or a bone goes where it is to be, frame by frame, as keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bpy.types import Depsgraph, Object, PoseBone
+from mathutils import Matrix, Quaternion, Vector
+
+from ..errors import TargetError
+from ..kinematics import Free
+from ..kinematics.rotation import orientation, rotation_between
+from .armature import find_bone, is_flat
+from .frames.sampling import frame_of, offset_of, tip_location
+from .keyframes import Channel
+from .limb import Limb
+from .looks import looks_of
+from .rotation import channel, values_for
+from .soft_goals import orientation_of
+from .target_shape import line_direction
+
+_FREE = Free()
+_ALONG = Vector((0.0, 1.0, 0.0))  # of a bone
+_FLAT = "Target '{}' (or a parent) is scaled to zero at frame {:g}. Give it a non-zero scale."
+
+
+class TargetMotion:
+    """Location and rotation channels of a limb's target, collected frame by frame with see().
+
+    With them the tip, as it is animated, is at its goal: the target at the tip's place, or where the limb's offset
+    takes it from there, and oriented as the limb reads it.
+    """
+
+    def __init__(self, limb: Limb) -> None:
+        """Raises TargetError for a target that cannot be keyed, and ChainError for a bone that it does not have."""
+        self.limb, self.owner = limb, _owner_of(limb)
+        self._mode, (self._rotating, _) = self.owner.rotation_mode, channel(self.owner)
+        self._locations: list[tuple[float, ...]] = []
+        self._rotations: list[tuple[float, ...]] = []
+        self._wanted: list[Matrix] = []
+
+    @property
+    def paths(self) -> tuple[str, str]:
+        """Data paths of location and rotation."""
+        return self.owner.path_from_id("location"), self.owner.path_from_id(self._rotating)
+
+    def see(self, depsgraph: Depsgraph, frame: float) -> None:
+        """Add a frame, evaluated. Raises TargetError for a target that is scaled flat, RigError for such a tip."""
+        limb = self.limb
+        wanted = _wanted(limb, depsgraph, frame)
+        basis = self._into_channels(wanted, depsgraph)
+        if is_flat(basis):
+            raise TargetError(_FLAT.format(limb.target_name, frame))
+        place, turn = basis.to_translation(), orientation(basis.to_3x3())
+        if isinstance(self.owner, Object):
+            place -= self.owner.delta_location
+            turn = _delta_of(self.owner).conjugated() @ turn
+        before = self._rotations[-1] if self._rotations else tuple(getattr(self.owner, self._rotating))
+        self._locations.append(tuple(place))
+        self._rotations.append(tuple(values_for(turn, self._mode, _FREE, before)))
+        self._wanted.append(wanted)
+
+    def channels(self) -> list[Channel]:
+        """Return the channels of all frames."""
+        group = self.owner.name if isinstance(self.owner, PoseBone) else "Object Transforms"
+        values = np.array(self._locations), np.array(self._rotations)
+        return [Channel(group, path, each, range(each.shape[1])) for path, each in zip(self.paths, values, strict=True)]
+
+    def apart(self, index: int, depsgraph: Depsgraph) -> float:
+        """Return how far the target is from where it is to be at the frame that was seen as number `index`, evaluated.
+
+        The distance is in Blender units, to which its greatest axis of rotation adds one for each radian.
+        """
+        shown = frame_of(self.limb.target, self.limb.subtarget, depsgraph)
+        wanted = self._wanted[index]
+        turned = orientation(shown.to_3x3()).rotation_difference(orientation(wanted.to_3x3()))
+        return float((shown.translation - wanted.translation).length + turned.angle)
+
+    def _into_channels(self, wanted: Matrix, depsgraph: Depsgraph) -> Matrix:
+        """Return matrix_basis (4x4) of the target for a matrix in world space."""
+        shown = self.limb.target.evaluated_get(depsgraph)
+        if self.limb.subtarget:
+            bone = shown.pose.bones[self.limb.subtarget]
+            pose = shown.matrix_world.inverted_safe() @ wanted
+            if any(_carries(each) for each in bone.constraints):
+                return bone.matrix_basis @ bone.matrix.inverted_safe() @ pose
+            return shown.convert_space(pose_bone=bone, matrix=pose, from_space="POSE", to_space="LOCAL")
+        return shown.matrix_basis @ shown.matrix_world.inverted_safe() @ wanted
+
+
+def _owner_of(limb: Limb) -> Any:
+    target = limb.target
+    if target.library is not None:
+        raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")
+    owner = target.pose.bones[find_bone(target, limb.subtarget).name] if limb.subtarget else target
+    locks = [*owner.lock_location, *owner.lock_rotation]
+    if any(locks):
+        raise TargetError(f"Target '{limb.target_name}' has locked channels. Unlock its location and rotation.")
+    if isinstance(owner, PoseBone) and owner.parent and owner.bone.use_connect:
+        raise TargetError(f"Target '{limb.target_name}' is connected to its parent. Disconnect it in Edit Mode.")
+    return owner
+
+
+def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
+    """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays."""
+    now = frame_of(limb.target, limb.subtarget, depsgraph)
+    if is_flat(now):
+        raise TargetError(_FLAT.format(limb.target_name, frame))
+    _, relative = offset_of(limb, depsgraph)  # the tip in the target's space
+    turned = orientation(now.to_3x3()) @ relative
+    kind = orientation_of(limb, looks_of(limb.target, limb.subtarget, depsgraph))
+    if limb.use_offset:
+        turned = turned @ Quaternion(limb.offset_rotation).conjugated()
+    elif kind == "DIRECTION":
+        turned = turned @ rotation_between(line_direction(limb), _ALONG)
+    sized = turned.to_matrix().to_4x4() @ Matrix.Diagonal((*now.to_scale(), 1.0))
+    place = tip_location(limb, depsgraph)
+    if limb.use_offset:
+        place = place - sized @ Vector(limb.offset_location)
+    sized.translation = place
+    return sized
+
+
+def _carries(constraint: Any) -> bool:
+    return not constraint.mute and bool(constraint.influence)
+
+
+def _delta_of(ob: Object) -> Quaternion:
+    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
+        return ob.delta_rotation_quaternion.normalized()
+    return ob.delta_rotation_euler.to_quaternion()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Channels of a target by which it goes where the tip is."""
+
+import bpy
+import pytest
+from mathutils import Euler, Matrix
+
+from ik_triangulation.errors import ChainError, TargetError
+from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.target_motion import TargetMotion
+
+from ..rigs import MODES, chain_rig, configure, empty
+
+pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
+
+
+def limb_to(target, subtarget=""):
+    rig = chain_rig(3)
+    configure(rig, "Bone 2", target=target, subtarget=subtarget, chain_count=0)
+    rig.location = (0.5, -1.0, 2.0)
+    return Limb.of(rig.pose.bones["Bone 2"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_set_as_they_are_seen_the_channels_bring_the_target_to_the_tip(mode):
+    target = empty()
+    target.rotation_mode, target.scale = mode, (2.0, 2.0, 2.0)
+    target.parent = empty("Parent")
+    target.parent.matrix_world = Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.4, 0.5, 0.6)), (0.5, 0.5, 0.5))
+    motion = TargetMotion(limb_to(target))
+    graph = bpy.context.evaluated_depsgraph_get()
+    motion.see(graph, 1.0)
+    assert motion.apart(0, graph) > 0.1
+    location, rotation = motion.channels()
+    assert (location.path, rotation.path) == motion.paths
+    target.location = location.values[0]
+    setattr(target, rotation.path, rotation.values[0])
+    assert motion.apart(0, bpy.context.evaluated_depsgraph_get()) < 1e-4
+
+
+def test_a_target_that_follows_another_by_child_of_goes_there_as_well():
+    target, other = empty(), empty("Other", (0.0, 1.0, 0.0))
+    other.rotation_euler = (0.3, 0.9, -0.4)
+    target.constraints.new("CHILD_OF").target = other
+    motion = TargetMotion(limb_to(target))
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    location, rotation = motion.channels()
+    target.location, target.rotation_euler = location.values[0], rotation.values[0]
+    assert motion.apart(0, bpy.context.evaluated_depsgraph_get()) < 1e-4
+
+
+def test_targets_that_cannot_be_keyed_are_named():
+    target = empty()
+    target.lock_rotation[1] = True
+    with pytest.raises(TargetError, match="'Target' has locked channels"):
+        TargetMotion(limb_to(target))
+    other = chain_rig(2, name="Other")
+    with pytest.raises(TargetError, match="'Other: Bone 1' is connected"):
+        TargetMotion(limb_to(other, "Bone 1"))
+    with pytest.raises(ChainError, match="Nowhere"):
+        TargetMotion(limb_to(other, "Nowhere"))
+    flat = empty("Flat")
+    flat.scale = (0.0, 1.0, 1.0)
+    with pytest.raises(TargetError, match="'Flat'.*scaled to zero"):
+        TargetMotion(limb_to(flat)).see(bpy.context.evaluated_depsgraph_get(), 1.0)
