@@ -61,5 +61,5 @@ def test_targets_that_cannot_be_keyed_are_named():
         TargetMotion(limb_to(other, "Nowhere"))
     flat = empty("Flat")
     flat.scale = (0.0, 1.0, 1.0)
-    with pytest.raises(TargetError, match="'Flat'.*scaled to zero"):
+    with pytest.raises(TargetError, match=r"'Flat'.*scaled to zero"):
         TargetMotion(limb_to(flat)).see(bpy.context.evaluated_depsgraph_get(), 1.0)

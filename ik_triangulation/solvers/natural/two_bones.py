@@ -158,7 +158,7 @@ class TwoBones:
         return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
 
     def drift(self, cyclic: bool) -> Numbers:
-        """Changes of swivel (F) [rad] from each frame to the next one by which the end turns off the reference least."""
+        """Changes of swivel (F) [rad] from each frame to the next by which the end turns least off the reference."""
         count = len(self.frames)
         if self.end is None or count < 2:
             return np.zeros(count)
