@@ -67,7 +67,8 @@ def natural_path(
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
     if len(held) == len(ends) > 1 and System(tree, given, tasks).met.all():  # somebody made this motion already
-        return NaturalPath(given, *np.ones((2, len(frames)), bool), held)
+        everywhere = np.ones(len(frames), bool)
+        return NaturalPath(given, everywhere, everywhere, held)
     reference = tree.rotations(given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     if suits(tree, tasks, form.has_end):

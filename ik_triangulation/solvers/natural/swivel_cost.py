@@ -16,7 +16,7 @@ from ...kinematics.batch.limit_arrays import LimitArrays
 from .swivel import SwivelSpans
 from .two_bones import TwoBones
 
-UPPER, END, SWING = 1.0, 0.5, 0.25  # turn of the upper bone and of the end off the reference, swing off rest
+UPPER, END, SWING = 1.0, 0.5, 0.25  # turn of the upper bone and of the end, and swing of the end, off the reference
 SWIVEL = 1.0  # of a limb whose end does not turn by itself
 POLE = 100.0  # of the deviation from a pole
 ALONG = 0.5  # of the end's turn from frame to frame: the change of swivel that costs nothing

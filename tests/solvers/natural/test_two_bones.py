@@ -57,7 +57,8 @@ def test_turns_off_the_reference_are_those_of_the_pose(seed):
         cosines = 2.0 * turned[:, 0] ** 2 - 1.0
         assert np.abs((wave * limb.turn_of_upper()).sum(0) - cosines[0]).max() < 1e-6
         assert np.abs((wave * limb.turn_of_end()).sum(0) - cosines[2]).max() < 1e-6
-        assert np.abs((wave * limb.swing_of_end()).sum(0) - matrices(own[2])[1, 1]).max() < 1e-6
+        swing = (matrices(own[2])[:, 1] * matrices(reference[2])[:, 1]).sum(0)
+        assert np.abs((wave * limb.swing_of_end()).sum(0) - swing).max() < 1e-6
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -21,7 +21,7 @@ def animated_limb():
 
 
 def times(target):
-    return [sorted({key[0] for key in keys}) for keys in all_keys(target).values()]
+    return [sorted({key[0][0] for key in keys}) for keys in all_keys(target).values()]
 
 
 def test_it_keys_the_target_over_the_scene_and_a_bake_follows_it():
