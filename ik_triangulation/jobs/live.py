@@ -130,7 +130,7 @@ def _follow(
     live: LiveLimb, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
 ) -> None:
     now, limb, changed = live.look(armature, scene, depsgraph, touched, new_frame)
-    before, live.surroundings = live.surroundings, surroundings_of(now)
+    before, live.surroundings = live.surroundings, surroundings_of(now, depsgraph)
     if before is None or (before == live.surroundings and not changed) or (new_frame and is_animated(limb)):
         return
     held, live.dragged = live.dragged, _is_dragging()

@@ -18,6 +18,7 @@ from ..rig.limb import Limb
 from ..rig.posed import remember_written
 from ..rig.rotation import channel, rotation_of
 from ..rig.selection import selected_limb
+from ..rig.surface import surface_state
 from .among_others import solve_among_others
 from .frame_solver import SolvedFrame, at_frame, follow
 from .live_channels import LiveChannels, Values
@@ -152,12 +153,17 @@ class LiveLimb:
         return now._replace(rig=now.rig._replace(channels=channels))
 
 
-def surroundings_of(now: Sample) -> Surroundings:
-    """Return everything that a limb follows, in a form that can be compared."""
+def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
+    """Return everything that a limb follows, in a form that can be compared.
+
+    Of a surface it is the mesh: the place on it that is reached follows the limb itself.
+    """
     obstacles = (
         (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
     )
-    places = now.target.freeze(), now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
+    on_surface = now.limb.shape == "SURFACE"
+    target = surface_state(now.limb.target, depsgraph) if on_surface else now.target.freeze()
+    places = target, now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
     return *places, now.looks, *obstacles
 
 
