@@ -26,7 +26,7 @@ _WITHIN = 0.98  # of the reach: the next place is looked for around one that is 
 _UNIFORM = 1e-4  # relative difference of two scales that is no rounding
 _BESIDE = 1.01  # of a face's size: a place farther from its middle is on another face
 _PLAIN = 0.3  # sine of the angle between bone and palm below which the bone tells no palm
-_UP = Vector((0.0, 0.0, 1.0))
+_BONE, _UP = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
 
 
 class Touch(NamedTuple):
@@ -36,7 +36,7 @@ class Touch(NamedTuple):
     normal: Vector
 
 
-class Surface:
+class ShownMesh:
     """A mesh as the dependency graph shows it, with its modifiers. Raises TargetError for one that has no faces."""
 
     def __init__(self, ob: Object, depsgraph: Depsgraph) -> None:
@@ -74,23 +74,26 @@ def surface_frame(limb: Limb, depsgraph: Depsgraph) -> Matrix:
     Its Z axis is along the normal. If the tip is to match the target, the frame is that of the tip as animated, tilted
     as little as possible until its sole or palm lies on the surface. Raises TargetError for a target without surface.
     """
-    surface, armature = Surface(limb.target, depsgraph), limb.armature.evaluated_get(depsgraph)
+    surface, armature = ShownMesh(limb.target, depsgraph), limb.armature.evaluated_get(depsgraph)
     world, bones = armature.matrix_world, [armature.pose.bones[name] for name in limb.bones]
-    heads = [world @ bone.head for bone in bones]
-    tip = world @ bones[-1].tail
-    reach = sum((b - a).length for a, b in zip(heads, [*heads[1:], tip], strict=True))
-    touch = surface.nearest(tip)
-    goal = touch.place + touch.normal * limb.surface_offset
+    joints = [world @ bone.head for bone in bones]
+    tip, frame = world @ bones[-1].tail, world @ bones[-1].matrix
+    lengths = [(b - a).length for a, b in zip(joints, [*joints[1:], tip], strict=True)]
+    laid = limb.orientation == "FULL" and not is_flat(frame)
+    rotation, sole = orientation(frame.to_3x3()) if laid else Quaternion(), _sole(limb) if laid else None
+    reach, hand = sum(lengths), Vector()
+    if laid and len(bones) > 1:  # the rest of the limb reaches for where the hand or foot then begins
+        hand = _BONE * lengths[-1]
+        reach -= lengths[-1]
+    near = tip
     for _ in range(_TRIES):
-        if (goal - heads[0]).length <= reach:
+        place, normal = surface.nearest(near)
+        goal = place + normal * limb.surface_offset
+        turned = _laid(rotation, sole, normal) if laid else rotation_between(_UP, normal)
+        stretched = goal - turned @ hand - joints[0]
+        if stretched.length <= reach:
             break
-        touch = surface.nearest(heads[0] + (goal - heads[0]).normalized() * (_WITHIN * reach))
-        goal = touch.place + touch.normal * limb.surface_offset
-    frame = world @ bones[-1].matrix
-    if limb.orientation != "FULL" or is_flat(frame):
-        turned = rotation_between(_UP, touch.normal)
-    else:
-        turned = _laid(limb, orientation(frame.to_3x3()), touch.normal)
+        near = joints[0] + stretched.normalized() * (_WITHIN * reach) + turned @ hand
     return Matrix.LocRotScale(goal, turned, None)
 
 
@@ -105,10 +108,9 @@ def surface_state(ob: Object, depsgraph: Depsgraph) -> tuple[Matrix, bytes]:
     return shown.matrix_world.copy().freeze(), digest
 
 
-def _laid(limb: Limb, tip: Quaternion, normal: Vector) -> Quaternion:
+def _laid(tip: Quaternion, sole: Vector | None, normal: Vector) -> Quaternion:
     """Return the rotation of a tip as animated (world space), its sole or palm turned against the surface."""
-    sole = _sole(limb)
-    facing = tip @ sole if sole else orthogonal(-normal, tip @ Vector((0.0, 1.0, 0.0))) or -normal
+    facing = tip @ sole if sole else orthogonal(-normal, tip @ _BONE) or -normal
     return rotation_between(facing, -normal) @ tip
 
 

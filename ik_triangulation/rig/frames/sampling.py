@@ -46,8 +46,8 @@ class Sample(NamedTuple):
     """The rig and its target at one frame; samples between which the rig does not move share it as one object.
 
     `limb` has the settings of that frame, by which the frame is solved and judged. `target` is the matrix of the target
-    (4x4), or of the place on its surface, `looks` its display and force field, `pole` the location of the pole target if there is one, `obstacles` the
-    volumes to avoid; world space.
+    (4x4), or of the place on its surface, `looks` its display and force field, `pole` the location of the pole target
+    if there is one, `obstacles` the volumes to avoid; world space.
     """
 
     frame: float
