@@ -50,6 +50,7 @@ class GoalSettings:
         "Distance of the tip from the surface, along its normal",
         default=0.0,
         subtype="DISTANCE",
+        page="goals.html#surface",
         flag="--surface-offset",
         per_frame=True,
     )
