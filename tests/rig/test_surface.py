@@ -26,8 +26,9 @@ from ..rigs import (
     random_vector,
     rotate,
 )
-from ..terrains import off, planted, terrain, walking_leg
+from ..terrains import off, terrain
 from .standing import angle_between, world_of
+from .walking import planted, walking_leg
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
