@@ -12,9 +12,13 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.reach import reach
+from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.surface import ShownMesh, surface_frame, surface_state
 
+from ..bodies import FEET, human_rig
 from ..rigs import (
     armature,
     chain_rig,
@@ -164,6 +168,26 @@ def test_another_place_is_taken_if_the_nearest_one_is_out_of_reach():
     rotate(rig.pose.bones["Bone 0"], Quaternion((1.0, 0.0, 0.0), -0.7))
     assert solve_pose(onto(rig, mesh)).all_reached
     assert off(mesh, tip_of(rig)) < TOLERANCE
+
+
+def test_the_feet_of_a_body_stand_on_uneven_ground_together():
+    rig, mesh = human_rig(), terrain(lambda x, y: 0.8 * x + 0.3 * y, size=2.0)
+    feet = [Limb.from_tip(rig, foot, mesh, 3, shape="SURFACE", surface_offset=0.02) for foot in FEET]
+    report = bake_body(RigBody(rig, tuple(feet), ()), 1, 6)
+    assert report.reached
+    for frame in (1, 6):
+        bpy.context.scene.frame_set(frame)
+        for foot in FEET:
+            assert off(mesh, evaluated_tip(rig, foot)) == pytest.approx(0.02, abs=TOLERANCE)
+
+
+def test_a_reach_ends_on_the_surface():
+    rig, mesh = chain_rig(3), terrain(lambda x, y: 1.5)
+    reach(onto(rig, mesh), 1, 12)
+    bpy.context.scene.frame_set(13)
+    assert off(mesh, tip_of(rig)) < TOLERANCE
+    bpy.context.scene.frame_set(1)
+    assert off(mesh, tip_of(rig)) > 1.0
 
 
 def test_baking_again_changes_no_place():
