@@ -79,17 +79,24 @@ def surface_frame(limb: Limb, depsgraph: Depsgraph) -> Matrix:
     joints = [world @ bone.head for bone in bones]
     tip, frame = world @ bones[-1].tail, world @ bones[-1].matrix
     lengths = [(b - a).length for a, b in zip(joints, [*joints[1:], tip], strict=True)]
+    # An animated tip may have the offset from an earlier bake: it is taken off, or each bake would add it once more.
+    aside = Vector(limb.offset_location) if limb.use_offset else Vector()
+    twist = Quaternion(limb.offset_rotation).normalized() if limb.use_offset else Quaternion()
     laid = limb.orientation == "FULL" and not is_flat(frame)
-    rotation, sole = orientation(frame.to_3x3()) if laid else Quaternion(), _sole(limb) if laid else None
-    reach, hand = sum(lengths), Vector()
+    rotation = orientation(frame.to_3x3()) @ twist.conjugated() if laid else Quaternion()
+    sole = _sole(limb) if laid else None
+
+    def turned_at(normal: Vector) -> Quaternion:
+        return _laid(rotation, sole, normal) if laid else rotation_between(_UP, normal)
+
+    reach, hand = sum(lengths), -aside
     if laid and len(bones) > 1:  # the rest of the limb reaches for where the hand or foot then begins
-        hand = _BONE * lengths[-1]
+        hand += twist @ _BONE * lengths[-1]
         reach -= lengths[-1]
-    near = tip
+    near = tip - turned_at(surface.nearest(tip).normal) @ aside
     for _ in range(_TRIES):
         place, normal = surface.nearest(near)
-        goal = place + normal * limb.surface_offset
-        turned = _laid(rotation, sole, normal) if laid else rotation_between(_UP, normal)
+        goal, turned = place + normal * limb.surface_offset, turned_at(normal)
         stretched = goal - turned @ hand - joints[0]
         if stretched.length <= reach:
             break

@@ -8,6 +8,7 @@ and poses that are not keyed stay as they are.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import floor, inf, isfinite
 from time import perf_counter
 from typing import NamedTuple
@@ -131,7 +132,10 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
     Raises TargetError for a flat target, RigError for a tip that is scaled flat.
     """
     on_surface = limb.shape == "SURFACE"
-    target = surface_frame(limb, depsgraph) if on_surface else frame_of(limb.target, limb.subtarget, depsgraph)
+    if on_surface:
+        target = surface_frame(replace(limb, use_offset=False), depsgraph)
+    else:
+        target = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(target):
         raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
     tip = frame_of(limb.armature, limb.tip, depsgraph)
