@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films in docs: demo, before_after, crouch, tail, reach, postures, panel, and the solvers'.
+"""The manual's pictures and films in docs: demo, before_after, crouch, tail, reach, postures, panel, the solvers' and surface.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED, WINDOWED = ("demo", "before_after", "crouch", "tail", "reach", "postures"), ("panel", "solvers")
+RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "postures")
+WINDOWED = ("panel", "solvers", "surface")
 KNOWN = RENDERED + WINDOWED
 
 

@@ -144,7 +144,7 @@ def _follow(
     live: LiveState, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
 ) -> None:
     now, rig, changed = live.look(armature, scene, depsgraph, touched, new_frame)
-    before, live.surroundings = live.surroundings, live.surroundings_of(now)
+    before, live.surroundings = live.surroundings, live.surroundings_of(now, depsgraph)
     if before is None or (before == live.surroundings and not changed) or (new_frame and live.is_animated(rig)):
         return
     held, live.dragged = live.dragged, _is_dragging()

@@ -98,8 +98,8 @@ class LiveBody(LiveState):
         self._is_stale = True
         return self._goals.first, rig, changed
 
-    def surroundings_of(self, now: BodyNow) -> Surroundings:
-        return now.surroundings
+    def surroundings_of(self, now: BodyNow, depsgraph: Depsgraph) -> Surroundings:
+        return now.surroundings(depsgraph)
 
     def is_animated(self, rig: RigBody) -> bool:
         return is_animated(rig, rig.hips)

@@ -28,11 +28,10 @@ class BodyNow(NamedTuple):
     base: Matrix
     samples: Sequence[Sample]
 
-    @property
-    def surroundings(self) -> Surroundings:
+    def surroundings(self, depsgraph: Depsgraph) -> Surroundings:
         """All that is followed, in a form that can be compared; the body itself moves where its limbs begin."""
         still = Matrix.Identity(4)
-        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still))) for each in self.samples]
+        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still)), depsgraph) for each in self.samples]
         return self.world.freeze(), self.base.freeze(), *own
 
 

@@ -106,8 +106,8 @@ class LiveLimb(LiveState):
         self.posed = self.channels.pose(limb.armature, start, solved.pose)
         self.solved = solved, perf_counter() - started
 
-    def surroundings_of(self, now: Sample) -> Surroundings:
-        return surroundings_of(now)
+    def surroundings_of(self, now: Sample, depsgraph: Depsgraph) -> Surroundings:
+        return surroundings_of(now, depsgraph)
 
     def is_animated(self, limb: Limb) -> bool:
         return is_animated(limb)

@@ -17,6 +17,7 @@ from ..rig.keyframes import curves_of
 from ..rig.posed import remember_written
 from ..rig.reference import Boned
 from ..rig.rotation import channel
+from ..rig.surface import surface_state
 from .body_report import BodyReport
 from .live_channels import LiveChannels, Values
 from .report import Report
@@ -77,7 +78,7 @@ class LiveState(ABC):
         """
 
     @abstractmethod
-    def surroundings_of(self, now: Any) -> Surroundings:
+    def surroundings_of(self, now: Any, depsgraph: Depsgraph) -> Surroundings:
         """Return everything that is followed, in a form that can be compared."""
 
     @abstractmethod
@@ -135,12 +136,17 @@ class LiveState(ABC):
         return present != self.posed
 
 
-def surroundings_of(now: Sample) -> Surroundings:
-    """Return everything that a limb follows, in a form that can be compared."""
+def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
+    """Return everything that a limb follows, in a form that can be compared.
+
+    Of a surface it is the mesh: the place on it that is reached follows the limb itself.
+    """
     obstacles = (
         (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
     )
-    places = now.target.freeze(), now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
+    on_surface = now.limb.shape == "SURFACE"
+    target = surface_state(now.limb.target, depsgraph) if on_surface else now.target.freeze()
+    places = target, now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
     return *places, now.looks, *obstacles
 
 

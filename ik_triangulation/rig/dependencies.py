@@ -53,6 +53,9 @@ class Moving(Protocol):
     def obstacle_objects(self) -> Sequence[Object]: ...
 
     @property
+    def surfaces(self) -> Sequence[Object]: ...
+
+    @property
     def tip(self) -> str: ...
 
 
@@ -64,13 +67,16 @@ IKConstraints = dict[str, list[Constraint]]
 class Dependencies:
     """The direct dependencies of objects and bones, each read once: for as long as nothing of them changes.
 
-    Meshes that an armature deforms depend on the solved bones that the `limbs` have there, whatever their weights are.
+    Meshes that an armature deforms depend on the solved bones that the `limbs` have there, whatever their weights are;
+    so do targets whose surface is reached.
     """
 
     def __init__(self, limbs: Iterable[Moving] = ()) -> None:
         self._deforming: defaultdict[int, set[str]] = defaultdict(set)
+        self._surfaces: set[int] = set()
         for limb in limbs:
             self._deforming[limb.armature.session_uid].update(limb.solved)
+            self._surfaces.update(mesh.session_uid for mesh in limb.surfaces)
         self._causes: dict[_Key, list[Node]] = {}
         self._ik: dict[int, IKConstraints] = {}
         self._drivers: dict[int, dict[str, list[FCurve]]] = {}
@@ -102,7 +108,7 @@ class Dependencies:
             ob = node.object
             if ob.rigid_body and ob.rigid_body.type == "ACTIVE":
                 return Bound(f"'{ob.name}' is moved by rigid body physics", True)
-            for mesh in _bearing(node):
+            for mesh in (ob, *_bearing(node)) if self._is_surface(node) else _bearing(node):
                 if any(map(_simulates, mesh.modifiers)):
                     return Bound(f"'{mesh.name}' is deformed by a simulation", True)
             for constraint in _constraints_on(node):
@@ -150,11 +156,16 @@ class Dependencies:
                 yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
                 if ob.parent_type in {"VERTEX", "VERTEX_3"}:
                     yield from self._deformed(ob.parent)
+            if self._is_surface(node):
+                yield from self._deformed(ob)
             yield from _constrained(ob.constraints)
             for constraint in ob.constraints:
                 if getattr(constraint, "target", None) and constraint.target.type == "MESH":
                     yield from self._deformed(constraint.target)
         yield from self._driving(node)
+
+    def _is_surface(self, node: Node) -> bool:
+        return not node.bone and not node.path and node.object.session_uid in self._surfaces
 
     def _deformed(self, mesh: Object) -> Iterator[Node]:
         """Yield the solved bones of the armatures that deform a mesh."""

@@ -72,6 +72,11 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
         pole = [(self.pole_target, self.pole_subtarget)] if self.pole_target else []
         return [(self.target, self.subtarget), *pole]
 
+    @property
+    def surfaces(self) -> list[Object]:
+        """The target, if the place of it that is nearest to the tip is reached."""
+        return [self.target] if self.shape == "SURFACE" else []
+
     @cached_property
     def followed(self) -> frozenset[str]:
         """The settings that are read at every frame: left open, and animated on the tip bone."""

@@ -22,9 +22,12 @@ _PULLED_TO = {"POINT", "LINE", "PLANE"}
 
 
 def build_target(limb: Limb, looks: Looks) -> Target | None:
-    """Return the target to reach, in its own space; None for its origin. Raises what shape_of() does."""
+    """Return the target to reach, in its own space; None for its origin. Raises what shape_of() does.
+
+    The space of a surface has its origin at the place on it that is reached.
+    """
     name = shape_of(limb, looks)
-    return TARGET_SHAPES[name].build(looks.size, line_direction(limb)) if name != "POINT" else None
+    return None if name in {"POINT", "SURFACE"} else TARGET_SHAPES[name].build(looks.size, line_direction(limb))
 
 
 def line_direction(limb: Limb) -> Vector:
@@ -39,7 +42,7 @@ def shape_of(limb: Limb, looks: Looks) -> str:
     target has none that pulls to one of these; SettingError for an unknown shape.
     """
     target, chosen = limb.target, limb.shape
-    known = ("AUTO", *TARGET_SHAPES, "FIELD")
+    known = ("AUTO", *TARGET_SHAPES, "FIELD", "SURFACE")
     if chosen not in known:
         raise SettingError(f"Shape '{chosen}' is unknown. Choose one of {', '.join(known)}.")
     if chosen not in {"AUTO", "FIELD"}:

@@ -38,9 +38,20 @@ class GoalSettings:
             ),
             *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),
             ("FIELD", "Force Field", "The point, line or plane that the object's force field pulls towards", 10),
+            ("SURFACE", "Surface", "The place of a mesh, with its modifiers, nearest to where the tip is animated", 11),
         ],
         default="AUTO",
         flag="--shape",
+        per_frame=True,
+    )
+    surface_offset: float = setting(
+        FloatProperty,
+        "Clear of Surface",
+        "Distance of the tip from the surface, along its normal",
+        default=0.0,
+        subtype="DISTANCE",
+        page="goals.html#surface",
+        flag="--surface-offset",
         per_frame=True,
     )
     use_offset: bool = setting(

@@ -13,6 +13,7 @@ from ik_triangulation.cli import main
 
 from ..commands import DONE, FAILED, MISSED, USAGE, command, only_limb, opened
 from ..rigs import all_keys, curves_of, empty, evaluated_tip, key_frames
+from ..terrains import terrain
 
 
 def test_a_bake_is_saved_to_another_file_and_the_input_stays(rig_file, tmp_path):
@@ -286,3 +287,17 @@ def test_an_influence_that_is_keyed_is_followed_unless_one_is_given(rig_file):
 
 
 # Files of a newer Blender (F41)
+
+
+def test_a_mesh_is_reached_by_its_surface_when_told_to(rig_file, tmp_path):
+    opened(rig_file)
+    ground = terrain(lambda x, y: 2.5)
+    bpy.ops.wm.save_mainfile()
+    output = tmp_path / "on the ground.blend"
+    words = ("--target", ground.name, "--shape", "surface", "--surface-offset", 0.25, "--output", output)
+    done = command("bake", rig_file, "--tip", "Bone 3", *words)
+    assert done.returncode == DONE, done.stderr
+    rig = opened(output)
+    for frame in range(1, 7):
+        bpy.context.scene.frame_set(frame)
+        assert evaluated_tip(rig, "Bone 3").z == pytest.approx(2.75, abs=1e-3)

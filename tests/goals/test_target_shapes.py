@@ -58,4 +58,5 @@ def test_the_numbers_that_files_store_are_pinned():
         "BOX": 9,
     }
     assert {name: numbers[name] for name in stored} == stored
-    assert not {0, 10} & set(numbers.values()), "0 is As Displayed and 10 is Force Field: begin with 11."
+    taken = "0 is Automatic, 10 Force Field and 11 Surface: begin with 12."
+    assert not {0, 10, 11} & set(numbers.values()), taken

@@ -38,6 +38,10 @@ def sampled(limb):
     return sample(limb, bpy.context.evaluated_depsgraph_get(), 1.0)
 
 
+def surroundings_now(limb):
+    return surroundings_of(sampled(limb), bpy.context.evaluated_depsgraph_get())
+
+
 def test_an_armature_is_found_under_another_name_and_not_without_its_bone():
     rig, _, live = standard()
     rig.name = "Another"
@@ -52,16 +56,16 @@ def test_an_armature_is_found_under_another_name_and_not_without_its_bone():
 
 def test_surroundings_differ_if_the_target_moves_and_only_then():
     rig, limb, _ = standard()
-    before = surroundings_of(sampled(limb))
+    before = surroundings_now(limb)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED
-    assert surroundings_of(sampled(limb)) == before
+    assert surroundings_now(limb) == before
     limb.target.location.x += 0.1
-    assert surroundings_of(sampled(limb)) != before
+    assert surroundings_now(limb) != before
 
 
 def test_a_drag_that_is_cancelled_restores_the_pose_before_it():
     rig, limb, live = standard()
-    live.surroundings = before = surroundings_of(sampled(limb))
+    live.surroundings = before = surroundings_now(limb)
     live.remember(rig, before, held=False)
     pose = LiveChannels(limb.pose_bones).read(rig)
     rig.pose.bones["Bone 1"].rotation_quaternion = TURNED

@@ -199,7 +199,7 @@ def test_settings_outside_their_meaning_are_refused(settings, message):
 def test_what_can_be_chosen_in_blender_can_be_aimed_at(name):
     rig = standing_rig()
     target = field(standing_empty(rig, display="SPHERE"), "FORCE")
-    for choice in choices(name):
+    for choice in set(choices(name)) - {"SURFACE"}:  # which only a mesh has
         assert solved(rig, target, **{name: choice})[0].reached
 
 

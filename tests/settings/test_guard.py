@@ -107,6 +107,7 @@ def drawn(addon):
     for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
         found |= drawn_now()
     limb.orientation = "LOOK"  # it has an axis
+    limb.shape = "SURFACE"
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
     found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body

@@ -8,6 +8,7 @@ and poses that are not keyed stay as they are.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import floor, inf, isfinite
 from time import perf_counter
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from ..drivers import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
 from ..looks import Looks, Volume, looks_of, volume_of
+from ..surface import surface_frame
 
 Handler = Callable[..., None]
 _PACKAGE = __package__.removesuffix(".rig.frames")  # another name once it is installed
@@ -45,8 +47,8 @@ class Sample(NamedTuple):
     """The rig and its target at one frame; samples between which the rig does not move share it as one object.
 
     `limb` has the settings of that frame, by which the frame is solved and judged. `target` is the matrix of the target
-    (4x4), `looks` its display and force field, `pole` the location of the pole target if there is one, `obstacles` the
-    volumes to avoid; world space.
+    (4x4), or of the place on its surface, `looks` its display and force field, `pole` the location of the pole target
+    if there is one, `obstacles` the volumes to avoid; world space.
     """
 
     frame: float
@@ -71,7 +73,8 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
     if is_flat(world):
         raise RigError(f"'{armature.name}' (or a parent) has zero scale at frame {frame:g}. Give it a non-zero scale.")
     rig = rig_at(world, base, channels_of(armature, limb.bones), varying_freedoms(limb, armature))
-    return Sample(frame, rig, limb.at(armature), *goals_at(limb, depsgraph, frame))
+    now = limb.at(armature)
+    return Sample(frame, rig, now, *goals_at(limb, depsgraph, frame, now))
 
 
 def rig_at(world: Matrix, base: Matrix, channels: list[Channels], freedoms: dict[str, Freedom]) -> Rig:
@@ -86,12 +89,17 @@ def varying_freedoms(limb: Limb, armature: Object) -> dict[str, Freedom]:
     return {bone.name: freedom_of(bone) for bone in varying}
 
 
-def goals_at(limb: Limb, depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
+def goals_at(
+    limb: Limb, depsgraph: Depsgraph, frame: float, now: Limb | None = None
+) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
     """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
 
-    Raises TargetError if one of them has no valid position.
+    `now` is the limb with its settings at the frame, if they are animated. Raises TargetError if one of them has no
+    valid position, or no surface if that is to be reached.
     """
     target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
+    if (now or limb).shape == "SURFACE":
+        target = surface_frame(now or limb, depsgraph)
     pole = None
     if limb.pole_target is not None:
         name = f"Pole target '{limb.pole_target.name}'"
@@ -123,7 +131,11 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
 
     Raises TargetError for a flat target, RigError for a tip that is scaled flat.
     """
-    target = frame_of(limb.target, limb.subtarget, depsgraph)
+    on_surface = limb.shape == "SURFACE"
+    if on_surface:
+        target = surface_frame(replace(limb, use_offset=False), depsgraph)
+    else:
+        target = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(target):
         raise TargetError(f"Target '{limb.target_name}' is scaled flat, nothing has a place in it. Give it a scale.")
     tip = frame_of(limb.armature, limb.tip, depsgraph)

@@ -22,6 +22,8 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         column.active = not limb.hold
         column.prop(limb, "influence", slider=True)
         column.prop(limb, "shape")
+        if limb.shape == "SURFACE":
+            column.prop(limb, "surface_offset")
         offset = column.row(align=True, heading="Offset")
         offset.prop(limb, "use_offset", text="")
         offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
