@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from bpy.types import Constraint, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work
-from ..errors import AnimationError, RigError, TargetError
+from ..errors import AnimationError, TargetError
 from ..kinematics import Free
 from .checks import is_evaluated
 from .clock import Clock
@@ -165,7 +164,7 @@ class PropKeys:
         yield from self._replace(channels, part.frames, part.interpolation, last)
 
     def show(self) -> None:
-        """Let Blender show the prop as keyed at the present frame; what else is animated on it stays as it was posed."""
+        """Let Blender show the prop as keyed at the present frame; what else is animated stays as it was posed."""
         time = self._clock.time(self._scene.frame_current + self._scene.frame_subframe)
         self._view_layer.update()
         holds = [hold.path_from_id("influence") for hold in holds_on(self._prop)]

@@ -31,6 +31,7 @@ class StopSettings:
             ("GIVE", "Let Go", "The prop stays where it is at this frame", 2),
         ],
         default="NONE",
+        page="reach.html#props",
     )
     prop: Object | None = setting(
         PointerProperty,
@@ -38,6 +39,7 @@ class StopSettings:
         "Prop to take or let go of; if empty, the target is taken, and what is held is let go of",
         default=None,
         type=Object,
+        page="reach.html#props",
     )
 
 

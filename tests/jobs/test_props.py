@@ -111,7 +111,7 @@ def test_a_flying_prop_is_caught_and_flies_as_before_until_then(by):
 @pytest.mark.parametrize("second", BY)
 @pytest.mark.parametrize("first", BY)
 def test_one_hand_gives_to_another(first, second):
-    rig, cup, table = scenario()
+    rig, cup, _ = scenario()
     other = chain_rig(4, name="Other")
     other.location = (0.0, 2.5, 0.0)
     bpy.context.view_layer.update()
@@ -149,7 +149,7 @@ def test_a_prop_that_hangs_on_a_moving_parent_is_held_by_keys():
         tray.location.x = 0.01 * frame
         tray.keyframe_insert("location", frame=frame)
     start = worlds(cup, [12])[12]
-    with nothing_lost(), pytest.raises(AnimationError, match="parent of prop 'Cup' moves at frame.*keys"):
+    with nothing_lost(), pytest.raises(AnimationError, match=r"parent of prop 'Cup' moves at frame.*keys"):
         carry(rig, cup, table, "CONSTRAINT")
     carry(rig, cup, table, "KEYS")
     assert_held(rig, cup, 12, 30, start)
