@@ -23,7 +23,17 @@ from ..rig.dependencies import Dependencies, Node
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import frame_of
 from ..rig.limb import Limb
-from ..rig.props import KeyedPart, PropKeys, PropValues, check_prop, holds_on, muted, values_at_places, values_of
+from ..rig.props import (
+    KeyedPart,
+    PropKeys,
+    PropValues,
+    check_prop,
+    holds_on,
+    is_holding,
+    muted,
+    values_at_places,
+    values_of,
+)
 
 HOLDING = ("CONSTRAINT", "KEYS")
 TAKING = ("NONE", "TAKE", "GIVE")
@@ -140,12 +150,12 @@ def hold_props(
 
 def _within(prop: Object, limb: Limb, ends: tuple[int, int], scene: Scene) -> list[Constraint]:
     """Return the limb's holds that begin within the reach: an earlier one made them, and this one replaces them."""
-    keys = PropKeys(prop, scene, scene.view_layers[0], ExitStack())
     first, last = ends
     return [
         hold
         for hold in holds_on(prop, limb)
-        if not keys.holds_at(hold, first) and any(keys.holds_at(hold, frame) for frame in range(first, last + 1))
+        if not is_holding(hold, first, scene)
+        and any(is_holding(hold, frame, scene) for frame in range(first, last + 1))
     ]
 
 
@@ -190,11 +200,13 @@ class _Holder:
             keys.take_by(hold, start.tip.inverted())
             yield from keys.key_hold(hold, {take - 1: 0.0, take: 1.0} | ({last: 0.0} if self._given else {}), last)
         for each in (*others, *(other for other in gone if other != hold or prop_by == "KEYS")):
-            if any(keys.holds_at(each, frame) for frame in range(take, last + 1)):
+            if any(is_holding(each, frame, self._scene) for frame in range(take, last + 1)):
                 yield from keys.key_hold(each, {take: 0.0}, last)
         held = [take, *([last] if self._given else [])] if prop_by == "CONSTRAINT" else list(range(take, last + 1))
         places = [parents[frame].inverted() @ carried[frame] for frame in held]
         values = values_at_places(prop, places, start.values)
+        if not others:
+            values[0] = start.values  # without the rounding of matrices
         own = [seen[frame].values for frame in frames[: take - frames[0]]]
         if any(each != start.values for each in own):  # a curve to the new key would be another one
             yield from keys.key_values(KeyedPart(frames[: len(own)], own, "LINEAR"), take - 1)

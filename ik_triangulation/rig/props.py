@@ -36,6 +36,14 @@ def holds_on(prop: Object, limb: Limb | None = None) -> list[Constraint]:
     return [c for c in found if limb is None or (c.target == limb.armature and c.subtarget == limb.tip)]
 
 
+def is_holding(hold: Constraint, frame: float, scene: Scene) -> bool:
+    """Tell whether a hold holds its prop at a frame."""
+    prop = hold.id_data
+    curve = find_curves(channelbag_of(prop), hold.path_from_id("influence"), 1).get(0)
+    keyed = curve is not None and len(curve.keyframe_points)
+    return bool((curve.evaluate(Clock(scene, prop).time(frame)) if keyed else hold.influence) > 0.0)
+
+
 @contextmanager
 def muted(constraints: Iterable[Constraint]) -> Iterator[None]:
     """Mute constraints for a while."""
@@ -140,12 +148,6 @@ class PropKeys:
         """Set the inverse matrix (4x4) with which the hold does not move the prop where it is taken."""
         self._undo.callback(setattr, hold, "inverse_matrix", hold.inverse_matrix.copy())
         hold.inverse_matrix = inverse
-
-    def holds_at(self, hold: Constraint, frame: float) -> bool:
-        """Tell whether a hold holds the prop at a frame."""
-        curve = find_curves(channelbag_of(self._prop), hold.path_from_id("influence"), 1).get(0)
-        keyed = curve is not None and len(curve.keyframe_points)
-        return bool((curve.evaluate(self._clock.time(frame)) if keyed else hold.influence) > 0.0)
 
     def key_hold(self, hold: Constraint, influences: dict[int, float], last: int) -> Work[None]:
         """Key a hold's influence, without interpolation, in place of keys that it has from the first frame to `last`.

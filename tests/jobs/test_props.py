@@ -141,6 +141,20 @@ def test_the_same_reach_again_replaces_its_hold():
     assert_held(rig, cup, 12, 30, start)
 
 
+@pytest.mark.parametrize("by", BY)
+def test_a_prop_is_taken_twice_in_one_reach(by):
+    rig, cup, table = scenario()
+    bpy.context.view_layer.update()
+    start = cup.matrix_world.copy()
+    back = empty("Back", (1.0, 1.3, 1.5))
+    stops = [Stop(cup, 12, take="TAKE"), Stop(table, 24, take="GIVE"), Stop(table, 28, take="TAKE", prop=cup)]
+    reach_through(limb(rig, cup), [*stops, Stop(back, 40, take="GIVE")], 1, prop_by=by)
+    put = assert_held(rig, cup, 12, 24, start)[24]
+    assert all(apart(world, put) < NEAR for world in worlds(cup, range(24, 28)).values())
+    end = assert_held(rig, cup, 28, 40, put)[40]
+    assert apart(worlds(cup, [50])[50], end) < NEAR
+
+
 def test_a_prop_that_hangs_on_a_moving_parent_is_held_by_keys():
     rig, cup, table = scenario()
     tray = empty("Tray", (0.0, 0.0, 0.0))

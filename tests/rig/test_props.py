@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.props import PropKeys, holds_on, muted, values_at_places, values_of
+from ik_triangulation.rig.props import PropKeys, holds_on, is_holding, muted, values_at_places, values_of
 
 from ..rigs import MODES, chain_rig, empty, matrix_close, nothing_lost, random_rotation, random_vector
 
@@ -46,4 +46,11 @@ def test_a_hold_is_that_of_its_limb_and_does_not_count_while_it_is_muted():
         with muted([hold]):
             assert holds_on(prop) == []
         finished(keys.key_hold(hold, {4: 0.0, 5: 1.0, 9: 0.0}, 9))
-        assert [keys.holds_at(hold, frame) for frame in (1, 4, 5, 8, 9, 20)] == [False, False, True, True, False, False]
+        assert [is_holding(hold, frame, scene) for frame in (1, 4, 5, 8, 9, 20)] == [
+            False,
+            False,
+            True,
+            True,
+            False,
+            False,
+        ]
