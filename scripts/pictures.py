@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films in docs: demo, before_after, crouch, tail, reach, postures, panel, the solvers' and surface.
+"""The manual's pictures and films: demo, before_after, crouch, tail, reach, postures, panel, solvers and surface.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 

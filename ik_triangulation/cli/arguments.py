@@ -106,8 +106,9 @@ def add_reach(command: ArgumentParser) -> None:
         "--stops",
         nargs="+",
         type=reach_stop,
-        metavar="TARGET:FRAME[:HOLD]",
-        help="several targets in sequence, instead of --target, --frame-end and --hold",
+        metavar="TARGET:FRAME[:HOLD][:take|:give]",
+        help="several targets in sequence, instead of --target, --frame-end and --hold; 'take' picks the target up, "
+        "'give' lets it go",
     )
 
 

@@ -105,7 +105,10 @@ def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:
     stops = arguments.stops or []
     if stops and (arguments.frame_end, arguments.hold) != (None, None):
         raise SettingError("Each of the --stops has its own frame and hold. Leave out --frame-end and --hold.")
-    return [Stop(_named(scene.objects, name, "Target", TargetError), frame, hold) for name, frame, hold in stops]
+    return [
+        Stop(_named(scene.objects, name, "Target", TargetError), frame, hold, take=take)
+        for name, frame, hold, take in stops
+    ]
 
 
 def _tip(arguments: Namespace, scene: Scene) -> tuple[Object, PoseBone]:

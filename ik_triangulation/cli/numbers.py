@@ -14,7 +14,7 @@ from ..settings.frames import DURATIONS, FRAMES
 N = TypeVar("N", int, float)
 
 _FLOAT = 3.4028234e38  # the largest number in single precision
-_STOP = re.compile(r"(.+?):(-?\d+)(?::(\d+))?")
+_STOP = re.compile(r"(.+?):(-?\d+)(?::(\d+))?(?::(take|give))?")
 
 
 def number(text: str) -> float:
@@ -63,13 +63,13 @@ frame = within(whole, *FRAMES, "frame")
 frames = within(whole, *DURATIONS, "number of frames")
 
 
-def reach_stop(text: str) -> tuple[str, int, int]:
-    """Read a stop: target, frame and, after another colon, the number of frames it is held."""
+def reach_stop(text: str) -> tuple[str, int, int, str]:
+    """Read a stop: target, frame, the number of frames it is held and what is done with a prop, after a colon each."""
     # The shortest name that leaves numbers: with a hold given, even a name that ends in a colon and a number is clear.
     match = _STOP.fullmatch(text)
     if match is None:
         raise ArgumentTypeError(
-            f"'{text}' is not a target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5"
+            f"'{text}' is not a target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5, or Cup:20:take"
         )
-    name, at, hold = match.groups()
-    return name, frame(at), frames(hold or "0")
+    name, at, hold, take = match.groups()
+    return name, frame(at), frames(hold or "0"), (take or "none").upper()

@@ -122,6 +122,7 @@ def run_reach(arguments: Namespace, run: Run) -> CommandResult:
         del how["frame_end"], how["hold"]
         report = reach_through(limb, stops, **how, **where)
     else:
+        del how["prop_by"]  # of stops only
         report = reach(limb, **how, **where)
     return _result([report], scene, notes)
 

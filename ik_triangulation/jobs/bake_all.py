@@ -49,6 +49,11 @@ class _Part:
         """All targets."""
         return [target for limb in self._limbs for target in limb.targets]
 
+    @property
+    def surfaces(self) -> list[Object]:
+        """All meshes whose surface is reached."""
+        return [mesh for limb in self._limbs for mesh in limb.surfaces]
+
     @cached_property
     def obstacle_objects(self) -> list[Object]:
         """All obstacles."""

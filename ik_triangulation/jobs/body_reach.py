@@ -67,6 +67,7 @@ def reach_with_body(
     started = perf_counter()
     view_layer.update()
     check_stops(stops, frame_start, return_frames)
+    _check_props(tip, stops)
     if not rig.limbs:
         raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
     tip = tip or rig.limbs[0].tip
@@ -117,6 +118,15 @@ def reach_with_body(
         warnings=[*warnings, *motion.warnings],
         seconds=perf_counter() - started,
     )
+
+
+def _check_props(tip: str, stops: Sequence[Stop]) -> None:
+    """Raise SettingError for a stop at which a prop is taken or let go."""
+    if any(stop.take != "NONE" for stop in stops):
+        raise SettingError(
+            f"'{tip}' is part of a body, whose reach takes no props. Set the Prop of its stops to None, or reach with "
+            "the arm alone."
+        )
 
 
 def _check_influence(samples: BodySamples) -> None:

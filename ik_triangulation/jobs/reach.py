@@ -25,10 +25,12 @@ from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
+from ..rig.props import muted
 from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
 from .measure import Watch, measure_frames
+from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
 from .write import LimbBake, write_bakes
@@ -37,18 +39,24 @@ PATHS = ("ARC", "LINE")
 
 
 class Stop(NamedTuple):
-    """A target, or the head of its bone `subtarget`, to be at from `frame` on for `hold` more frames."""
+    """A target, or the head of its bone `subtarget`, to be at from `frame` on for `hold` more frames.
+
+    With `take` TAKE the `prop`, or else the target, follows the tip from there; with GIVE it, or what is held, stays.
+    """
 
     target: Object | None
     frame: int
     hold: int = 0
     subtarget: str = ""
+    take: str = "NONE"
+    prop: Object | None = None
 
 
 def saved_stops(stored: PropertyGroup) -> list[Stop]:
     """Return the stops saved on a tip bone, in the order of their frames."""
     stops = [
-        Stop(stop.target, stop.frame, stop.hold, bone_of(stop.target, stop.subtarget)) for stop in stored.reach_stops
+        Stop(stop.target, stop.frame, stop.hold, bone_of(stop.target, stop.subtarget), stop.take, stop.prop)
+        for stop in stored.reach_stops
     ]
     return sorted(stops, key=lambda stop: stop.frame)
 
@@ -107,6 +115,7 @@ def reach_through(
     easing: str = "EASE_IN_OUT",
     path: str = "ARC",
     onset: float = 0.0,
+    prop_by: str = "CONSTRAINT",
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
     seconds: float = inf,
@@ -117,7 +126,8 @@ def reach_through(
     rotate from pose to pose, at a stop that of the limb's own solver: with `onset` 0 all at once, with 1 those near the
     root so early that the last begins when the first has arrived. Along LINE the tip moves straight, by Gauss-Newton
     whatever the solver of the limb. Every frame is keyed; rotation keys of these bones inside the range are replaced,
-    and everything else stays. In the report only frames at a stop are due. A step is one frame; no more are read at
+    and everything else stays. Props that are taken follow the tip by a Child Of constraint or, `prop_by` KEYS, by keys
+    on every frame. In the report only frames at a stop are due. A step is one frame; no more are read at
     once than can be in about that many `seconds`. Raises an IKError that names the culprit; then, and if it is stopped,
     nothing has changed.
     """
@@ -131,15 +141,19 @@ def reach_through(
     last = stops[-1].frame + stops[-1].hold + return_frames
     check_range(scene, frame_start, last, 1)
     limbs = [replace(limb, target=stop.target, subtarget=stop.subtarget) for stop in stops]
-    for each in limbs:
-        check_limb(each, scene, view_layer)
-    warnings = [*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones)]
-    check_nla(limb.armature, scene, frame_start, last, limb.destination)
-    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
-    ranges = zip(limbs, _ranges(stops, frame_start, last), strict=True)
-    readers = [FrameReader(each, scene, view_layer, frames) for each, frames in ranges]
+    taking = [StopOfProp(stop.frame, stop.target, stop.subtarget, stop.prop, stop.take) for stop in stops]
+    held = held_props(taking, prop_by)
     whole = last - frame_start + 1
-    visits = yield from relay(_visits(stops, readers, seconds), (0, whole))
+    with muted(own_holds(held, limb)):
+        for each in limbs:
+            check_limb(each, scene, view_layer)
+        check_held(held, taking, limb, (frame_start, last), scene, view_layer)
+        warnings = [*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones)]
+        check_nla(limb.armature, scene, frame_start, last, limb.destination)
+        bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
+        ranges = zip(limbs, _ranges(stops, frame_start, last), strict=True)
+        readers = [FrameReader(each, scene, view_layer, frames) for each, frames in ranges]
+        visits = yield from relay(_visits(stops, readers, seconds), (0, whole))
     solved: list[SolvedFrame] = []
     for result in ReachMotion(bones, visits, style).frames(frame_start, return_frames):
         solved.append(result)
@@ -151,6 +165,9 @@ def reach_through(
         ends = frame_start, last
         writing = write_bakes([LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer)
         (written,) = yield from relay(writing, (whole, whole))
+        where = {"scene": scene, "view_layer": view_layer, "seconds": seconds}
+        holding = hold_props(held, limb, prop_by, (frame_start, last), undo, **where)
+        yield from relay(holding, (whole, whole))
         checked = {*ends, *(stop.frame for stop in stops)}
         some = [i for i in written.at if solved[i].now.frame in checked]
         reader = next((each for each in readers if each.stepped), readers[0])

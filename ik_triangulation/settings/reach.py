@@ -100,6 +100,19 @@ class ReachSettings:
         name="reach_easing",
         flag="--easing",
     )
+    prop_by: str = setting(
+        EnumProperty,
+        "Hold Props By",
+        "The way a prop that is taken follows the tip",
+        items=[
+            ("CONSTRAINT", "Constraint", "A Child Of constraint, keyed on and off", 0),
+            ("KEYS", "Keys", "Keys of the prop on every frame up to the end of the reach", 1),
+        ],
+        default="CONSTRAINT",
+        name="reach_prop_by",
+        flag="--prop-by",
+        page="reach.html#props",
+    )
 
 
 @group(page="reach.html#stops", flags=Exempt("--stops lists them"))

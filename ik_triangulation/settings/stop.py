@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Object, PropertyGroup
 
 from .table import Exempt, group, saved, setting
@@ -21,6 +21,26 @@ class StopSettings:
     subtarget: str = setting(StringProperty, "Bone", "Bone of the target; the tip goes to its head", default="")
     frame: int = setting(IntProperty, "Frame", "Frame at which the tip arrives at the target", default=25)
     hold: int = setting(IntProperty, "Hold", "Frames to stay at the target", default=0, min=0, soft_max=100)
+    take: str = setting(
+        EnumProperty,
+        "Prop",
+        "Take a prop or let go of it when the tip arrives",
+        items=[
+            ("NONE", "None", "Nothing is taken", 0),
+            ("TAKE", "Take", "The prop follows the tip's bone from this frame on", 1),
+            ("GIVE", "Let Go", "The prop stays where it is at this frame", 2),
+        ],
+        default="NONE",
+        page="reach.html#props",
+    )
+    prop: Object | None = setting(
+        PointerProperty,
+        "Object",
+        "Prop to take or let go of; if empty, the target is taken, and what is held is let go of",
+        default=None,
+        type=Object,
+        page="reach.html#props",
+    )
 
 
 class IKT_PG_stop(PropertyGroup):

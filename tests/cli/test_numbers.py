@@ -53,13 +53,15 @@ def test_the_ends_of_a_range_belong_to_it():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Cup:20", ("Cup", 20, 0)),
-        ("Cup:20:5", ("Cup", 20, 5)),
-        ("Cup:-3", ("Cup", -3, 0)),
-        ("Cup: the small one:7", ("Cup: the small one", 7, 0)),
+        ("Cup:20", ("Cup", 20, 0, "NONE")),
+        ("Cup:20:5", ("Cup", 20, 5, "NONE")),
+        ("Cup:20:take", ("Cup", 20, 0, "TAKE")),
+        ("Cup:20:5:give", ("Cup", 20, 5, "GIVE")),
+        ("Cup:-3", ("Cup", -3, 0, "NONE")),
+        ("Cup: the small one:7", ("Cup: the small one", 7, 0, "NONE")),
     ],
 )
-def test_a_stop_is_a_target_a_frame_and_how_long_it_is_held(text, found):
+def test_a_stop_is_a_target_a_frame_how_long_it_is_held_and_what_is_taken(text, found):
     assert reach_stop(text) == found
 
 

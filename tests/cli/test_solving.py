@@ -235,6 +235,25 @@ def test_several_stops_are_reached_in_sequence(run, rig_file, tmp_path):
     assert key_frames(curves_of(opened(output))[0]) == list(range(1, 41))
 
 
+@pytest.mark.parametrize("by", ["constraint", "keys"])
+def test_a_target_is_taken_and_let_go(run, rig_file, tmp_path, by):
+    output = tmp_path / "reached.blend"
+    empty("Cup", (0.5, -0.8, 2.0))
+    bpy.ops.wm.save_mainfile()
+    words = ["reach", "FILE", "--tip", "Bone 3", "--stops", "Cup:10:take", "Target:20:2:give", "--prop-by", by]
+    code, _, said = run(*words, "--output", output)
+    assert code == DONE, said
+    opened(output)
+    cup, places = bpy.data.objects["Cup"], []
+    for frame in (1, 10, 20, 40):
+        bpy.context.scene.frame_set(frame)
+        places.append(cup.matrix_world.translation.copy())
+    assert (places[1] - places[0]).length < 1e-5
+    assert (places[2] - places[1]).length > 0.1
+    assert (places[3] - places[2]).length < 1e-5
+    assert len(cup.constraints) == (by == "constraint")
+
+
 def test_a_reach_out_of_reach_is_told(run):
     code, _, said = run("reach", "FILE", "--tip", "Bone 3", "--target", "Far", "--frame-end", 9, "--discard")
     assert code == MISSED

@@ -27,6 +27,10 @@ def goals_of(rig):
     return LiveGoals(body_of(rig, "hand.L"), bpy.context.evaluated_depsgraph_get(), 1.0)
 
 
+def seen(now):
+    return now.surroundings(bpy.context.evaluated_depsgraph_get())
+
+
 def again(goals, touched=()):
     bpy.context.view_layer.update()
     return goals.again(bpy.context.evaluated_depsgraph_get(), 1.0, set(touched))
@@ -35,14 +39,10 @@ def again(goals, touched=()):
 def test_a_target_that_moves_is_seen_and_the_goal_is_where_it_is(rig):
     goals = goals_of(rig)
     target = rig.pose.bones["hand.L"].ik_triangulation.target
-    assert again(goals).surroundings(bpy.context.evaluated_depsgraph_get()) == goals.first.surroundings(
-        bpy.context.evaluated_depsgraph_get()
-    )
+    assert seen(again(goals)) == seen(goals.first)
     target.location += Vector((0.1, 0.0, -0.2))
     now = again(goals)
-    assert now.surroundings(bpy.context.evaluated_depsgraph_get()) != goals.first.surroundings(
-        bpy.context.evaluated_depsgraph_get()
-    )
+    assert seen(now) != seen(goals.first)
     goal = goals.goals(now)["hand.L"][0]
     assert (goal.target.closest(Vector()) - target.location).length < 1e-6
 
@@ -50,12 +50,8 @@ def test_a_target_that_moves_is_seen_and_the_goal_is_where_it_is(rig):
 def test_the_pose_of_the_body_does_not_count(rig):
     goals = goals_of(rig)
     rotate(rig.pose.bones["spine.001"], (0.9, 0.1, 0.0, 0.0))
-    assert again(goals, [rig]).surroundings(bpy.context.evaluated_depsgraph_get()) == goals.first.surroundings(
-        bpy.context.evaluated_depsgraph_get()
-    )
-    assert goals_of(rig).first.surroundings(bpy.context.evaluated_depsgraph_get()) == goals.first.surroundings(
-        bpy.context.evaluated_depsgraph_get()
-    )
+    assert seen(again(goals, [rig])) == seen(goals.first)
+    assert seen(goals_of(rig).first) == seen(goals.first)
 
 
 def test_what_may_change_more_has_the_rig_read_anew(rig):

@@ -116,6 +116,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         easing = column.column()
         easing.active = TIMINGS[self.timing].eased
         easing.prop(self, "easing")
+        column.prop(self, "prop_by")
         column.separator()
         draw_comfort(column, self)
         column.separator()

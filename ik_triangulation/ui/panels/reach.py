@@ -67,6 +67,9 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         easing = column.column()
         easing.active = TIMINGS[limb.reach_timing].eased
         choice(easing, limb, "reach_easing", context)
+        holding = column.column()
+        holding.active = any(stop.take != "NONE" for stop in limb.reach_stops)
+        holding.prop(limb, "reach_prop_by")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
 
@@ -89,6 +92,10 @@ def _draw_stops(column: UILayout, limb: PropertyGroup, context: Context) -> None
             column.prop_search(stop, "subtarget", stop.target.data, "bones")
         column.prop(stop, "frame")
         column.prop(stop, "hold")
+        column.prop(stop, "take")
+        prop = column.column()
+        prop.active = stop.take != "NONE"
+        prop.prop(stop, "prop")
         column.separator()
 
 

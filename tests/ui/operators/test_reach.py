@@ -109,3 +109,19 @@ def test_the_stops_are_saved_and_shown(tmp_path):
     said = drawn(VIEW3D_PT_ik_triangulation_reach)
     assert [name for name in said if name in {"Target", "Second"}] == ["Target", "Second"]
     assert {"(reach_end)", "(reach_hold)", "reach_start"} <= set(said)
+
+
+def test_the_operator_takes_a_prop_and_lets_it_go():
+    rig, target, _ = with_stops()
+    stored = rig.pose.bones["Bone 3"].ik_triangulation
+    stored.reach_stops[0].take, stored.reach_stops[1].take = "TAKE", "GIVE"
+    bpy.context.view_layer.update()
+    before = target.matrix_world.translation.copy()
+    assert bpy.ops.pose.ik_triangulation_reach() == {"FINISHED"}
+    assert [constraint.name for constraint in target.constraints] == ["Held by Bone 3"]
+    places = {}
+    for frame in (1, 15, 39, 50):
+        bpy.context.scene.frame_set(frame)
+        places[frame] = target.matrix_world.translation.copy()
+    assert max((places[1] - before).length, (places[15] - before).length, (places[50] - places[39]).length) < 1e-5
+    assert (places[39] - before).length > 0.5
