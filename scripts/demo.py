@@ -55,14 +55,15 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.bodies import only_body
-    from ik_triangulation.jobs.body_text import body_lines
+    from ik_triangulation.jobs.bodies import body_of
+    from ik_triangulation.jobs.body_report import body_lines
     from ik_triangulation.jobs.report_text import summary
 
     scene, done = bpy.context.scene, []
     for name, actor in actors.items():
-        body = only_body(actor.rig)
-        limbs = body.limbs if body else enabled_limbs(actor.rig)
+        limbs = enabled_limbs(actor.rig)
+        body = body_of(actor.rig, limbs[0].tip)
+        limbs = body.limbs if body else limbs
         print(f"Baking {name}: {', '.join(limb.tip for limb in limbs)}", flush=True)
         if body:
             report = bake_body(body, scene.frame_start, scene.frame_end)

@@ -11,7 +11,7 @@ from bpy.types import Scene
 from ..cooperative import finished
 from ..goals.batch import PlaceTask, Task
 from ..goals.batch.of_bodies import hold_tasks
-from ..kinematics.batch import States
+from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import lengths
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples
@@ -22,7 +22,7 @@ from .body_bake import BodyProblem
 from .contact_frames import read_contacts
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
-_ALIKE = 0.4  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
+_ALIKE = 0.6  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
 _SETTLING = 20  # steps of one that does not
 
 
@@ -48,7 +48,7 @@ class BodyMotion:
     def follow(self, goals: Sequence[Task]) -> None:
         """Go on to other goals of the tips that reach."""
         before, self._goals, self._is_at_rest = self._goals, goals, False
-        moved = _largest_way(before, goals) / self.problem.body.tree.size
+        moved = self._largest_way(before) / self.problem.body.tree.size
         if self.states is None or self._fades or (moved > _FAR and self.is_met(before)):
             self.states, self._is_at_rest = self._solved(), True
             return
@@ -69,24 +69,25 @@ class BodyMotion:
             self.states = self._follower.moved(self.states, self._goals)
         return True
 
+    def _largest_way(self, before: Sequence[Task]) -> float:
+        """Largest way of a target since it was at the goals before, or from its tip if there was no such goal."""
+        if self.states is None:
+            return 0.0
+        known = {task.tip: task for task in before if isinstance(task, PlaceTask)}
+        geometry = Geometry(self.problem.body.tree, self.states)
+        ways = [
+            task.target.place - known[task.tip].target.place if task.tip in known else task.measure(geometry).errors
+            for task in self._goals
+            if isinstance(task, PlaceTask)
+        ]
+        return max((float(lengths(way).max()) for way in ways), default=0.0)
+
     def is_met(self, goals: Sequence[Task]) -> bool:
         """Tell whether the pose meets goals."""
         return self.states is not None and bool(System(self.problem.body.tree, self.states, goals).met.all())
 
     def _solved(self) -> States:
         return finished(self.problem.path(self._scene, tasks=[*self._held, *self._goals])).states
-
-
-def _largest_way(before: Sequence[Task], after: Sequence[Task]) -> float:
-    """Largest way of a target between two sets of the same goals; 0 if they are not comparable."""
-    if len(before) != len(after):
-        return 0.0
-    pairs = [
-        (a.target.place, b.target.place)
-        for a, b in zip(before, after, strict=True)
-        if isinstance(a, PlaceTask) and isinstance(b, PlaceTask)
-    ]
-    return max((float(lengths(b - a).max()) for a, b in pairs), default=0.0)
 
 
 def _is_alike(one: States, other: States) -> bool:

@@ -49,6 +49,10 @@ def find_contacts(
     if not feet:
         raise ChainError("No feet are found. Select their bones, or turn on Hold in Place for them.")
     rig = RigBody(armature, (), feet, settings.hips or _hips(armature, feet), settings.hips_motion)
+    above = {tip: [bone.name for bone in armature.pose.bones[tip].parent_recursive] for tip in feet}
+    apart = next((tip for tip in feet if rig.hips not in above[tip]), None)
+    if apart is not None:
+        raise ChainError(f"'{apart}' does not hang on the hips '{rig.hips}'. Choose other hips, or another foot.")
     frames = range(frame_start, frame_end + 1)
     yield 0, 1
     samples = yield from relay(read_body(rig, scene, frames), (0, 1))
@@ -58,7 +62,7 @@ def find_contacts(
         stored = bones[tip].ik_triangulation
         stored.hold, stored.enabled, stored.use_selected = True, True, False
         # The feet hang on the hips, and with them in their chains they are one body.
-        stored.chain_count = [above.name for above in bones[tip].parent_recursive].index(rig.hips) + 2
+        stored.chain_count = above[tip].index(rig.hips) + 2
     kept = [each for each in stored_contacts(armature) if each.tip not in feet or not _touches(each, frames)]
     store_contacts(armature, sorted([*kept, *found], key=lambda each: (each.frame_start, each.tip)))
     yield 1, 1

@@ -172,3 +172,11 @@ def test_the_feet_of_a_step_do_not_hurry():
     steps = [np.linalg.norm(np.diff(each, axis=0), axis=1) for each in (before, after)]
     gap = slice(int(found[0].frame_end) - 1, int(found[1].frame_start) - 1)
     assert steps[1][gap].max() <= 1.2 * steps[0][gap].max()
+
+
+def test_a_foot_that_does_not_hang_on_the_hips_is_named_and_nothing_is_lost():
+    rig = chain_rig(4)
+    bpy.context.view_layer.update()
+    rig.ik_triangulation.hips = "Bone 2"
+    with nothing_lost(), pytest.raises(ChainError, match=r"'Bone 1' does not hang on the hips 'Bone 2'"):
+        find_contacts(rig, 1, 5, ["Bone 1"])

@@ -80,7 +80,7 @@ def test_out_of_reach_the_feet_stay_and_the_report_says_so(rig):
     assert apart(tails(rig), feet) < 1e-3
     live._measure()
     assert not latest(rig, "hand.L").reached
-    assert latest(rig, "foot.L").line.startswith("Body")
+    assert latest(rig, "foot.L").line.startswith("Missed: hand.L")
 
 
 @pytest.mark.parametrize("way", [(-0.2, -0.2, -0.4), (-0.3, -0.3, -0.6), (-0.3, -0.2, -0.1)])

@@ -18,6 +18,7 @@ ENDS = {
     "Crouch": ("hand.L", "hand.R"),
 }
 FOLDED = 60.0  # degrees that a hand or foot swings
+SIDEWAYS = {"Crouch": 55.0}  # degrees: the arms of a body that stands are nearly straight
 LAP = {"Crouch": 7.0}  # degrees from the last frame to the first: an arm of a body comes back with another swivel
 TURN = 12.0  # degrees in a frame; the cup goes half a metre in a second
 
@@ -38,7 +39,7 @@ def played():
 
 def test_every_end_is_where_its_empty_is_and_turned_like_it(played):
     _, limbs, done, _ = played
-    assert len(limbs) == 13
+    assert len(limbs) == 14
     for each in done:
         assert each.reached, (each.limbs[0].armature.name, each.limbs[0].tip)
         assert not each.report.warnings
@@ -60,7 +61,7 @@ def test_elbows_and_knees_bend_their_way_and_no_wrist_folds(played, act, tip):
     arm = limb.bones[-3:]  # of a body the trunk comes before it
     frames = postures.frames_of(rig, arm, limb.target, range(1, 121, 3))
     assert min(frame.bend for frame in frames) > -postures.BACK
-    assert max(frame.off for frame in frames) < postures.SIDEWAYS
+    assert max(frame.off for frame in frames) < SIDEWAYS.get(act, postures.SIDEWAYS)
     _, x, _, z = rotations[act, tip].T
     assert np.degrees(2.0 * np.arcsin(np.hypot(x, z).max())) < FOLDED
 

@@ -4,7 +4,7 @@
 import re
 from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote, urljoin, urlparse
 
 import bpy
 import pytest
@@ -91,6 +91,7 @@ def test_every_link_and_picture_of_the_text_is_there(home):
         text = page.read_text("utf-8")
         for link in map(unescape, re.findall(r'<a href="([^"]+)"', text)):
             url, _, anchor = link.partition("#")
+            url = urljoin(f"{manual_files.DOCS.as_uri()}/", url)  # the page's base
             assert url.startswith(("https://", "http://")) or has_anchor(path_of(url), anchor), (page.name, link)
         for picture in re.findall(r'<img [^>]*src="([^"]+)"', text):
             assert (manual_files.DOCS / picture).is_file(), (page.name, picture)

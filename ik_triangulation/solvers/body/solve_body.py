@@ -120,7 +120,7 @@ def _solved(
     if follow:
         held = held_of(tasks)
         goals = [task for task in tasks if task.level > Level.HOLD]
-        states, _ = BodyFollower(tree, reference, held, steady).moved(states, goals)
+        states = BodyFollower(tree, reference, held, steady).moved(states, goals)
     else:
         solve_sets(tree, states, tasks, seed=seed, rounds=(*BODY_ROUNDS[:1], sum(BODY_ROUNDS[1:])))
         compliance = body_compliance(tree)

@@ -93,7 +93,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
             yield from reach_with_body.steps(
                 body,
                 stops or [body_stop(body, bone.name, asked["frame_end"], asked["hold"])],
-                **{name: value for name, value in asked.items() if name not in _OF_A_STOP},
+                **{name: value for name, value in asked.items() if name not in {*_OF_A_STOP, "prop_by"}},
                 tip="" if bone.name in body.held else bone.name,
                 settings=replace(settings, **given),
                 scene=context.scene,

@@ -24,7 +24,7 @@ def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(
     bpy.ops.pose.ik_triangulation_solve()
     said = drawn(MAIN, width)
     target_of = ["Target"][: width == 500]
-    row, other = (["enabled", tip, *target_of, "(live)"] for tip in ("Bone 1", "Bone 3"))
+    row, other = (["enabled", tip, *target_of, "live"] for tip in ("Bone 1", "Bone 3"))
     assert said[: len(row + other)] == row + other
     limb.target = None
     assert "Bone 3" not in drawn(MAIN, width)

@@ -151,7 +151,8 @@ def test_what_does_not_count_is_greyed_out_or_not_there():
     assert drawn(main)[-7:] == ["Target", "target", "target_select", "solve", "live", "bake", "reduce"]
     assert drawn(joints)[:2] == ["chain_count", "use_selected"]
     assert drawn(goal) == [
-        "hold", "influence", "shape", "use_offset", "offset_set", "orientation", "orient_weight", "pole_target",
+        "hold", "influence", "shape", "use_offset", "offset_set", "target_from_animation", "orientation",
+        "orient_weight", "pole_target",
     ]  # fmt: skip
     assert drawn(posture) == ["smoothing", "effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
     assert drawn(advanced)[-2:] == ["iterations", "seed"]
