@@ -74,7 +74,7 @@ def reach_one_body(
         stops = saved_stops(stored)
     how = saved_reach(stored)
     how |= {name: value for name in how if (value := getattr(arguments, name)) is not None}
-    last, hold = how.pop("frame_end"), how.pop("hold")
+    last, hold, _ = how.pop("frame_end"), how.pop("hold"), how.pop("prop_by")  # a body takes no props
     report = reach_with_body(
         rig,
         stops or [body_stop(rig, tip, last, hold)],
