@@ -18,6 +18,7 @@ from ...kinematics.arrays import Numbers
 from ...rig.armature import Channels, base_of, channels_of
 from ...rig.body import BodyRest, RigBody
 from ...rig.checks import check_armature
+from ...rig.contacts import stored_contacts
 from ...rig.freedom import freedom_of
 from ...rig.hips import hips_locations, is_moved_by_hand
 from ...rig.reference import reference_rotations
@@ -29,7 +30,7 @@ _UP = Vector((0.0, 0.0, 1.0))
 
 
 class HeldTip(NamedTuple):
-    """A held tip, armature space: `place` where the animation made by hand has it, `tip` where it is shown.
+    """A held tip, armature space: `place` where the animation made by hand, or a contact, has it, `tip` where it is shown.
 
     `slip` [Blender units, world space] is between them; it `slips` if that is more than a bake allows.
     """
@@ -112,6 +113,11 @@ def displayed_body(context: Context) -> tuple[Object, DisplayedBody] | None:
     rest = _rest_of(rig, channels, up)
     frames = _held_frames(rig, rest, channels, shown, context.scene)
     held = [_held_tip(rest, name, frames[name], shown) for name in rig.held]
+    contacts = stored_contacts(rig.armature)
+    if contacts:  # held where its contact has it, which only a bake knows
+        now = context.scene.frame_current_final
+        planted = {each.tip for each in contacts if each.frame_start <= now <= each.frame_end}
+        held = [each._replace(place=each.tip, slip=0.0, slips=False) for each in held if each.name in planted]
     size = max(rest.reach.values())
     balance = _balance(rest, shown, up, rig.held, frames) if rig.balance else None
     return rig.armature, DisplayedBody(world, up, size, held, balance)

@@ -10,6 +10,7 @@ from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.rig.body import BodyRest
+from ik_triangulation.rig.contacts import Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now
 from ik_triangulation.ui.overlay.active_body import displayed_body, forget_bodies
 from ik_triangulation.ui.overlay.updates import edits, updates
@@ -73,6 +74,19 @@ def test_feet_that_stay_do_not_slip_and_those_that_are_moved_do_by_that():
     assert left.slips
     assert left.slip == pytest.approx(moved.length, abs=2e-3)
     assert not right.slips
+
+
+def test_in_contacts_the_feet_that_stand_are_pinned_and_told_no_slip():
+    rig = set_up_rig()
+    activate(rig, "foot.L")
+    store_contacts(rig, [Contact("foot.L", 1, 10)])
+    turn_thigh(rig)
+    bpy.context.scene.frame_set(5)
+    body = seen()
+    assert [(each.name, each.slips) for each in body.held] == [("foot.L", False)]
+    bpy.context.scene.frame_set(12)
+    body = seen()
+    assert body.held == []
 
 
 def test_a_slip_is_told_in_world_space():
