@@ -128,7 +128,8 @@ def demonstrate(folder):
             print(f"  Warning: {warning}")
     limbs = [limb for each in done for limb in each.limbs]
     keys, seconds = sum(each.report.keys for each in done), sum(each.report.seconds for each in done)
-    ends = [(limb.armature.name, limb.tip, limb.target.name) for limb in limbs]
+    reaching = [limb for limb in limbs if limb.orientation != "LOOK"]  # a head looks at its target from where it is
+    ends = [(limb.armature.name, limb.tip, limb.target.name) for limb in reaching]
     tolerance, reached = max(limb.tolerance for limb in limbs), all(each.reached for each in done)
     bpy.ops.wm.save_as_mainfile(filepath=str(blend), copy=True, compress=True)
     print("Opening the file again and measuring the evaluated bodies", flush=True)
