@@ -52,7 +52,7 @@ class TargetHandle:
 
     def move(self, by: Vector) -> None:
         """Move the target from where it was by a vector, world space."""
-        if _is_connected(self._owner):
+        if is_connected(self._owner):
             return
         self._owner.location = _unlocked(self._location, self._location + self._into @ by, self._owner.lock_location)
         self._moved = True
@@ -61,7 +61,7 @@ class TargetHandle:
         """Turn the target about its own origin from its orientation by a rotation, world space."""
         own = self._space.conjugated() @ by @ self._space
         if not isinstance(self._owner, PoseBone):
-            delta = _delta_rotation(self._owner)
+            delta = delta_rotation(self._owner)
             own = delta.conjugated() @ own @ delta
         turned = own @ rotation_from(self._rotation, self._mode)
         values = values_for(turned, self._mode, _FREE, self._rotation)
@@ -119,7 +119,7 @@ def _unlocked(before: Sequence[float], after: Sequence[float], locks: Sequence[b
     return [old if locked else new for old, new, locked in zip(before, after, locks, strict=True)]
 
 
-def _is_connected(owner: Object | PoseBone) -> bool:
+def is_connected(owner: Object | PoseBone) -> bool:
     """Tell whether this is a bone at its parent's tail, whose location has no effect."""
     return isinstance(owner, PoseBone) and bool(owner.parent and owner.bone.use_connect)
 
@@ -152,7 +152,8 @@ def _in_pose(bone: PoseBone, local: Matrix) -> Matrix:
     return bone.bone.convert_local_to_pose(local, bone.bone.matrix_local, **parents)
 
 
-def _delta_rotation(ob: Object) -> Quaternion:
+def delta_rotation(ob: Object) -> Quaternion:
+    """Return the delta rotation of an object, from the property of its rotation mode."""
     if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
         return ob.delta_rotation_quaternion.normalized()
     return ob.delta_rotation_euler.to_quaternion()

@@ -19,6 +19,7 @@ from .limb import Limb
 from .looks import looks_of
 from .rotation import channel, values_for
 from .soft_goals import orientation_of
+from .target_handle import delta_rotation, is_connected
 from .target_shape import line_direction
 
 _FREE = Free()
@@ -56,7 +57,7 @@ class TargetMotion:
         place, turn = basis.to_translation(), orientation(basis.to_3x3())
         if isinstance(self.owner, Object):
             place -= self.owner.delta_location
-            turn = _delta_of(self.owner).conjugated() @ turn
+            turn = delta_rotation(self.owner).conjugated() @ turn
         before = self._rotations[-1] if self._rotations else tuple(getattr(self.owner, self._rotating))
         self._locations.append(tuple(place))
         self._rotations.append(tuple(values_for(turn, self._mode, _FREE, before)))
@@ -84,7 +85,7 @@ class TargetMotion:
         if self.limb.subtarget:
             bone = shown.pose.bones[self.limb.subtarget]
             pose = shown.matrix_world.inverted_safe() @ wanted
-            if any(_carries(each) for each in bone.constraints):
+            if any(not each.mute and each.influence for each in bone.constraints):
                 return bone.matrix_basis @ bone.matrix.inverted_safe() @ pose
             return shown.convert_space(pose_bone=bone, matrix=pose, from_space="POSE", to_space="LOCAL")
         return shown.matrix_basis @ shown.matrix_world.inverted_safe() @ wanted
@@ -98,7 +99,7 @@ def _owner_of(limb: Limb) -> Any:
     locks = [*owner.lock_location, *owner.lock_rotation]
     if any(locks):
         raise TargetError(f"Target '{limb.target_name}' has locked channels. Unlock its location and rotation.")
-    if isinstance(owner, PoseBone) and owner.parent and owner.bone.use_connect:
+    if is_connected(owner):
         raise TargetError(f"Target '{limb.target_name}' is connected to its parent. Disconnect it in Edit Mode.")
     return owner
 
@@ -121,13 +122,3 @@ def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
         place = place - sized @ Vector(limb.offset_location)
     sized.translation = place
     return sized
-
-
-def _carries(constraint: Any) -> bool:
-    return not constraint.mute and bool(constraint.influence)
-
-
-def _delta_of(ob: Object) -> Quaternion:
-    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
-        return ob.delta_rotation_quaternion.normalized()
-    return ob.delta_rotation_euler.to_quaternion()

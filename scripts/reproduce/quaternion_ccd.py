@@ -67,10 +67,12 @@ def measure(quick):
     return Found(
         sweeps,
         np.array([_sweeps(*_a_little_off(limited, random), step) for _ in range(count)]),
-        np.array([_annealed(limited, aim, step, random) for aim, _ in goals]),
+        np.array([_annealed(limited, lambda pose, aim=aim: _sweeps(pose, aim, step), random) for aim, _ in goals]),
         {
             "the document's": np.array([_sweeps_directed(limited.rest_pose(), *goal) for goal in goals]) <= SWEEPS,
-            "the same, annealed": np.array([_annealed_directed(limited, *goal, random) for goal in goals]),
+            "the same, annealed": np.isfinite(
+                [_annealed(limited, lambda pose, goal=goal: _sweeps_directed(pose, *goal), random) for goal in goals]
+            ),
             "`solve()` with Gauss-Newton": np.array([_solved_directed(limited, *goal) for goal in goals]),
         },
         _followed(limited, step),
@@ -122,13 +124,13 @@ def _sweeps(pose, aim, step):
     return np.inf
 
 
-def _annealed(arm, aim, step, random):
-    """How many restarts with random offsets it takes after a first try, or inf."""
+def _annealed(arm, sweeps, random):
+    """How many restarts with random offsets it takes after a first try, or inf; `sweeps` counts those from a pose."""
     for count in range(RESTARTS + 1):
         pose = arm.rest_pose()
         if count:
             perturb(pose, random, 1.0)
-        if _sweeps(pose, aim, step) <= SWEEPS:
+        if sweeps(pose) <= SWEEPS:
             return count
     return np.inf
 
@@ -154,16 +156,6 @@ def _sweeps_directed(pose, aim, direction):
 def _is_met(pose, aim, direction):
     near = (aim - pose.tip).length <= NEAR * pose.chain.reach
     return near and angle_between(_direction(pose), direction) <= ANGLE
-
-
-def _annealed_directed(arm, aim, direction, random):
-    for count in range(RESTARTS + 1):
-        pose = arm.rest_pose()
-        if count:
-            perturb(pose, random, 1.0)
-        if _sweeps_directed(pose, aim, direction) <= SWEEPS:
-            return True
-    return False
 
 
 def _solved_directed(arm, aim, direction):

@@ -15,13 +15,14 @@ from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import IDENTITY, compose, rotate
 from .look import LookTask
 from .task import AlongTask, Missing, OrientTask, PlaceTask
+from .wrapped import WrappedTask
 
 CarriedKind = PlaceTask | OrientTask | AlongTask | LookTask
 _NOWHERE = np.zeros((3, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
-class CarriedTask:
+class CarriedTask(WrappedTask):
     """A `task` whose goal is given in the frame of a `joint`, and moves with that.
 
     What is missing depends on the tip as the joint sees it. A column that moves the joint takes the goal along, as if
@@ -31,26 +32,6 @@ class CarriedTask:
 
     task: CarriedKind
     joint: int
-
-    @property
-    def tip(self) -> int:
-        """Number of the tip."""
-        return self.task.tip
-
-    @property
-    def level(self) -> int:
-        """Priority."""
-        return self.task.level
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return self.task.count
-
-    @property
-    def tolerance(self) -> Numbers:
-        """Tolerance of the task, in its own unit (F or 1)."""
-        return self.task.tolerance
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure what the task misses with its goal where the joint has it now."""
@@ -70,14 +51,6 @@ class CarriedTask:
     def take(self, columns: Columns) -> CarriedTask:
         """The task of those poses."""
         return replace(self, task=self.task.take(columns))
-
-    def at_level(self, level: int) -> CarriedTask:
-        """The same task with another priority."""
-        return replace(self, task=self.task.at_level(level))
-
-    def within(self, tolerance: Numbers) -> CarriedTask:
-        """The same task with another tolerance."""
-        return replace(self, task=self.task.within(tolerance))
 
     def _now(self, geometry: Geometry) -> CarriedKind:
         """The task with its goal in armature space."""

@@ -3,47 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at
-from .task import Missing, Task
+from .task import Missing
+from .wrapped import WrappedTask
 
 
 @dataclass(frozen=True, kw_only=True)
-class FadedTask:
+class FadedTask(WrappedTask):
     """A `task` of which `rest` (r, F) of the errors [Blender units] is left, and that counts where it is `present` (F).
 
     With (1 - influence) times the errors of a pose without the task as the rest, a tip goes the share `influence` of
     the way from there: a place along the line, an orientation about the axis between the two.
     """
 
-    task: Task
     rest: Numbers
     present: Numbers
-
-    @property
-    def tip(self) -> int:
-        """Number of the tip."""
-        return self.task.tip
-
-    @property
-    def level(self) -> int:
-        """Priority."""
-        return self.task.level
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return self.task.count
-
-    @property
-    def tolerance(self) -> Numbers:
-        """Error that is allowed, in the unit of the task."""
-        return self.task.tolerance
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure what is missing beside the rest."""
@@ -64,11 +44,3 @@ class FadedTask:
     def take(self, columns: Columns) -> FadedTask:
         """The task of those poses."""
         return FadedTask(task=self.task.take(columns), rest=at(self.rest, columns), present=at(self.present, columns))
-
-    def at_level(self, level: int) -> FadedTask:
-        """The same task with another priority."""
-        return replace(self, task=self.task.at_level(level))
-
-    def within(self, tolerance: Numbers) -> FadedTask:
-        """The same task with another tolerance."""
-        return replace(self, task=self.task.within(tolerance))
