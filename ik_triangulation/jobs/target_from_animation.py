@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from math import ceil, floor
 from typing import NamedTuple
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative, relay
+from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, SettingError, TargetError
 from ..rig.checks import check_limb, check_range
+from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
+from ..rig.frames.restore import values_shown
 from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_frames
 from ..rig.keyframes.unkeyed import AnimatedValues
 from ..rig.keyframes.writing import replace_keys
@@ -58,7 +59,7 @@ def target_from_animation(
     for limb in limbs:
         check_limb(limb, scene, view_layer)
         motions.append(TargetMotion(limb))
-    done, keyed = 0, [_frames(limb, frame_start, frame_end, only_keys) for limb in limbs]
+    done, keyed = 0, [_frames(limb, frame_start, frame_end, only_keys, scene) for limb in limbs]
     count = sum(map(len, keyed))
     for motion, frames in zip(motions, keyed, strict=True):
         reader = FrameReader(motion.limb, scene, view_layer, frames)
@@ -66,7 +67,7 @@ def target_from_animation(
         done += len(frames)
     with ExitStack() as undo:
         for motion, frames in zip(motions, keyed, strict=True):
-            yield from relay(_write(motion, frames, frame_start, frame_end, view_layer, undo), (done, count))
+            yield from relay(_write(motion, frames, (frame_start, frame_end), scene, view_layer, undo), (done, count))
         for motion, frames in zip(motions, keyed, strict=True):
             some = [frames[round(share * (len(frames) - 1) / (_LOOKS - 1))] for share in range(_LOOKS)]
             reader = FrameReader(motion.limb, scene, view_layer, some)
@@ -96,36 +97,47 @@ def _check_own_targets(limbs: Sequence[Limb]) -> None:
             )
 
 
-def _frames(limb: Limb, first: int, last: int, only_keys: bool) -> list[float]:
+def _frames(limb: Limb, first: int, last: int, only_keys: bool, scene: Scene) -> list[float]:
     """Return the frames to key. Raises AnimationError if only keys are wanted and there are none."""
     if not only_keys:
-        return [float(frame) for frame in range(floor(first), ceil(last) + 1)]
-    found = sorted({frame for bone in limb.bones for frame in key_frames(limb.armature, bone, first, last)})
-    if not found:
+        return [float(frame) for frame in range(first, last + 1)]
+    clock = Clock(scene, limb.armature)
+    ends = clock.time(first), clock.time(last)
+    times = {time for bone in limb.bones for time in key_frames(limb.armature, bone, *ends)}
+    if not times:
         raise AnimationError(
             f"The bones of the limb of '{limb.tip}' have no keys from frame {first} to {last}. "
             "Choose another range, or every frame."
         )
-    return found
+    return sorted(map(clock.frame, times))
 
 
 def _write(
-    motion: TargetMotion, frames: Sequence[float], first: int, last: int, view_layer: ViewLayer, undo: ExitStack
-) -> Job[None]:
-    """Key one target. Raises AnimationError for F-curves that cannot be keyed."""
-    target = motion.limb.target
+    motion: TargetMotion,
+    frames: Sequence[float],
+    ends: tuple[int, int],
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> Work[None]:
+    """Key one target and show it as keyed; what else is animated stays as it was posed.
+
+    Raises AnimationError for F-curves that cannot be keyed.
+    """
+    target, clock = motion.limb.target, Clock(scene, motion.limb.target)
     check_curves(
         [curve for curve in curves_of(target) if curve.data_path in motion.paths],
         f"target '{motion.limb.target_name}'",
     )
     saved = AnimatedValues(target, motion.paths)
     undo.callback(saved.update_and_restore, view_layer)
-    bag = ensure_channelbag(target, undo)
-    interpolation = "LINEAR" if len(frames) == last - first + 1 else "BEZIER"
-    yield from relay(
-        replace_keys(bag, motion.channels(), frames, first, last, undo, interpolation), (len(frames), len(frames))
-    )
+    bag, times = ensure_channelbag(target, undo), list(map(clock.time, frames))
+    yield from replace_keys(bag, motion.channels(), times, clock.time(ends[0]), clock.time(ends[1]), undo)
     view_layer.update()
+    keyed = values_shown(target, motion.paths)
+    saved.restore()
+    for show in keyed:
+        show()
 
 
 def _check_followed(limb: Limb, apart: dict[float, float]) -> None:

@@ -221,3 +221,30 @@ def test_keys_of_the_target_outside_the_range_stay_and_stopping_loses_nothing():
     target_from_animation([limb], 1, LAST)
     times = [key[0] for key in next(iter(all_keys(target).values()))]
     assert len(times) == LAST + 2
+
+
+@pytest.mark.parametrize("only_keys", [False, True])
+def test_with_time_stretching_the_keys_are_where_the_timeline_shows_them(only_keys):
+    rig = chain_rig(3)
+    animate(rig, [bone.name for bone in rig.pose.bones])
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = 100, 200
+    target = arrows()
+    (keyed,) = target_from_animation([limb_of(rig, target=target)], 2, 50, only_keys=only_keys)
+    assert keyed.frames == (len(KEYS) if only_keys else 49)
+    for time in KEYS:
+        bpy.context.scene.frame_set(2 * time)
+        assert (target.matrix_world.translation - evaluated_tip(rig, "Bone 2")).length < 1e-5
+
+
+def test_the_target_is_shown_as_keyed_and_what_was_posed_beside_it_stays():
+    rig = chain_rig(3)
+    animate(rig, ["Bone 0", "Bone 1"])
+    target = arrows()
+    target.keyframe_insert("scale", frame=1)
+    bpy.context.scene.frame_set(13)
+    target.scale = (3.0, 3.0, 3.0)
+    target_from_animation([limb_of(rig, target=target)], 1, LAST)
+    bpy.context.view_layer.update()
+    assert target.scale[:] == (3.0, 3.0, 3.0)
+    assert (target.matrix_world.translation - evaluated_tip(rig, "Bone 2")).length < 1e-5
