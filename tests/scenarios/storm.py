@@ -162,9 +162,9 @@ class Storm:
         return [number for number in bounds if known.hard_min <= number <= known.hard_max and abs(number) < inf]
 
 
-def storm(seed: int, calls: int) -> Iterator[str]:
+def storm(seed: int, calls: int, kind: type[Storm] = Storm) -> Iterator[str]:
     """What went wrong in so many calls."""
-    found = Storm(seed)
+    found = kind(seed)
     for _ in range(calls):
         wrong = found.call()
         if wrong:

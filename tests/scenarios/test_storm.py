@@ -9,6 +9,7 @@ import os
 import pytest
 
 from .storm import storm
+from .storm_of_bodies import StormOfBodies
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -18,4 +19,9 @@ SEED = int(os.environ.get("STORM_SEED", "0"))
 
 def test_operators_in_any_order_with_any_values_leave_no_traceback(capfd):
     assert not list(storm(SEED, CALLS))
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_same_on_whole_bodies(capfd):
+    assert not list(storm(SEED, CALLS, StormOfBodies))
     assert "Traceback" not in capfd.readouterr().err

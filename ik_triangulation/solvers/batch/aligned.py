@@ -40,8 +40,8 @@ def aligned(
     shares = [1.0] * len(tree.tips) if of_tips is None else of_tips
     weights = np.array([(_MORE_URGENT if task.level == Level.HOLD else 1.0) * shares[task.tip] for task in places])
     now = np.array(tips)
-    wanted = np.array([task.target.closest(tip) for task, tip in zip(places, tips, strict=True)])
-    wanted = np.broadcast_to(wanted, now.shape)
+    nearest = (task.target.closest(tip) for task, tip in zip(places, tips, strict=True))  # one, or one for each state
+    wanted = np.array([np.broadcast_to(each, tip.shape) for each, tip in zip(nearest, tips, strict=True)])
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:

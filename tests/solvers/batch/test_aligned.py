@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mathutils import Vector
 
-from ik_triangulation.goals.batch import AlongTask, LookTask
+from ik_triangulation.goals.batch import AlongTask, LookTask, PlaceTask
+from ik_triangulation.goals.batch.targets import BatchTarget
+from ik_triangulation.goals.shapes import Plane
 from ik_triangulation.kinematics import EulerLimits
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices, product, rotate
@@ -55,6 +58,16 @@ def test_directions_tell_the_turn_where_places_leave_it_open(kind):
         task = LookTask(point=geometry.tip() + 100.0 * ways, **more)
     tasks = [*(place_task(tree, there, tip, tolerance=1e-3) for tip in range(2)), task]
     assert System(tree, aligned(tree, states, tasks), tasks).met.all()
+
+
+def test_a_place_that_all_poses_share_is_taken_beside_a_plane():
+    tree, states = bent()
+    still, one = np.eye(3)[:, :, None], np.ones(1)
+    point = BatchTarget(None, still, np.array([[0.4], [5.0], [1.0]]), one)
+    plane = BatchTarget(Plane(Vector(), Vector((0.0, 1.0, 0.0))), still, np.array([[0.0], [5.0], [0.0]]), one)
+    tasks = [PlaceTask(target=target, tolerance=LOOSE, tip=tip) for tip, target in enumerate((point, plane))]
+    found = aligned(tree, states, tasks)
+    assert System(tree, found, tasks).value.mean() < 0.1 * System(tree, states, tasks).value.mean()
 
 
 def test_a_root_with_limits_turns_as_far_as_they_allow():
