@@ -14,10 +14,14 @@ import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
+from ..cooperative import Work
 from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
+from ..motion.bezier import flowing, straight
+from ..motion.control_reduction import FullControls
 from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_angle, turned_about, turns_between
+from ..motion.reduction import JointChannels, reduce
 from ..rig.channel_runs import run_of
 from ..rig.clock import Clock
 from ..rig.freedom import keyed
@@ -25,8 +29,9 @@ from ..rig.ik_controls import IKControls, shown_offset
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel
+from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
-from .write import values_before_start
+from .write import REDUCED, thinned, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
@@ -145,6 +150,30 @@ class ControlMotion:
             base, scales = armature.pose.bones[self.controls.base], self._unscaled * self._stretch.scales[:, None]
             runs.append(Channel(base.name, base.path_from_id("scale"), scales.astype(np.float32), range(3)))
         return [run for run in runs if run.indices]
+
+
+    def reduced(
+        self, runs: Sequence[Channel], times: Sequence[float], linear: bool
+    ) -> Work[tuple[Sequence[int], list[Channel], float]]:
+        """Return the keys that the motion needs, by their indices, the runs of these, and how far the tip deviates."""
+        limb = self.limb
+        tracks, columns, begin = [], dict[str, list[int]](), 0
+        for run in runs:
+            end = begin + run.values.shape[1]
+            if "rotation" in run.path:
+                mode = limb.armature.pose.bones[run.bone].rotation_mode
+                tracks.append(JointChannels(0, mode, slice(begin, end), run.indices))
+            else:
+                columns[run.bone] = columns.get(run.bone, []) + [begin + index for index in run.indices]
+            begin = end
+        located = columns.pop(self.controls.control, [])
+        others = [column for some in columns.values() for column in some]
+        values = np.hstack([run.values for run in runs]).astype(np.float64)
+        curves = (straight if linear else flowing)(np.array(times, np.float64), values)
+        scale = scale_of(limb.armature)
+        full = FullControls(curves, tracks, located, others, _tail(limb).length, scale)
+        found = yield from reduce(full, limb.reduce_tolerance or REDUCED * self.reach * scale)
+        return found.kept, thinned(runs, found.kept, found.curves), found.tip_deviation
 
 
 class _Asked(NamedTuple):

@@ -126,7 +126,6 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     linear = is_linear(frames, *bake.ends, limb.interpolation)
     interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
     times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
-    _dbg=0
     for remaining in reversed(range(_ROUNDS if not bake.kept else 2)):
         runs = motion.channels(clock, first)
         full = len(times) * sum(len(run.indices) for run in runs)
@@ -134,12 +133,16 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
             where = {"scene": scene, "view_layer": view_layer}
             count = yield from write_controls(bake, runs, times, interpolation, attempt, **where)
             yield from reader.evaluate(frames, motion.see)
-            print("round",remaining,["%.1e"%max(x) for x in zip(*motion.missing)])
             if not remaining or _is_close(motion.missing):
                 undo.push(attempt.pop_all())
                 break
         motion.correct()
     warnings = () if bake.kept else _of_elbow(motion, controls)
+    if limb.reduce and len(times) > 2 and not bake.kept:
+        at, fewer, deviation = yield from motion.reduced(runs, times, linear)
+        times = [times[k] for k in at]
+        count = yield from write_controls(bake, fewer, times, interpolation, undo, scene=scene, view_layer=view_layer)
+        return WrittenKeys(count, full, at, deviation, warnings)
     return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
 
 

@@ -11,7 +11,7 @@ from ..kinematics.arrays import Array
 
 _STRAIGHT, _BENT = 0.0005, 0.004  # of the reach: elbows this near the line do not tell a side, and do tell it
 _SLOPES = (0.05, 4.0)  # of squared heights by scales
-_SCALES = (0.8, 1.25)
+_SCALES = (0.5, 2.0)
 _SAME = 1e-7  # difference of scales that says nothing
 _NONE = 1e-9  # of the reach
 

@@ -15,6 +15,7 @@ from bpy.types import Action, ActionChannelbag
 from .arrays import KeyArrays, enum_number, get_keys, in_range, merge_keys
 from .channelbags import find_curves
 from .packed import packed, unpacked
+from .reading import GENERATED
 
 _KEY = "ik_triangulation_replaced"  # the custom property of an action: a group with a text for each property
 _NEVER = (np.inf, -np.inf)  # a range without keyframes
