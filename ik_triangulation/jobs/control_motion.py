@@ -78,7 +78,8 @@ class ControlMotion:
             hinges = np.array([each.upper @ hinge for each in asked])
             self._sides = bend_sides(self.bend, hinges)
             sizes = self.bend.upper_lengths / upper
-            self._distances = np.maximum(distance, _LEAST * self.reach) * sizes
+            heights = np.linalg.norm(self.bend.offsets, axis=1)
+            self._distances = heights + np.maximum(distance * sizes, _LEAST * self.reach)
 
     def see(self, depsgraph: Depsgraph, frame: float) -> None:
         """Measure a frame, evaluated."""
@@ -140,9 +141,8 @@ class ControlMotion:
             values = run_of(turns, control.rotation_mode, Free(), before)
             runs.append(Channel(control.name, control.path_from_id(channel(control)[0]), values, keyed(control)))
         if self.controls.pole:
-            places = self.bend.elbows + self._distances[:, None] * turned_about(
-                self._sides, self.bend.lines, self._turn
-            )
+            turned = turned_about(self._sides, self.bend.lines, self._turn)
+            places = self.bend.elbows - self.bend.offsets + self._distances[:, None] * turned
             maps = np.array([each.into_pole for each in seen])
             located = maps[:, 0] + np.einsum("fk,fkj->fj", places, maps[:, 1:])
             runs.append(_location(armature.pose.bones[self.controls.pole], located))

@@ -14,7 +14,6 @@ from bpy.types import Constraint, Object, PoseBone
 from mathutils import Matrix
 
 from ..errors import RigError
-from .dependencies import Dependencies, Node
 from .limb import Limb
 from .links import Links
 
@@ -213,11 +212,25 @@ def _line_up(armature: Object, start: str) -> list[str]:
     return seen
 
 
+def _led_by(armature: Object, bone: PoseBone) -> Iterator[str]:
+    """Yield the bones that a bone hangs on, by its parent or by constraints of its own."""
+    if bone.parent:
+        yield bone.parent.name
+    for constraint in bone.constraints:
+        for slot in constraint.targets if constraint.type == "ARMATURE" else [constraint]:
+            if getattr(slot, "target", None) == armature and slot.subtarget in armature.pose.bones:
+                yield slot.subtarget
+
+
 def _shared_controls(limb: Limb, armature: Object, owner: str, chosen: Constraint) -> set[str]:
     """Return the bones that move more than this limb: those that its root hangs on, and those of other IK targets."""
     parent, own = armature.pose.bones[limb.bones[0]].parent, _turned(armature.pose.bones[owner], chosen)
-    movers = Dependencies().movers(Node(armature, parent.name)) if parent else ()
-    found = {node.bone for node in movers if node.object == armature and node.bone}
+    found, waiting = set[str](), [parent] if parent else []
+    while waiting:
+        bone = waiting.pop()
+        if bone.name not in found:
+            found.add(bone.name)
+            waiting += [armature.pose.bones[name] for name in _led_by(armature, bone)]
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             if constraint.type == "IK" and constraint.target == armature and not {*own} & {*_turned(bone, constraint)}:
