@@ -151,7 +151,6 @@ class ControlMotion:
             runs.append(Channel(base.name, base.path_from_id("scale"), scales.astype(np.float32), range(3)))
         return [run for run in runs if run.indices]
 
-
     def reduced(
         self, runs: Sequence[Channel], times: Sequence[float], linear: bool
     ) -> Work[tuple[Sequence[int], list[Channel], float]]:
@@ -234,7 +233,9 @@ def _pole_at_rest(armature: Object, controls: IKControls) -> tuple[Vector, float
     the upper bone, all at rest."""
     rests = armature.data.bones
     root, elbow = rests[controls.upper].head_local, rests[controls.lower].head_local
-    wrist = rests[controls.tip.bone].head_local if controls.tip.bone != controls.lower else rests[controls.lower].tail_local
+    wrist = (
+        rests[controls.tip.bone].head_local if controls.tip.bone != controls.lower else rests[controls.lower].tail_local
+    )
     pole, line = rests[controls.pole].head_local, (wrist - root).normalized()
     side = (pole - elbow) - line * (pole - elbow).dot(line)
     if side.length <= _LEAST * (elbow - root).length:

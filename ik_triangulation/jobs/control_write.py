@@ -53,9 +53,7 @@ def write_controls(
         if run not in turned:
             values = tuple(getattr(armature.pose.bones[run.bone], _property(run)))
             keep_replaced_keys(bag, run.path, values, () if kept else run.indices, (first, last), undo)
-    count: int = yield from replace_keys(
-        bag, runs, times, first, last, undo, interpolation, kind=GENERATED, keep=kept
-    )
+    count: int = yield from replace_keys(bag, runs, times, first, last, undo, interpolation, kind=GENERATED, keep=kept)
     saved.update_and_restore(view_layer, [(run.path, index) for run in runs for index in run.indices])
     time = clock.time(scene.frame_current + scene.frame_subframe)
     for run in runs:

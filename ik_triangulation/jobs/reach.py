@@ -22,7 +22,6 @@ from ..rig.checks import check_limb, check_range
 from ..rig.clock import evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
 from ..rig.props import muted
@@ -164,7 +163,9 @@ def reach_through(
     with ExitStack() as undo:
         destination = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
         ends = frame_start, last
-        writing = write_by_settings([LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer)
+        writing = write_by_settings(
+            [LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer
+        )
         (written,) = yield from relay(writing, (whole, whole))
         where = {"scene": scene, "view_layer": view_layer, "seconds": seconds}
         holding = hold_props(held, limb, prop_by, (frame_start, last), undo, **where)

@@ -60,7 +60,8 @@ def bend_sides(bend: Bend, hinges: Array) -> Array:
 
 def turns_between(sides: Array, others: Array, lines: Array) -> Array:
     """Return the angles (F) [rad] about the lines by which each side is turned to the other."""
-    return np.arctan2(np.einsum("ij,ij->i", np.cross(sides, others), lines), np.einsum("ij,ij->i", sides, others))
+    sines = np.einsum("ij,ij->i", np.cross(sides, others), lines)
+    return np.asarray(np.arctan2(sines, np.einsum("ij,ij->i", sides, others)))
 
 
 def turned_about(sides: Array, lines: Array, angles: Array) -> Array:

@@ -2,6 +2,7 @@
 """Bakes onto the IK controls of a generated Rigify rig: hands, feet, elbows and knees are shown as they were solved."""
 
 from contextlib import suppress
+from itertools import pairwise
 
 import bpy
 import pytest
@@ -56,7 +57,11 @@ def off(rig, report, end, side):
         tip, elbow, pose = bones[f"ORG-{end}.{side}"], bones[f"ORG-{MIDDLE[end]}.{side}"], result.pose
         turned = tip.matrix.to_quaternion().rotation_difference(pose.tip_rotation).angle
         reach_ = pose.chain.reach
-        now = ((tip.tail - pose.tip).length / reach_, min(turned, 6.2831853 - turned), (elbow.head - pose.head(1)).length / reach_)
+        now = (
+            (tip.tail - pose.tip).length / reach_,
+            min(turned, 6.2831853 - turned),
+            (elbow.head - pose.head(1)).length / reach_,
+        )
         worst = [max(pair) for pair in zip(worst, now, strict=True)]
     return worst
 
@@ -146,7 +151,7 @@ def test_a_straight_arm_has_a_pole_that_does_not_pop(rig):
     for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)
         places.append(rig.pose.bones["upper_arm_ik_target.L"].matrix.translation.copy())
-    ways = [(b - a).length for a, b in zip(places, places[1:], strict=False)]
+    ways = [(b - a).length for a, b in pairwise(places)]
     assert max(ways) < 0.08
 
 
