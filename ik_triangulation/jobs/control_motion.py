@@ -38,8 +38,8 @@ _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is 
 _LEAST = 1e-3  # of the reach: distance of a pole from the elbow that tells no side
 
 
-class Missing(NamedTuple):
-    """What an evaluated limb misses at one frame: of tip and elbow [of the reach], of the tip's rotation [rad]."""
+class Discrepancy(NamedTuple):
+    """Deviations of an evaluated limb at one frame: of tip and elbow [of the reach], of the tip's rotation [rad]."""
 
     tip: float
     turn: float
@@ -54,7 +54,7 @@ class _Seen(NamedTuple):
     into_pole: Array | None
     bend: Array
     scale: Vector | None
-    missing: Missing
+    missing: Discrepancy
 
 
 class ControlMotion:
@@ -94,7 +94,7 @@ class ControlMotion:
         shown = [bones[controls.shown_by(controls.upper)].head, elbow.head, tip.to_translation()]
         if not self.has_tip:
             shown[2] = elbow.tail
-        missing = Missing(
+        missing = Discrepancy(
             (wanted @ _tail(self.limb) - tip @ _tail(self.limb)).length / self.reach,
             rotation_angle(orientation(tip.to_3x3()), asked.rotation) if self.has_tip else 0.0,
             (elbow.head - asked.bend[1]).length / self.reach,
@@ -105,8 +105,8 @@ class ControlMotion:
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)
 
     @property
-    def missing(self) -> list[Missing]:
-        """What was missing at each frame when it was seen last."""
+    def missing(self) -> list[Discrepancy]:
+        """The deviations at each frame when it was seen last."""
         return [self._seen[frame].missing for frame in self.frames]
 
     def correct(self) -> None:

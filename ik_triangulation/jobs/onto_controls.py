@@ -20,7 +20,7 @@ from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.rotation import channel
 from ..rig.switches import find_switch
-from .control_motion import ControlMotion, Missing
+from .control_motion import ControlMotion, Discrepancy
 from .control_write import write_controls
 from .measure import EvaluatedLimb, Watch, shown_tip
 from .shot import frames_of
@@ -188,7 +188,7 @@ def follow_after(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: V
     set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
 
 
-def _is_close(missing: Sequence[Missing]) -> bool:
+def _is_close(missing: Sequence[Discrepancy]) -> bool:
     return all(each.tip <= _TIP and each.turn <= _TURN and each.elbow <= _ELBOW for each in missing)
 
 

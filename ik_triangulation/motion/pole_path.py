@@ -43,7 +43,7 @@ class Bend(NamedTuple):
 
     @property
     def shares(self) -> Array:
-        """How far the elbow tells the side of the bend (F), from 0 where it is on the line to 1."""
+        """Shares (F) by which the elbow tells the side of the bend: from 0 where it is on the line to 1."""
         height = np.linalg.norm(self.offsets, axis=1) / self.reach
         x = np.clip((height - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
         return np.asarray(x * x * (3.0 - 2.0 * x))
