@@ -27,6 +27,7 @@ from .onto_controls import kept_by_hand, write_by_settings
 from .referred import solve_frames
 from .report import Report
 from .shot import solve_together
+from .shown_reference import shown_reference
 from .write import LimbBake, WrittenKeys
 
 Span = tuple[int, int, float]  # first frame, last frame, step
@@ -108,8 +109,9 @@ def _solved_frames(
         return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
 
     natural = limb.solver == NATURAL
+    shown = shown_reference(reader) if natural else None
     together = (
-        solve_naturally(limb, bones, samples, reader.scene)
+        solve_naturally(limb, bones, samples, reader.scene, shown=shown)
         if natural
         else solve_together(limb, bones, samples, keep_last)
     )
@@ -118,7 +120,7 @@ def _solved_frames(
         yield len(samples)
         return shot, shot.jumps
     solved = []
-    for each in solve_frames(limb, bones, samples, reader.scene):
+    for each in solve_frames(limb, bones, samples, reader.scene, shown=shown):
         solved.append(each)
         yield 1
     last = keep_last(solved[-1].goal) if len(solved) > 1 and not natural else None

@@ -29,6 +29,7 @@ from ..rig.ik_controls import IKControls, shown_offset
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel
+from ..rig.shown_limb import is_animated_by_hand
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
 from .write import REDUCED, thinned, values_before_start
@@ -72,6 +73,7 @@ class ControlMotion:
         self._seen: dict[float, _Seen] = {}
         self._turn = np.zeros(len(asked))  # of the pole about the line from root to wrist [rad]
         self._stretch: StretchSearch | None = None
+        self._keeps_stretch = not controls.base or is_animated_by_hand(limb.armature, controls)
         self._looked = 0
         if controls.pole:
             hinge, distance, upper = _pole_at_rest(limb.armature, controls)
@@ -97,12 +99,21 @@ class ControlMotion:
         missing = Discrepancy(
             (wanted @ _tail(self.limb) - tip @ _tail(self.limb)).length / self.reach,
             rotation_angle(orientation(tip.to_3x3()), asked.rotation) if self.has_tip else 0.0,
-            (elbow.head - asked.bend[1]).length / self.reach,
+            self._elbow_off(np.array(shown), asked) / self.reach,
         )
         basis = _into_channels(armature, control, wanted @ tip.inverted_safe() @ control.matrix)
         pole = _into_location(armature, bones[controls.pole]) if controls.pole else None
         scale = bones[controls.base].matrix_basis.to_scale() if controls.base else None
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)
+
+    def _elbow_off(self, shown: Array, asked: _Asked) -> float:
+        """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
+        here, there = (Bend(*np.array(each)[:, None], self.reach) for each in (shown, asked.bend))
+        if not (self.controls.base and self._keeps_stretch):
+            return float(np.linalg.norm(shown[1] - np.array(asked.bend[1])))
+        offsets = across(here.offsets, there.lines), there.offsets
+        heights = [float(np.linalg.norm(each)) for each in offsets]
+        return float(np.linalg.norm(offsets[0] - offsets[1] * (heights[0] / heights[1] if heights[1] else 0.0)))
 
     @property
     def missing(self) -> list[Discrepancy]:
@@ -116,7 +127,7 @@ class ControlMotion:
         """
         shown = np.array([self._seen[frame].bend for frame in self.frames])
         there = Bend(shown[:, 0], shown[:, 1], shown[:, 2], self.reach)
-        if self.controls.base:
+        if not self._keeps_stretch:
             if self._stretch is None:
                 self._unscaled = np.array([self._seen[frame].scale for frame in self.frames])
                 search = StretchSearch(self.bend)
