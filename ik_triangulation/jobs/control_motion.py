@@ -108,7 +108,8 @@ class ControlMotion:
 
     def _elbow_off(self, shown: Array, asked: _Asked) -> float:
         """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
-        here, there = (Bend(*np.array(each)[:, None], self.reach) for each in (shown, asked.bend))
+        rows = (np.array(each)[:, None] for each in (shown, asked.bend))
+        here, there = (Bend(row[0], row[1], row[2], self.reach) for row in rows)
         if not (self.controls.base and self._keeps_stretch):
             return float(np.linalg.norm(shown[1] - np.array(asked.bend[1])))
         offsets = across(here.offsets, there.lines), there.offsets

@@ -14,11 +14,12 @@ from ..errors import AnimationError, RigError
 from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
 from ..rig.hips import located_by_hand, location_path
-from ..rig.ik_controls import IKControls, ik_controls_of, shown_offset
-from ..rig.keyframes import ByHand, check_curves, check_keys, curves_of, is_linear, made_by_hand
+from ..rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
+from ..rig.keyframes import GENERATED, ByHand, check_curves, check_keys, curves_of, is_linear, made_by_hand
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.rotation import channel
+from ..rig.shown_limb import controls_or_none
 from ..rig.switches import find_switch
 from .control_motion import ControlMotion, Discrepancy
 from .control_write import write_controls
@@ -106,7 +107,7 @@ def write_by_settings(
         if bake.limb.keys_on == "IK":
             written[id(bake)] = yield from write_onto_controls(bake, undo, **where)
         elif bake.limb.keys_on == "FK_SWITCH":
-            follow_after(bake, undo, **where)
+            yield from follow_after(bake, undo, **where)
     return [written[id(bake)] for bake in bakes]
 
 
@@ -120,7 +121,7 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     bag = bake.destination.bag(limb.destination, limb.armature, undo)
     track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
     reader = FrameReader(limb, scene, view_layer, frames)
-    yield from _set_switches(controls, limb, bake.ends, reader, track, undo)
+    yield from _set_switches(controls, bake.ends, reader, track, undo)
     motion = ControlMotion(limb, controls, bake.solved)
     yield from reader.evaluate(frames, motion.see)
     linear = is_linear(frames, *bake.ends, limb.interpolation)
@@ -147,18 +148,18 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
 
 
 def _set_switches(
-    controls: IKControls,
-    limb: Limb,
+    side: IKControls | OwnSide,
     ends: tuple[float, float],
     reader: FrameReader,
     track: Track | None,
     undo: ExitStack,
 ) -> Work[None]:
-    """Set and key the properties by which a limb follows its IK controls. Raises RigError if they do not do that."""
-    scene, view_layer, armature = reader.scene, reader.view_layer, limb.armature
+    """Set and key the properties by which the character follows a side. Raises RigError if they do not do that."""
+    limb, scene, view_layer, armature = reader.limb, reader.scene, reader.view_layer, reader.limb.armature
+    what = "IK controls" if isinstance(side, IKControls) else "FK controls"
     for _ in range(_MOST):
         seen = yield from reader.evaluate(
-            reader.frames, lambda depsgraph, _: controls.astray(armature.evaluated_get(depsgraph))
+            reader.frames, lambda depsgraph, _: side.astray(armature.evaluated_get(depsgraph))
         )
         frame = next((frame for frame, name in seen.items() if name), None)
         if frame is None:
@@ -167,24 +168,28 @@ def _set_switches(
         found = find_switch(
             limb,
             [name],
-            lambda depsgraph, name=name: controls.follows(name, armature.evaluated_get(depsgraph)),
+            lambda depsgraph, name=name: side.follows(name, armature.evaluated_get(depsgraph)),
             frame,
             scene,
         )
         if found is None:
             raise RigError(
-                f"'{name}' does not follow the IK controls at frame {frame:g}, and no single property of its "
+                f"'{name}' does not follow the {what} at frame {frame:g}, and no single property of its "
                 "constraints changes that. Mute what moves it."
             )
-        set_switch(*found, *ends, True, scene, view_layer, undo, track)
-    raise RigError(f"'{limb.tip}' does not follow its IK controls. Choose FK controls for Keys On.")
+        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=GENERATED)
+    raise RigError(f"The character does not follow the {what} of '{limb.tip}'. Choose another button of Keys On.")
 
 
-def follow_after(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> None:
+def follow_after(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> Work[None]:
     """Set and key the properties by which the character follows a limb that is written."""
     limb = bake.limb
     bag = bake.destination.bag(limb.destination, limb.armature, undo)
     track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
+    controls = controls_or_none(limb)
+    if controls is not None:  # where both sides are at one place, nothing shows which is followed
+        reader = FrameReader(limb, scene, view_layer, frames_between(*bake.ends))
+        yield from _set_switches(controls.own_side, bake.ends, reader, track, undo)
     set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
 
 

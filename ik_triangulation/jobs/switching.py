@@ -15,7 +15,16 @@ from ..cooperative import finished
 from ..errors import RigError
 from ..rig.checks import check_armature, check_frames
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import Channel, check_curves, check_keys, replace_keys, write_keys
+from ..rig.keyframes import (
+    GENERATED,
+    Channel,
+    check_curves,
+    check_keys,
+    ensure_channelbag,
+    replace_keys,
+    write_keys,
+)
+from ..rig.keyframes.replaced import keep_replaced_keys
 from ..rig.limb import Limb
 from ..rig.switches import Switch
 from .measure import EvaluatedLimb, Watch, astray, remedy_of
@@ -113,22 +122,30 @@ def set_switch(
     view_layer: ViewLayer,
     undo: ExitStack,
     track: Track | None = None,
+    kind: str = "KEYFRAME",
 ) -> None:
-    """Set a property, and key it over a range; closing `undo` restores it.
+    """Set a property, and key it over a range with keys of a `kind`; closing `undo` restores it.
 
     One without keys gets its key in an NLA `track`, if that is given and is of its data-block.
     """
     if track is not None and switch.owner == track.owner and not switch.curves:
         _key_in_track(switch, value, switch.time(first, scene), track.bag, undo)
     elif key or switch.curves:
-        _key(switch, value, first, last, scene, view_layer, undo)
+        _key(switch, value, first, last, scene, view_layer, undo, kind)
     undo.callback(switch.set, switch.now)
     switch.set(switch.at(scene.frame_current + scene.frame_subframe, scene) if switch.curves else value)
     view_layer.update()
 
 
 def _key(
-    switch: Switch, value: float, first: float, last: float, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+    switch: Switch,
+    value: float,
+    first: float,
+    last: float,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    kind: str,
 ) -> None:
     check_keys(switch.owner, ())
     check_curves(switch.curves, f"'{switch.name}' of '{switch.holder}'")
@@ -140,9 +157,12 @@ def _key(
     frames = sorted(keys)
     run = Channel(switch.holder, switch.path, np.array([[keys[frame]] for frame in frames], np.float32), (0,))
     times = [switch.time(frame, scene) for frame in (*frames, max(*frames, last))]
-    finished(
-        write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, interpolation="CONSTANT")
-    )
+    ends = times[0], times[-1]
+    if kind == GENERATED:
+        bag = ensure_channelbag(switch.owner, undo)
+        keep_replaced_keys(bag, switch.path, (float(switch.now),), (0,), ends, undo)
+    how = {"interpolation": "CONSTANT", "kind": kind}
+    finished(write_keys(switch.owner, [run], times[:-1], *ends, view_layer, undo, **how))
 
 
 def _key_in_track(switch: Switch, value: float, time: float, bag: ActionChannelbag, undo: ExitStack) -> None:

@@ -24,11 +24,15 @@ _REMEDY = "Choose FK controls for Keys On."
 
 
 class Showing(NamedTuple):
-    """A bone of a limb, the bone that shows it, and the one that this copies where it follows the IK controls."""
+    """A bone of a limb and the bone that shows it, and what this copies: on the side of IK, and of the limb (`own`).
+
+    They are the same where an IK constraint turns the limb's own bone.
+    """
 
     bone: str
     shown: str
     leader: str
+    own: str
 
 
 class IKControls(NamedTuple):
@@ -67,6 +71,11 @@ class IKControls(NamedTuple):
         """Return the name of the bone that shows a bone of the limb."""
         return next(each.shown for each in self.showing if each.bone == bone)
 
+    @property
+    def own_side(self) -> OwnSide:
+        """What shows the limb, where that can follow the limb's own bones."""
+        return OwnSide([each for each in self.showing if each.shown not in (each.bone, each.own)])
+
     def astray(self, armature: Object) -> str:
         """Return a bone of an evaluated armature that does not follow the controls; empty if all do."""
         return next((name for name in self.examined if not self.follows(name, armature)), "")
@@ -81,6 +90,21 @@ class IKControls(NamedTuple):
             return True
         on = {each.name for each in bone.constraints if each.type == "IK" and not each.mute and each.influence > 0.0}
         return on == {self.constraint} and bone.constraints[self.constraint].influence >= _WHOLE
+
+
+class OwnSide(NamedTuple):
+    """The bones that show a limb, as they follow the bones of the limb itself."""
+
+    showing: Sequence[Showing]
+
+    def astray(self, armature: Object) -> str:
+        """Return a bone of an evaluated armature that does not follow the limb; empty if all do."""
+        return next((each.shown for each in self.showing if not self.follows(each.shown, armature)), "")
+
+    def follows(self, name: str, armature: Object) -> bool:
+        """Tell whether the constraints of a bone of an evaluated armature have it follow the limb."""
+        own = next(each.own for each in self.showing if each.shown == name)
+        return _share(armature.pose.bones[name], own) >= _WHOLE
 
 
 def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
@@ -129,15 +153,16 @@ def _turned(bone: PoseBone, constraint: Constraint) -> list[str]:
 def _pair(limb: Limb, links: Links, turned: str) -> Showing | None:
     """Return the bone of the limb that shows what an IK constraint turns."""
     if turned in limb.in_order:
-        return Showing(turned, turned, turned)
+        return Showing(turned, turned, turned, turned)
     theirs = {turned, *links.copies(turned)}
     for name in limb.in_order:
         ours = {name, *links.copies(name)}
         for shown in sorted(ours & theirs, key=list(ours).index):
             leaders = [each for each, constrained in links.leaders[shown].items() if constrained]
             leader = next((each for each in leaders if each in theirs - ours), None)
-            if leader and any(each in ours - theirs for each in leaders):
-                return Showing(name, shown, leader)
+            own = next((each for each in leaders if each in ours - theirs), None)
+            if leader and own:
+                return Showing(name, shown, leader, own)
     return None
 
 
@@ -147,7 +172,8 @@ def _carried(limb: Limb, links: Links, control: str) -> Showing:
     for shown in ours:
         for leader, constrained in links.leaders[shown].items():
             if constrained and leader not in ours and control in _line_up(limb.armature, leader):
-                return Showing(limb.tip, shown, leader)
+                own = next((name for name in ours if links.leaders[shown].get(name)), shown)
+                return Showing(limb.tip, shown, leader, own)
     raise RigError(f"Nothing turns '{limb.tip}' with its IK control '{control}'. Give it a Copy Rotation, or {_LOWER}")
 
 

@@ -20,6 +20,7 @@ from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import replaced_in
 from .limb import Limb
 from .rotation import channel
+from .switches import switches_of
 
 _SAME = 1e-3  # of a bone's length
 _ALWAYS = float("-inf"), float("inf")
@@ -83,9 +84,10 @@ def shows_ik(limb: Limb) -> IKControls | None:
 
 @contextmanager
 def baked_keys_aside(armature: Object, controls: IKControls, view_layer: ViewLayer) -> Iterator[None]:
-    """Give IK controls in the body the keys and the pose that somebody made, without those of bakes."""
+    """Give IK controls and their switches in the body what somebody made of them, without the keys of bakes."""
     bag = channelbag_of(armature)
     paths = [path for name in controls.keyed for path in _paths(armature, name)]
+    paths += [each.path for each in switches_of(armature, controls.examined) if each.owner == armature]
     baked = [path for path in paths if any(_has_baked(get_keys(each)) for each in find_curves(bag, path).values())]
     with ExitStack() as undo:
         if baked:
@@ -125,7 +127,9 @@ def shown_rotations(limb: Limb, controls: IKControls, armature: Object) -> list[
             }
         if name in leaders or name == controls.tip.bone:
             leader = leaders.get(name, controls.tip.shown)
-            poses[name] = armature.pose.bones[leader].matrix @ (rests[leader].matrix_local.inverted() @ rest.matrix_local)
+            poses[name] = armature.pose.bones[leader].matrix @ (
+                rests[leader].matrix_local.inverted() @ rest.matrix_local
+            )
             basis = rest.convert_local_to_pose(poses[name], invert=True, **into)
         else:
             basis = bone.matrix_basis

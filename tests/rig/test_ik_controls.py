@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 def test_a_limb_with_an_ik_constraint_of_its_own_has_the_target_and_the_pole_as_controls():
     controls = ik_controls_of(arm_limb(ik_arm()))
     assert (controls.control, controls.pole, controls.base) == ("Grip", "Aim", "")
-    assert (controls.upper, controls.lower, controls.tip) == ("Bicep", "Ulna", ("Palm", "Palm", "Grip"))
+    assert (controls.upper, controls.lower, controls.tip) == ("Bicep", "Ulna", ("Palm", "Palm", "Grip", "Palm"))
     assert controls.keyed == ["Grip", "Aim"]
 
 

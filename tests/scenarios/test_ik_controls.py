@@ -11,6 +11,7 @@ from mathutils import Vector
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.target_from_animation import target_from_animation
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
 
@@ -260,3 +261,82 @@ def test_what_a_locked_control_cannot_show_is_told_with_name_and_frame(rig):
     report = bake(limb(rig, "hand", "L"), 1, LAST)
     assert not report.all_reached
     assert any("'ORG-hand.L' is" in text and "at frame" in text and "'hand_ik.L'" in text for text in report.warnings)
+
+
+def animate_ik(rig, pole):
+    """Animation of all hands and feet by their IK controls, which the character follows."""
+    for end, side in LIMBS:
+        parent, out = switches(rig, end, side), 1.0 if side == "L" else -1.0
+        parent["IK_FK"], parent["pole_vector"] = 0.0, pole
+        control = rig.pose.bones[f"{end}_ik.{side}"]
+        for frame, place_, turn in (
+            (1, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)),
+            (LAST // 2, (-0.15 * out, -0.2, 0.15), (0.95, 0.2, 0.1 * out, 0.1)),
+            (LAST, (-0.05 * out, -0.25, 0.3), (0.97, -0.1, 0.1, 0.05)),
+        ):
+            control.location, control.rotation_quaternion = place_, turn
+            control.keyframe_insert("location", frame=frame)
+            control.keyframe_insert("rotation_quaternion", frame=frame)
+        name = "upper_arm" if end == "hand" else "thigh"
+        aim = rig.pose.bones[f"{name}_ik_target.{side}"]
+        for frame, place_ in ((1, (0.0, 0.0, 0.0)), (LAST, (-0.1, 0.1, 0.2))) if pole else ():
+            aim.location = place_
+            aim.keyframe_insert("location", frame=frame)
+
+
+def shown_now(rig, end, side):
+    """Tail and rotation of the shown tip, and the shown elbow, at every frame."""
+    found = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        tip, elbow = bones[f"ORG-{end}.{side}"], bones[f"ORG-{MIDDLE[end]}.{side}"]
+        found.append((tip.tail.copy(), tip.matrix.to_quaternion(), elbow.head.copy()))
+    return found
+
+
+def apart(before, after, reach_):
+    """The most that tips, rotations [rad] and elbows differ; lengths of the reach."""
+    worst = [0.0, 0.0, 0.0]
+    for one, other in zip(before, after, strict=True):
+        turn = one[1].rotation_difference(other[1]).angle
+        now = (one[0] - other[0]).length / reach_, min(turn, 6.2831853 - turn), (one[2] - other[2]).length / reach_
+        worst = [max(pair) for pair in zip(worst, now, strict=True)]
+    return worst
+
+
+@each_limb
+@pytest.mark.parametrize("pole", [True, False])
+def test_a_target_from_an_ik_animation_bakes_back_onto_the_ik_controls(rig, end, side, pole):
+    animate_ik(rig, pole)
+    before = shown_now(rig, end, side)
+    arm = limb(rig, end, side, orientation="FULL")
+    [keyed] = target_from_animation([arm], 1, LAST)
+    assert keyed.frames == LAST
+    for _ in range(2):  # what was baked is no reference for the next one
+        report = bake(arm, 1, LAST)
+        assert report.all_reached
+        tip, turn, elbow = apart(before, shown_now(rig, end, side), report.frames[0].pose.chain.reach)
+        assert tip < TIP
+        assert turn < TURN
+        assert elbow < ELBOW
+
+
+def test_the_keys_of_a_target_can_be_those_of_the_ik_controls(rig):
+    animate_ik(rig, True)
+    [keyed] = target_from_animation([limb(rig, "hand", "L")], 1, LAST, only_keys=True)
+    assert keyed.frames == 3
+
+
+def test_an_ik_animation_goes_over_to_the_fk_controls_and_the_switch(rig):
+    animate_ik(rig, True)
+    before = shown_now(rig, "foot", "R")
+    leg = limb(rig, "foot", "R", orientation="FULL", keys_on="FK_SWITCH")
+    target_from_animation([leg], 1, LAST)
+    report = bake(leg, 1, LAST)
+    assert report.all_reached
+    assert switches(rig, "foot", "R")["IK_FK"] == 1.0
+    tip, turn, elbow = apart(before, shown_now(rig, "foot", "R"), report.frames[0].pose.chain.reach)
+    assert tip < TIP
+    assert turn < TURN
+    assert elbow < 0.04  # the IK had shortened the bones by its stretch

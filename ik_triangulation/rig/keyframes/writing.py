@@ -45,6 +45,7 @@ def write_keys(
     view_layer: ViewLayer,
     undo: ExitStack,
     interpolation: str = "AUTO",
+    kind: str = "KEYFRAME",
 ) -> Work[int]:
     """Key the channels in the active action as replace_keys() does, and let Blender evaluate them at once.
 
@@ -54,7 +55,7 @@ def write_keys(
     saved = AnimatedValues(armature, [channel.path for channel in channels])
     undo.callback(saved.update_and_restore, view_layer)
     bag = ensure_channelbag(armature, undo)
-    count = yield from replace_keys(bag, channels, frames, first, last, undo, interpolation)
+    count = yield from replace_keys(bag, channels, frames, first, last, undo, interpolation, kind)
     saved.update_and_restore(view_layer)
     yield
     return count
