@@ -14,6 +14,7 @@ from bpy.types import Constraint, Object, PoseBone
 from mathutils import Matrix
 
 from ..errors import RigError
+from .freedom import can_turn
 from .limb import Limb
 from .links import Links
 
@@ -119,8 +120,8 @@ def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
     owner, constraint, pairs = max(found, key=lambda each: (len(each[2]), each[1].pole_target is not None))
     others = _shared_controls(limb, armature, owner, constraint)
     lower, upper = pairs[0].bone, pairs[-1].bone
-    after = limb.in_order[limb.in_order.index(lower) + 1 :]
-    before = limb.in_order[: limb.in_order.index(upper)]
+    turning = [name for name in limb.in_order if can_turn(armature.pose.bones[name])]
+    after, before = turning[turning.index(lower) + 1 :], turning[: turning.index(upper)]
     if before:
         raise RigError(f"'{before[-1]}' is above the bones that the IK of '{owner}' turns. Shorten the limb.")
     if len(after) > 1:

@@ -72,5 +72,7 @@ def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
         controls = ik_controls_of(limb)
     except IKError:
         return None
-    switches = dict.fromkeys(switch.name for switch in switches_of(limb.armature, controls.examined))
+    found = switches_of(limb.armature, controls.examined)
+    rigs_own = [switch for switch in found if ".constraints[" not in switch.path]
+    switches = dict.fromkeys(switch.name for switch in rigs_own or found)
     return ControlNames(tip.name, tuple(switches), controls.control, controls.pole, controls.base)

@@ -10,10 +10,12 @@ from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.target_from_animation import target_from_animation
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.ui.control_names import control_names
 
 from ..rigs import all_keys, contents, curves_of, nothing_lost, place
 from .test_following import CHAINS, LIMBS, PARENTS, generated, opened
@@ -340,3 +342,18 @@ def test_an_ik_animation_goes_over_to_the_fk_controls_and_the_switch(rig):
     assert tip < TIP
     assert turn < TURN
     assert elbow < 0.04  # the IK had shortened the bones by its stretch
+
+
+@each_limb
+def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls(rig, end, side):
+    [tip] = add_limbs(rig, [f"{end}_ik.{side}"])
+    bone = rig.pose.bones[tip]
+    assert control_names(bone).fk == f"{end}_fk.{side}"
+    assert control_names(bone).switches[0] == "IK_FK"
+    assert control_names(bone).control == f"{end}_ik.{side}"
+    bone.ik_triangulation.keys_on = "IK"
+    made = Limb.of(bone)
+    made.target.location += (rig.pose.bones[made.bones[0]].head - made.target.location) * 0.3
+    report = bake(made, 1, 4)
+    assert report.all_reached, report.warnings
+    assert is_shown(rig, report, end, side)

@@ -11,8 +11,6 @@ from ..control_names import control_names
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from .layout import LimbPanel, choice, is_narrow, paragraph
 
-_LABEL = 0.4  # width of labels, as Blender has it
-
 
 class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
     bl_label = "Keys"
@@ -46,9 +44,8 @@ def _draw_controls(column: UILayout, bone: PoseBone, context: Context) -> None:
         if limb.keys_on != "FK":
             choice(column, limb, "keys_on", context)
         return
-    line = column if is_narrow(context) else column.split(factor=_LABEL)
-    line.label(text=limb.bl_rna.properties["keys_on"].name)
-    buttons = line.column(align=True)
+    column.label(text=f"{limb.bl_rna.properties['keys_on'].name}:")
+    buttons = column.column(align=True)  # their names need all the width
     buttons.use_property_split = False
     for choice_of, text in (("FK", names.fk), ("FK_SWITCH", names.with_switch), ("IK", names.ik)):
         if choice_of != "FK_SWITCH" or names.switches:
