@@ -40,6 +40,11 @@ class Recorder:
         self._refer(data, name)
         self._add(name, icon)
 
+    def prop_enum(self, data, name, value, text=None, icon="NONE"):
+        self._refer(data, name)
+        assert value in data.bl_rna.properties[name].enum_items
+        self._add(text or value, icon)
+
     def prop_search(self, data, name, search_data, search_name, icon="NONE"):
         self._refer(data, name)
         assert search_name in search_data.bl_rna.properties

@@ -39,6 +39,7 @@ from .bake_wave import BakePlan, Span, bake_together
 from .frame_solver import outside
 from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
+from .onto_controls import check_keyed, keyed_bones, watch_of
 from .referred import solve_frames
 from .report import Report
 from .transaction import Transaction
@@ -141,12 +142,12 @@ def bake_spans(
         check_range(scene, *span)
         check_limb(limb, scene, view_layer, known)
         limb.read_animation(paths := moving[limb.armature.session_uid])
-        warnings.append([*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones, paths)])
+        warnings.append([*check_keyed(limb), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     links: dict[int, Links | None] = {}
     plans = [
-        BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), Watch(limb, links), found)
+        BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), watch_of(limb, links), found)
         for limb, span, frames, found in zip(limbs, spans, all_frames, warnings, strict=True)
     ]
     made: Made = within.made if within else {}
@@ -191,7 +192,7 @@ def repeats_bake(limb: Limb, span: Span) -> bool:
     """
     before = recorded_span(limb.armature, limb.tip)
     inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
-    return limb.destination == "ACTION" and inside and is_baked(limb.armature, limb.in_order)
+    return limb.destination == "ACTION" and inside and is_baked(limb.armature, keyed_bones(limb))
 
 
 def delete_generated(

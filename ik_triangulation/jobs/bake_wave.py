@@ -16,17 +16,19 @@ from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination, Made
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Samples
-from ..rig.keyframes import ByHand, made_by_hand
+from ..rig.keyframes import ByHand
 from ..rig.limb import Limb
 from .ends import kept_last, seams
 from .frame_solver import NATURAL, Jumps, SolvedFrame, outside, smoothed
 from .judge import missed_frames, moved_inside, report_of
 from .measure import Watch, measure_frames
 from .natural_shot import solve_naturally
+from .onto_controls import kept_by_hand, write_by_settings
 from .referred import solve_frames
 from .report import Report
 from .shot import solve_together
-from .write import LimbBake, WrittenKeys, write_bakes
+from .shown_reference import shown_reference
+from .write import LimbBake, WrittenKeys
 
 Span = tuple[int, int, float]  # first frame, last frame, step
 
@@ -67,7 +69,7 @@ def bake_together(plans: Sequence[BakePlan], made: Made, undo: ExitStack, second
         searches.append(find_jumps)
         plan.took = perf_counter() - started
     started = perf_counter()
-    written = yield from relay(write_bakes(bakes, undo, scene=scene, view_layer=view_layer), 0)
+    written = yield from relay(write_by_settings(bakes, undo, scene=scene, view_layer=view_layer), 0)
     for plan, bake in zip(plans, bakes, strict=True):
         bag = bake.destination.bag(plan.limb.destination, plan.limb.armature, undo)
         record_bake(plan.limb, plan.span, bag, undo)
@@ -92,7 +94,7 @@ def _solved(
     if not keep:  # a re-bake begins with the last bake
         plan.warnings += moved_inside(outside(bones, begin), begin.frame)
     times = map(Clock(reader.scene, limb.armature).time, ends)
-    kept: Mapping[str, ByHand] = made_by_hand(limb.armature, limb.in_order, *times) if keep else {}
+    kept: Mapping[str, ByHand] = kept_by_hand(limb, *times) if keep else {}
     if kept:
         plan.warnings.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
     return LimbBake(limb, solved, ends, destination, kept), find_jumps
@@ -107,8 +109,9 @@ def _solved_frames(
         return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
 
     natural = limb.solver == NATURAL
+    shown = shown_reference(reader) if natural else None
     together = (
-        solve_naturally(limb, bones, samples, reader.scene)
+        solve_naturally(limb, bones, samples, reader.scene, shown=shown)
         if natural
         else solve_together(limb, bones, samples, keep_last)
     )
@@ -117,7 +120,7 @@ def _solved_frames(
         yield len(samples)
         return shot, shot.jumps
     solved = []
-    for each in solve_frames(limb, bones, samples, reader.scene):
+    for each in solve_frames(limb, bones, samples, reader.scene, shown=shown):
         solved.append(each)
         yield 1
     last = keep_last(solved[-1].goal) if len(solved) > 1 and not natural else None

@@ -38,10 +38,12 @@ from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from .bake import frames_from
-from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
+from .body_following import set_body_switches
+from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
+from .switching import Track, frames_between
 from .transaction import Transaction
 
 _PARTS = 5  # of a bake
@@ -76,6 +78,7 @@ def bake_body(
     check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones, kind)
+    check_fk(settings)
     if kind == "ACTION":
         check_hips(rig.armature, rig.hips)
     check_nla(rig.armature, scene, *ends, kind)
@@ -102,6 +105,9 @@ def bake_body(
         where = BodyWriting(ends, destination, kind, bool(count))
         written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
+        if settings.keys_on == "FK_SWITCH":
+            track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
+            set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))
         if settings.mark_misses:

@@ -28,7 +28,7 @@ from .body_report import BodyReport, tip_missing
 from .frame_result import Shown
 from .measure import EvaluatedLimb, Watch, astray
 from .report import NotFollowing, Remedy
-from .switching import frames_between, set_switches
+from .switching import Track, frames_between, set_switches
 
 
 class BodyWatch(Watch):
@@ -125,11 +125,25 @@ def let_body_follow(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_armature(rig.armature, view_layer)
-    frames, done = frames_between(frame_start, frame_end), list[Remedy]()
     with ExitStack() as undo:
-        for tip in rig.tips:
-            done += set_switches(BodyWatch(rig, tip), frames, key, scene, view_layer, undo)
+        done = set_body_switches(rig, frames_between(frame_start, frame_end), key, scene, view_layer, undo)
         undo.pop_all()
+    return done
+
+
+def set_body_switches(
+    rig: RigBody,
+    frames: Sequence[float],
+    key: bool,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    track: Track | None = None,
+) -> list[Remedy]:
+    """Do what let_body_follow() does, as set_switches() does for a limb; closing `undo` restores everything."""
+    done = list[Remedy]()
+    for tip in rig.tips:
+        done += set_switches(BodyWatch(rig, tip), frames, key, scene, view_layer, undo, track)
     return done
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from bpy.types import PropertyGroup, Scene
 
 from ..cooperative import Work
+from ..errors import SettingError
 from ..goals.batch import PlaceTask, Task
 from ..goals.batch.faded import FadedTask
 from ..goals.batch.of_bodies import HELD
@@ -72,6 +73,12 @@ def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
     limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
     within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
     return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
+
+
+def check_fk(settings: KeySettings) -> None:
+    """Raise SettingError if a body is to be written to IK controls."""
+    if settings.keys_on == "IK":
+        raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
 class BodyKeys(NamedTuple):

@@ -26,12 +26,14 @@ from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from .body_bake import BodyProblem
-from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
+from .body_following import set_body_switches
+from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_reach_motion import BodyReachMotion, BodyVisit
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import read_contacts
 from .reach import Stop, check_stops, own_stop, style_of
+from .switching import Track, frames_between
 
 _PARTS = 4
 
@@ -81,6 +83,7 @@ def reach_with_body(
     settings = settings or body_settings(rig, tip)
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
+    check_fk(settings)
     if kind == "ACTION":
         check_hips(rig.armature, rig.hips)
     check_nla(rig.armature, scene, *ends, kind)
@@ -105,6 +108,9 @@ def reach_with_body(
         destination = Destination(*(evaluated_time(scene, frame) for frame in ends))
         writing = write_body(rig, keys, BodyWriting(ends, destination, kind), scene, view_layer, undo)
         written = yield from relay(writing, (3, _PARTS))
+        if settings.keys_on == "FK_SWITCH":
+            track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
+            set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))
         undo.pop_all()

@@ -45,8 +45,8 @@ def kept_last(limb: Limb, bones: Bones, now: Sample, goal: Goal, reader: FrameRe
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
     """Tell whether the limb has rotation keys after this frame, or one at it that was made by hand."""
-    if limb.destination == "NLA_TRACK":
-        return False  # the keys there are those of a layer below
+    if limb.destination == "NLA_TRACK" or limb.keys_on == "IK":
+        return False  # the keys there are those of a layer below, or of controls that are not followed
     time = Clock(scene, limb.armature).time(frame)
     later = (keys_beside(limb.armature, _path(bone), time, after=True) for bone in limb.pose_bones)
     return any(later) or bool(made_by_hand(limb.armature, limb.in_order, time, time))
@@ -58,7 +58,7 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     As within the range, a jump is a rotation that stands out from those of the frames around it; so is one that goes
     the long way round, as where the limb has wound about a joint. The indices are those of the frames at the ends.
     """
-    if limb.destination == "NLA_TRACK":
+    if limb.destination == "NLA_TRACK" or limb.keys_on == "IK":
         return []
     count = len(solved)
     ends = (0, False, range(min(AROUND + 1, count))), (count - 1, True, range(max(0, count - AROUND - 1), count))

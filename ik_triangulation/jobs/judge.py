@@ -34,7 +34,7 @@ def report_of(
     written, or was not measured, by that pose.
     """
     results = _judged(solved, measured.shown)
-    warnings = list(dict.fromkeys([*warnings, *measured.warnings, *none_due(results)]))
+    warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "tip_deviation": written.tip_deviation}
     tolerances = limb.tolerance, limb.angle_tolerance

@@ -65,10 +65,10 @@ class Watch:
     def look(self, depsgraph: Depsgraph) -> EvaluatedLimb:
         """Return the tip and its followers as evaluated now."""
         armature = self.limb.armature.evaluated_get(depsgraph)
-        bones, tail = armature.pose.bones, Vector((0.0, self.limb.armature.data.bones[self.limb.tip].length, 0.0))
-        followers = {name: _shown(bones[name].matrix @ offset, tail) for name, offset in self.followers.items()}
+        bones = armature.pose.bones
+        followers = {name: shown_tip(bones[name].matrix @ offset, self.limb) for name, offset in self.followers.items()}
         tip = bones[self.limb.tip]
-        own = _shown(tip.matrix, tail)._replace(tip=tip.tail.copy())
+        own = shown_tip(tip.matrix, self.limb)._replace(tip=tip.tail.copy())
         return EvaluatedLimb(armature.matrix_world.copy(), own, followers)
 
     def remedy(self, follower: str, frame: float, scene: Scene) -> Remedy | None:
@@ -80,12 +80,25 @@ class Watch:
         """Return that property, and the value to give it."""
         return find_switch(self.limb, self.between, partial(self.follows, follower), frame, scene)
 
+    def explain(self, apart: float, where: str) -> str:
+        """Say what probably moves the tip that far away from the solution."""
+        limb = self.limb
+        for constraint in live_constraints(limb):
+            bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
+            return (
+                f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {apart:.3g} away from the "
+                f"solution{where}. Mute it."
+            )
+        return f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""
         return astray(self.limb, self.look(depsgraph), follower) is None
 
 
-def _shown(frame: Matrix, tail: Vector) -> Shown:
+def shown_tip(frame: Matrix, limb: Limb) -> Shown:
+    """Return the end of the limb's tip bone in a frame (4x4), and its rotation; armature space."""
+    tail = Vector((0.0, limb.armature.data.bones[limb.tip].length, 0.0))
     return Shown(frame @ tail, Quaternion() if is_flat(frame) else orientation(frame.to_3x3()))
 
 
@@ -197,7 +210,7 @@ def _judge(
         others = [s for s in here.followers.values() if _differs(each, s, here.tip.tip, here.tip.rotation)]
         if own or others:
             shown[frame] = _worst(each, [here.tip, *others])
-    warnings = _disagreement(watch.limb, [(solved[at], seen[at]) for at in sorted(keyed)])
+    warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)])
     notes = _not_following(watch, pairs, scene, remedies)
     return Measured(shown, alone, [*warnings, *(note.text(len(pairs)) for note in notes)], notes)
 
@@ -228,20 +241,14 @@ def _worst(each: SolvedFrame, places: Sequence[Shown]) -> Shown:
     return Shown(place.tip, turned.rotation)
 
 
-def _disagreement(limb: Limb, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]]) -> list[str]:
+def _disagreement(watch: Watch, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]]) -> list[str]:
     """Return a warning if Blender evaluates the tip elsewhere than the solution, with the probable reason."""
     far = [(_apart(each, here), each.now.frame) for each, here in pairs if _apart(each, here) > _agrees(each)]
     if not far:
         return []
     apart, frame = max(far)
     where = "" if len(pairs) == 1 else f" at frame {frame:g}"
-    for constraint in live_constraints(limb):
-        bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
-        return [
-            f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {apart:.3g} away from the solution{where}. "
-            "Mute it."
-        ]
-    return [f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."]
+    return [watch.explain(apart, where)]
 
 
 def _not_following(

@@ -38,17 +38,23 @@ _FALLBACK = "GAUSS_NEWTON"  # that looks for frames that are missed
 
 
 def solve_naturally(
-    limb: Limb, bones: Bones, samples: Samples, scene: Scene, part_from: int | None = None
+    limb: Limb,
+    bones: Bones,
+    samples: Samples,
+    scene: Scene,
+    part_from: int | None = None,
+    shown: Numbers | None = None,
 ) -> Work[SolvedShot | None]:
     """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
 
-    `part_from` is the number of the first frame if these are part of a longer path.
+    `part_from` is the number of the first frame if these are part of a longer path. The reference is what is `shown`
+    (bones, 4, F), if that is given.
     """
     problem = ShotProblem(limb, bones, samples)
     if not problem.fits:
         return None
     tree, frames, tasks, settings = problem.tree, problem.frames(), problem.tasks, solver_settings(limb)
-    reference = reference_of_joints(problem, limb, scene)
+    reference = reference_of_joints(problem, limb, scene, shown)
     fps = scene.render.fps / scene.render.fps_base / _spacing(samples.frames)
     count, cyclic = len(samples), part_from is None and closes(tree, frames, tasks, reference)
     own = np.arange(count - cyclic)
@@ -96,10 +102,10 @@ def solve_naturally(
     return SolvedShot(problem, path, {})
 
 
-def reference_of_joints(problem: ShotProblem, limb: Limb, scene: Scene) -> Numbers:
-    """Rotations of the joints (n, 4, F or 1) that somebody made by hand."""
+def reference_of_joints(problem: ShotProblem, limb: Limb, scene: Scene, shown: Numbers | None = None) -> Numbers:
+    """Rotations of the joints (n, 4, F or 1) that somebody made by hand, or that are `shown` (bones, 4, F)."""
     rows = {name: row for row, name in enumerate(limb.bones)}
-    of_bones = reference_rotations(limb, problem.samples.frames, scene)
+    of_bones = reference_rotations(limb, problem.samples.frames, scene) if shown is None else shown
     return of_bones[[rows[joint.name] for joint in problem.start.chain.joints]]
 
 

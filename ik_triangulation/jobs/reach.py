@@ -22,18 +22,18 @@ from ..rig.checks import check_limb, check_range
 from ..rig.clock import evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
 from ..rig.props import muted
 from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
-from .measure import Watch, measure_frames
+from .measure import measure_frames
+from .onto_controls import check_keyed, watch_of, write_by_settings
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
-from .write import LimbBake, write_bakes
+from .write import LimbBake
 
 PATHS = ("ARC", "LINE")
 
@@ -148,9 +148,9 @@ def reach_through(
         for each in limbs:
             check_limb(each, scene, view_layer)
         check_held(held, taking, limb, (frame_start, last), scene, view_layer)
-        warnings = [*check_keys(limb.armature, limb.in_order, limb.destination), *ignored(limb.pose_bones)]
+        warnings = [*check_keyed(limb), *ignored(limb.pose_bones)]
         check_nla(limb.armature, scene, frame_start, last, limb.destination)
-        bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
+        bones, watch = Bones(limb.armature, limb.bones, limb.solved), watch_of(limb)
         ranges = zip(limbs, _ranges(stops, frame_start, last), strict=True)
         readers = [FrameReader(each, scene, view_layer, frames) for each, frames in ranges]
         visits = yield from relay(_visits(stops, readers, seconds), (0, whole))
@@ -163,7 +163,9 @@ def reach_through(
     with ExitStack() as undo:
         destination = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
         ends = frame_start, last
-        writing = write_bakes([LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer)
+        writing = write_by_settings(
+            [LimbBake(limb, solved, ends, destination)], undo, scene=scene, view_layer=view_layer
+        )
         (written,) = yield from relay(writing, (whole, whole))
         where = {"scene": scene, "view_layer": view_layer, "seconds": seconds}
         holding = hold_props(held, limb, prop_by, (frame_start, last), undo, **where)

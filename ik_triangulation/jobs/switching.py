@@ -5,22 +5,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Scene, ViewLayer
+from bpy.types import ActionChannelbag, Object, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..errors import RigError
 from ..rig.checks import check_armature, check_frames
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import Channel, check_curves, check_keys, write_keys
+from ..rig.keyframes import (
+    GENERATED,
+    Channel,
+    check_curves,
+    check_keys,
+    ensure_channelbag,
+    replace_keys,
+    write_keys,
+)
+from ..rig.keyframes.replaced import keep_replaced_keys
 from ..rig.limb import Limb
 from ..rig.switches import Switch
 from .measure import EvaluatedLimb, Watch, astray, remedy_of
 from .report import Remedy
 
 _MOST = 8  # properties that are set one after the other
+
+
+class Track(NamedTuple):
+    """An object and the channelbag on its new NLA track."""
+
+    owner: Object
+    bag: ActionChannelbag
 
 
 def let_follow(
@@ -49,9 +66,18 @@ def let_follow(
 
 
 def set_switches(
-    watch: Watch, frames: Sequence[float], key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+    watch: Watch,
+    frames: Sequence[float],
+    key: bool,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    track: Track | None = None,
 ) -> list[Remedy]:
-    """Do what let_follow() does for the bones that are watched; closing `undo` restores everything."""
+    """Do what let_follow() does for the bones that are watched; closing `undo` restores everything.
+
+    Properties without keys get theirs in an NLA `track`, if one is given.
+    """
     reader, done = FrameReader(watch.limb, scene, view_layer, frames), list[Remedy]()
     for _ in range(_MOST):
         worst = _worst(watch, finished(watch.look_at(reader, frames)))
@@ -65,7 +91,7 @@ def set_switches(
                 "constraints changes that. Mute what moves it."
             )
         done.append(remedy_of(*found, frame, scene))
-        _switch(*found, frames[0], frames[-1], key, scene, view_layer, undo)
+        set_switch(*found, frames[0], frames[-1], key, scene, view_layer, undo, track)
     return done
 
 
@@ -86,7 +112,7 @@ def _worst(watch: Watch, seen: dict[float, EvaluatedLimb]) -> tuple[str, float] 
     return max(far)[1:] if far else None
 
 
-def _switch(
+def set_switch(
     switch: Switch,
     value: float,
     first: float,
@@ -95,17 +121,31 @@ def _switch(
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
+    track: Track | None = None,
+    kind: str = "KEYFRAME",
 ) -> None:
-    """Set a property, and key it over a range; closing `undo` restores it."""
-    if key or switch.curves:
-        _key(switch, value, first, last, scene, view_layer, undo)
+    """Set a property, and key it over a range with keys of a `kind`; closing `undo` restores it.
+
+    One without keys gets its key in an NLA `track`, if that is given and is of its data-block.
+    """
+    if track is not None and switch.owner == track.owner and not switch.curves:
+        _key_in_track(switch, value, switch.time(first, scene), track.bag, undo)
+    elif key or switch.curves:
+        _key(switch, value, first, last, scene, view_layer, undo, kind)
     undo.callback(switch.set, switch.now)
     switch.set(switch.at(scene.frame_current + scene.frame_subframe, scene) if switch.curves else value)
     view_layer.update()
 
 
 def _key(
-    switch: Switch, value: float, first: float, last: float, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+    switch: Switch,
+    value: float,
+    first: float,
+    last: float,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    kind: str,
 ) -> None:
     check_keys(switch.owner, ())
     check_curves(switch.curves, f"'{switch.name}' of '{switch.holder}'")
@@ -117,6 +157,15 @@ def _key(
     frames = sorted(keys)
     run = Channel(switch.holder, switch.path, np.array([[keys[frame]] for frame in frames], np.float32), (0,))
     times = [switch.time(frame, scene) for frame in (*frames, max(*frames, last))]
-    finished(
-        write_keys(switch.owner, [run], times[:-1], times[0], times[-1], view_layer, undo, interpolation="CONSTANT")
-    )
+    ends = times[0], times[-1]
+    if kind == GENERATED:
+        bag = ensure_channelbag(switch.owner, undo)
+        keep_replaced_keys(bag, switch.path, (float(switch.now),), (0,), ends, undo)
+    how = {"interpolation": "CONSTANT", "kind": kind}
+    finished(write_keys(switch.owner, [run], times[:-1], *ends, view_layer, undo, **how))
+
+
+def _key_in_track(switch: Switch, value: float, time: float, bag: ActionChannelbag, undo: ExitStack) -> None:
+    """Key a property from a `time` on, to the end of its NLA track."""
+    run = Channel(switch.holder, switch.path, np.array([[value]], np.float32), (0,))
+    finished(replace_keys(bag, [run], [time], time, time, undo, "CONSTANT"))

@@ -20,6 +20,7 @@ from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_fram
 from ..rig.keyframes.unkeyed import AnimatedValues
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb
+from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
@@ -103,7 +104,7 @@ def _frames(limb: Limb, first: int, last: int, only_keys: bool, scene: Scene) ->
         return [float(frame) for frame in range(first, last + 1)]
     clock = Clock(scene, limb.armature)
     ends = clock.time(first), clock.time(last)
-    times = {time for bone in limb.bones for time in key_frames(limb.armature, bone, *ends)}
+    times = {time for bone in key_bones(limb) for time in key_frames(limb.armature, bone, *ends)}
     if not times:
         raise AnimationError(
             f"The bones of the limb of '{limb.tip}' have no keys from frame {first} to {last}. "

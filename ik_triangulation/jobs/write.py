@@ -53,6 +53,7 @@ class WrittenKeys(NamedTuple):
     full: int
     at: Sequence[int]
     tip_deviation: float = 0.0
+    warnings: Sequence[str] = ()
 
 
 def write_pose(limb: Limb, solved: SolvedFrame, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> int:

@@ -66,7 +66,7 @@ def find_switch(
 
     `bones` are those whose constraints are examined. Every trial is reverted.
     """
-    for switch in _switches(limb.armature, bones):
+    for switch in switches_of(limb.armature, bones):
         for value in _values(switch):
             with _tried(switch, value), temporary_scene(limb, scene) as staged:
                 if follow(go_to(staged, frame)):
@@ -86,7 +86,7 @@ def _tried(switch: Switch, value: float) -> Iterator[None]:
         yield
 
 
-def _switches(armature: Object, bones: Collection[str]) -> list[Switch]:
+def switches_of(armature: Object, bones: Collection[str]) -> list[Switch]:
     """Return the properties on which the constraints of these bones depend, at the beginning of chains of drivers."""
     found: dict[tuple[str, str], Switch] = {}
     animation = armature.animation_data

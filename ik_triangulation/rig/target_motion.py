@@ -18,6 +18,7 @@ from .keyframes import Channel
 from .limb import Limb
 from .looks import looks_of
 from .rotation import channel, values_for
+from .shown_limb import shown_limb
 from .soft_goals import orientation_of
 from .target_handle import delta_rotation, is_connected
 from .target_shape import line_direction
@@ -36,7 +37,7 @@ class TargetMotion:
 
     def __init__(self, limb: Limb) -> None:
         """Raises TargetError for a target that cannot be keyed, and ChainError for a bone that it does not have."""
-        self.limb, self.owner = limb, _owner_of(limb)
+        self.limb, self.owner, self._shown = limb, _owner_of(limb), shown_limb(limb)
         self._mode, (self._rotating, _) = self.owner.rotation_mode, channel(self.owner)
         self._locations: list[tuple[float, ...]] = []
         self._rotations: list[tuple[float, ...]] = []
@@ -50,7 +51,7 @@ class TargetMotion:
     def see(self, depsgraph: Depsgraph, frame: float) -> None:
         """Add a frame, evaluated. Raises TargetError for a target that is scaled flat, RigError for such a tip."""
         limb = self.limb
-        wanted = _wanted(limb, depsgraph, frame)
+        wanted = _wanted(self._shown, depsgraph, frame)
         basis = self._into_channels(wanted, depsgraph)
         if is_flat(basis):
             raise TargetError(_FLAT.format(limb.target_name, frame))

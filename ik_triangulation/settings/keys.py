@@ -57,6 +57,19 @@ class KeySettings:
         default="ACTION",
         flag="--destination",
     )
+    keys_on: str = setting(
+        EnumProperty,
+        "Keys On",
+        "Controls of a generated rig that get the keys",
+        items=[
+            ("FK", "FK Controls", "Key the rotations of the limb's bones", 0),
+            ("FK_SWITCH", "FK Controls and Switch", "Also set and key the property that makes the character follow", 1),
+            ("IK", "IK Controls", "Key the IK control and its pole, and the properties by which they are followed", 2),
+        ],
+        default="FK",
+        page="rigs.html#ik-controls",
+        flag="--keys-on",
+    )
     mark_misses: bool = setting(
         BoolProperty,
         "Mark Missed Frames",

@@ -108,6 +108,7 @@ def drawn(addon):
         found |= drawn_now()
     limb.orientation = "LOOK"  # it has an axis
     limb.shape = "SURFACE"
+    limb.keys_on = "IK"  # which this rig has no controls for
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
     found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body

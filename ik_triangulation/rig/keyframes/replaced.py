@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -11,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Action, ActionChannelbag
 
-from .arrays import KeyArrays, merge_keys
+from .arrays import KeyArrays, enum_number, get_keys, in_range, merge_keys
+from .channelbags import find_curves
 from .packed import packed, unpacked
+from .reading import GENERATED
 
 _KEY = "ik_triangulation_replaced"  # the custom property of an action: a group with a text for each property
 _NEVER = (np.inf, -np.inf)  # a range without keyframes
@@ -55,6 +58,31 @@ def put_replaced(bag: ActionChannelbag, path: str, kept: Replaced | None, undo: 
     if text != before:
         undo.callback(_put, bag.id_data, _name(bag, path), before)
         _put(bag.id_data, _name(bag, path), text)
+
+
+def keep_replaced_keys(
+    bag: ActionChannelbag,
+    path: str,
+    values: Sequence[float],
+    indices: Collection[int],
+    ends: tuple[float, float],
+    undo: ExitStack,
+) -> None:
+    """Keep the keyframes made by hand of a location or scale that a bake is about to replace between the `ends`.
+
+    Those are of the channels in `indices`. `values` are the present ones, which are kept where no bake was before.
+    Closing `undo` forgets it.
+    """
+    known, curves = replaced_in(bag, path), find_curves(bag, path)
+    by_hand = {index: get_keys(curve)["type"] != enum_number("type", GENERATED) for index, curve in curves.items()}
+    baked = known is not None and any(not mask.all() for mask in by_hand.values())
+    replaced = dict(known.keys) if known and baked else {}
+    for index in curves.keys() & indices:
+        own = get_keys(curves[index])
+        going = by_hand[index] & in_range(own, *ends)
+        if going.any():
+            replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
+    put_replaced(bag, path, Replaced("", known.before if known and baked else tuple(values), replaced), undo)
 
 
 def together(keys: KeyArrays, kept: Replaced | None, index: int) -> KeyArrays:

@@ -45,6 +45,7 @@ def write_keys(
     view_layer: ViewLayer,
     undo: ExitStack,
     interpolation: str = "AUTO",
+    kind: str = "KEYFRAME",
 ) -> Work[int]:
     """Key the channels in the active action as replace_keys() does, and let Blender evaluate them at once.
 
@@ -54,7 +55,7 @@ def write_keys(
     saved = AnimatedValues(armature, [channel.path for channel in channels])
     undo.callback(saved.update_and_restore, view_layer)
     bag = ensure_channelbag(armature, undo)
-    count = yield from replace_keys(bag, channels, frames, first, last, undo, interpolation)
+    count = yield from replace_keys(bag, channels, frames, first, last, undo, interpolation, kind)
     saved.update_and_restore(view_layer)
     yield
     return count
@@ -107,7 +108,7 @@ def replace_keys(
 def remove_generated(armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer) -> int:
     """Remove the keyframes that bakes have given the bones from `first` to `last`; returns their number.
 
-    They are those of rotations, and of the location of hips that were baked with a body.
+    They are those of rotations, and of location and scale that were baked: of hips with a body, of IK controls.
 
     The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
     changed. F-curves that are left without keyframes are removed too.
@@ -115,7 +116,7 @@ def remove_generated(armature: Object, bones: Collection[str], first: float, las
     bag = channelbag_of(armature)
     poses = [armature.pose.bones[name] for name in bones]
     paths: dict[str, list[FCurve]] = {bone.path_from_id(prop): [] for bone in poses for prop in PROPERTIES}
-    places = (bone.path_from_id("location") for bone in poses)
+    places = (bone.path_from_id(prop) for bone in poses for prop in ("location", "scale"))
     paths |= {path: [] for path in places if replaced_in(bag, path)}
     for curve in curves_of(armature):
         if curve.data_path in paths and not is_stuck(curve):

@@ -10,6 +10,7 @@ from bpy.types import Context
 from ...jobs.bake import delete_generated
 from ...rig.limb import saved_range
 from ..context import active_armature, active_body, active_bone, active_chain
+from ..control_names import control_names
 from .base import IKOperator
 
 
@@ -26,6 +27,8 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
             first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
         body = active_body(context)
         chain = body.bones if body is not None else active_chain(context)
+        names = control_names(active_bone(context)) if body is None else None
+        chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
         count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
         self.tell({"INFO"}, f"Deleted {count} keys")
         return {"FINISHED"} if count else {"CANCELLED"}

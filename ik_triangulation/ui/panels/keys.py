@@ -2,11 +2,12 @@
 """Keys: the frames of a bake, and the keys that it writes."""
 
 import bpy
-from bpy.types import Context, Panel, PropertyGroup, UILayout
+from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
 from ...goals.batch.of_bodies import HELD
 from ...jobs.write import REDUCED
 from ..context import active_bone
+from ..control_names import control_names
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
 from .layout import LimbPanel, choice, is_narrow, paragraph
 
@@ -20,8 +21,9 @@ class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
         limb = active_bone(context).ik_triangulation
         _draw_range(column, limb, context)
         column.separator()
-        for name in ("destination", "interpolation"):
-            choice(column, limb, name, context)
+        choice(column, limb, "destination", context)
+        _draw_controls(column, active_bone(context), context)
+        choice(column, limb, "interpolation", context)
         column.prop(limb, "mark_misses")
         within = column.column()
         within.active = limb.reduce
@@ -33,6 +35,21 @@ class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
         column.prop(limb, "enabled")
         icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label needs all the width
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
+
+
+def _draw_controls(column: UILayout, bone: PoseBone, context: Context) -> None:
+    """Draw which controls get the keys, by the names that the rig gives them; nothing on a rig without IK controls."""
+    limb, names = bone.ik_triangulation, control_names(bone)
+    if names is None:
+        if limb.keys_on != "FK":
+            choice(column, limb, "keys_on", context)
+        return
+    column.label(text=f"{limb.bl_rna.properties['keys_on'].name}:")
+    buttons = column.column(align=True)  # their names need all the width
+    buttons.use_property_split = False
+    for choice_of, text in (("FK", names.fk), ("FK_SWITCH", names.with_switch), ("IK", names.ik)):
+        if choice_of != "FK_SWITCH" or names.switches:
+            buttons.prop_enum(limb, "keys_on", choice_of, text=text)
 
 
 def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None:

@@ -9,6 +9,7 @@ from ...jobs import live
 from ...rig.keyframes import is_baked
 from .. import manual
 from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
+from ..control_names import control_names
 from ..last_result import latest
 from ..limb_search import is_in_body, is_limb
 from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
@@ -183,7 +184,8 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
 def _is_baked_already(context: Context) -> bool:
     """Tell whether the active limb has baked keys."""
     try:
-        return is_baked(active_armature(context), active_chain(context))
+        names = control_names(active_bone(context)) if active_bone(context).ik_triangulation.keys_on == "IK" else None
+        return is_baked(active_armature(context), names.bones if names else active_chain(context))
     except IKError:
         return False
 

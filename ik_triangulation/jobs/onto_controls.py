@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes onto the IK controls of a limb: keys of control and pole that show the solved frames, and their switches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from bpy.types import Depsgraph, Scene, ViewLayer
+from mathutils import Matrix
+
+from ..cooperative import Work
+from ..errors import AnimationError, RigError
+from ..rig.clock import Clock
+from ..rig.frames.reader import FrameReader
+from ..rig.hips import located_by_hand, location_path
+from ..rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
+from ..rig.keyframes import GENERATED, ByHand, check_curves, check_keys, curves_of, is_linear, made_by_hand
+from ..rig.limb import Limb
+from ..rig.links import Links
+from ..rig.rotation import channel
+from ..rig.shown_limb import controls_or_none
+from ..rig.switches import find_switch
+from .control_motion import ControlMotion, Discrepancy
+from .control_write import write_controls
+from .measure import EvaluatedLimb, Watch, shown_tip
+from .shot import frames_of
+from .switching import Track, frames_between, set_switch, set_switches
+from .write import LimbBake, WrittenKeys, write_bakes
+
+_ROUNDS = 8  # of correction: one does for controls that carry the limb rigidly
+_TIP, _TURN, _ELBOW = 2e-5, 1e-4, 4e-3  # of the reach, [rad], of the reach: differences that are not corrected
+_WARNED = 0.01  # of the reach: distance of the elbow from the solved one that is told
+_MOST = 8  # properties that are set one after the other
+
+
+class ControlWatch(Watch):
+    """The bones by which a limb is measured whose IK controls are keyed: the one that shows its tip counts as that."""
+
+    def __init__(self, limb: Limb, known: dict[int, Links | None] | None = None) -> None:
+        super().__init__(limb, known)
+        controls = ik_controls_of(limb)
+        self._shown, self._offset = controls.tip.shown, shown_offset(limb.armature, controls.tip)
+        self._control = controls.control
+        self.closely = True
+
+    def look(self, depsgraph: Depsgraph) -> EvaluatedLimb:
+        """Return the tip as it is shown and its followers, as evaluated now."""
+        seen = super().look(depsgraph)
+        frame: Matrix = self.limb.armature.evaluated_get(depsgraph).pose.bones[self._shown].matrix @ self._offset
+        return seen._replace(tip=shown_tip(frame, self.limb))
+
+    def explain(self, apart: float, where: str) -> str:
+        """Say that the tip is not where it was solved."""
+        return (
+            f"'{self._shown}' is {apart:.3g} away from the solution{where}: '{self._control}' cannot carry it there. "
+            "Look at its locked channels and its constraints."
+        )
+
+
+def watch_of(limb: Limb, known: dict[int, Links | None] | None = None) -> Watch:
+    """Return the bones by which a bake of a limb is measured. Raises RigError if it has no IK controls to key."""
+    return ControlWatch(limb, known) if limb.keys_on == "IK" else Watch(limb, known)
+
+
+def keyed_bones(limb: Limb) -> Sequence[str]:
+    """Return the names of the bones that a bake of a limb keys. Raises RigError if it has no IK controls to key."""
+    return ik_controls_of(limb).keyed if limb.keys_on == "IK" else limb.in_order
+
+
+def check_keyed(limb: Limb) -> list[str]:
+    """Raise the IKError for bones of a limb that cannot be keyed; return warnings."""
+    names = keyed_bones(limb)
+    warnings = check_keys(limb.armature, names, limb.destination)
+    if limb.keys_on != "IK":
+        return warnings
+    animation = limb.armature.animation_data
+    for name in names:
+        bone = limb.armature.pose.bones[name]
+        paths = location_path(limb.armature, name), bone.path_from_id(channel(bone)[0])
+        if any(curve.data_path in paths for curve in (animation.drivers if animation else ())):
+            raise AnimationError(f"'{name}' is driven. Remove its drivers, or choose FK controls for Keys On.")
+        curves = [curve for curve in curves_of(limb.armature) if curve.data_path == paths[0]]
+        if limb.destination != "NLA_TRACK":
+            check_curves(curves, f"the location of '{name}'")
+    return warnings
+
+
+def kept_by_hand(limb: Limb, first: float, last: float) -> Mapping[str, ByHand]:
+    """Return the keys that somebody made of the bones that a bake keys, between two times of the action, by bone."""
+    names = keyed_bones(limb)
+    found = made_by_hand(limb.armature, names, first, last)
+    for name in names if limb.keys_on == "IK" else ():
+        for time in located_by_hand(limb.armature, name, first, last):
+            found.setdefault(name, {}).setdefault(time, {})
+    return found
+
+
+def write_by_settings(
+    bakes: Sequence[LimbBake], undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
+) -> Work[list[WrittenKeys]]:
+    """Write the solved frames of limbs to the controls that their settings name, as write_bakes() does."""
+    where = {"scene": scene, "view_layer": view_layer}
+    of_bones = [bake for bake in bakes if bake.limb.keys_on != "IK"]
+    written = dict(zip(map(id, of_bones), (yield from write_bakes(of_bones, undo, **where)), strict=True))
+    for bake in bakes:
+        if bake.limb.keys_on == "IK":
+            written[id(bake)] = yield from write_onto_controls(bake, undo, **where)
+        elif bake.limb.keys_on == "FK_SWITCH":
+            yield from follow_after(bake, undo, **where)
+    return [written[id(bake)] for bake in bakes]
+
+
+def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> Work[WrittenKeys]:
+    """Key the IK controls of a limb so that they show its solved frames, and the properties that have them followed.
+
+    Closing `undo` restores everything, also if the work is closed before its end.
+    """
+    limb, frames, clock = bake.limb, list(frames_of(bake.solved)), Clock(scene, bake.limb.armature)
+    controls = ik_controls_of(limb)
+    bag = bake.destination.bag(limb.destination, limb.armature, undo)
+    track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
+    reader = FrameReader(limb, scene, view_layer, frames)
+    yield from _set_switches(controls, bake.ends, reader, track, undo)
+    motion = ControlMotion(limb, controls, bake.solved)
+    yield from reader.evaluate(frames, motion.see)
+    linear = is_linear(frames, *bake.ends, limb.interpolation)
+    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
+    for remaining in reversed(range(_ROUNDS if not bake.kept else 2)):
+        runs = motion.channels(clock, first)
+        full = len(times) * sum(len(run.indices) for run in runs)
+        with ExitStack() as attempt:
+            where = {"scene": scene, "view_layer": view_layer}
+            count = yield from write_controls(bake, runs, times, interpolation, attempt, **where)
+            yield from reader.evaluate(frames, motion.see)
+            if not remaining or _is_close(motion.missing):
+                undo.push(attempt.pop_all())
+                break
+        motion.correct()
+    warnings = () if bake.kept else _of_elbow(motion, controls)
+    if limb.reduce and len(times) > 2 and not bake.kept:
+        at, fewer, deviation = yield from motion.reduced(runs, times, linear)
+        times = [times[k] for k in at]
+        count = yield from write_controls(bake, fewer, times, interpolation, undo, scene=scene, view_layer=view_layer)
+        return WrittenKeys(count, full, at, deviation, warnings)
+    return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
+
+
+def _set_switches(
+    side: IKControls | OwnSide,
+    ends: tuple[float, float],
+    reader: FrameReader,
+    track: Track | None,
+    undo: ExitStack,
+) -> Work[None]:
+    """Set and key the properties by which the character follows a side. Raises RigError if they do not do that."""
+    limb, scene, view_layer, armature = reader.limb, reader.scene, reader.view_layer, reader.limb.armature
+    what = "IK controls" if isinstance(side, IKControls) else "FK controls"
+    for _ in range(_MOST):
+        seen = yield from reader.evaluate(
+            reader.frames, lambda depsgraph, _: side.astray(armature.evaluated_get(depsgraph))
+        )
+        frame = next((frame for frame, name in seen.items() if name), None)
+        if frame is None:
+            return
+        name = seen[frame]
+        found = find_switch(
+            limb,
+            [name],
+            lambda depsgraph, name=name: side.follows(name, armature.evaluated_get(depsgraph)),
+            frame,
+            scene,
+        )
+        if found is None:
+            raise RigError(
+                f"'{name}' does not follow the {what} at frame {frame:g}, and no single property of its "
+                "constraints changes that. Mute what moves it."
+            )
+        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=GENERATED)
+    raise RigError(f"The character does not follow the {what} of '{limb.tip}'. Choose another button of Keys On.")
+
+
+def follow_after(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> Work[None]:
+    """Set and key the properties by which the character follows a limb that is written."""
+    limb = bake.limb
+    bag = bake.destination.bag(limb.destination, limb.armature, undo)
+    track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
+    controls = controls_or_none(limb)
+    if controls is not None:  # where both sides are at one place, nothing shows which is followed
+        reader = FrameReader(limb, scene, view_layer, frames_between(*bake.ends))
+        yield from _set_switches(controls.own_side, bake.ends, reader, track, undo)
+    set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
+
+
+def _is_close(missing: Sequence[Discrepancy]) -> bool:
+    return all(each.tip <= _TIP and each.turn <= _TURN and each.elbow <= _ELBOW for each in missing)
+
+
+def _of_elbow(motion: ControlMotion, controls: IKControls) -> list[str]:
+    """Return a warning that names the elbow and the frame where it is farthest from the solution, if that is far."""
+    far = [(each.elbow, frame) for each, frame in zip(motion.missing, motion.frames, strict=True)]
+    worst, frame = max(far)
+    count = sum(off > _WARNED for off, _ in far)
+    if not count:
+        return []
+    why = f"'{controls.pole}' turns it elsewhere" if controls.pole else "there is no pole to turn it"
+    return [
+        f"'{controls.shown_by(controls.lower)}' is {worst * motion.reach:.3g} away from the solution at frame "
+        f"{frame:g}, and too far at {count} of {len(far)} frames: {why}."
+    ]

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reference of a limb that the character shows by its IK controls: the pose that these have, frame by frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..cooperative import finished
+from ..kinematics.arrays import Numbers
+from ..rig.frames.reader import FrameReader
+from ..rig.shown_limb import baked_keys_aside, shown_rotations, shows_ik
+
+
+def shown_reference(reader: FrameReader) -> Numbers | None:
+    """Return the rotations (bones, 4, F) that the bones of a limb have in the pose of its IK controls, by hand.
+
+    None if these do not animate what the character shows. What bakes have made of the controls does not count.
+    """
+    limb, armature = reader.limb, reader.limb.armature
+    controls = shows_ik(limb)
+    if controls is None:
+        return None
+    with baked_keys_aside(armature, controls, reader.view_layer):
+        looking = reader.evaluate(
+            reader.frames, lambda depsgraph, _: shown_rotations(limb, controls, armature.evaluated_get(depsgraph))
+        )
+        found = finished(looking)
+    rotations = np.moveaxis(np.array([found[frame] for frame in reader.frames], float), 0, -1)
+    turned = np.einsum("bif,bif->bf", rotations[..., 1:], rotations[..., :-1]) < 0.0
+    rotations[..., 1:] *= np.where(np.cumsum(turned, axis=1) % 2, -1.0, 1.0)[:, None, :]
+    return np.asarray(rotations)
