@@ -85,7 +85,7 @@ def solve_naturally(
         other = None
         if not is_limb and len(avoidable_jumps(shot, path)):
             # A chain that winds up comes so far from its reference that another branch is nearer to that.
-            other = yield from track_without_jumps(shot, method, limb.seed)
+            other = yield from track_without_jumps(shot, method, limb.seed, path)
             if pays(shot, path, other):
                 path = calmer(shot, path, other)
         if len(avoidable_jumps(shot, path)):
