@@ -31,7 +31,7 @@ _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that 
 _GAIN = 0.7  # relative decrease of the value that counts as progress
 PRECISE = 0.005  # share of its tolerance to which every frame of a path is solved
 _SINGLE = 1e-6  # of the reach: the most that single precision allows
-_STILL = 1e-5  # of the reach: a step that would come nearer by less ends the descent of a state out of reach
+_STILL = 1e-4  # of the reach: a step that would come nearer by less ends the descent of a state out of reach
 _FEW_COLUMNS = 36  # up to so many, steps with second derivatives are worth their cost
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
 
@@ -41,7 +41,8 @@ class Descent:
     """Bounds of a descent.
 
     At most `iterations` steps, of at most `largest` [rad] for a column; `stall` steps without progress end it, and
-    `tries` refused ones in a row. At least `least` steps are made.
+    `tries` refused ones in a row. At least `least` steps are made. Unless `curved`, states out of reach
+    only come about as near as they can.
     """
 
     iterations: int = 60
@@ -49,6 +50,7 @@ class Descent:
     stall: int = 8
     tries: int = 7
     least: int = 0
+    curved: bool = True
 
 
 PLAIN = Descent()
@@ -194,11 +196,11 @@ class _Run:
             np.copyto(damping, self.damping, where=self.failed > 0)
         self._used = damping
         if self.is_point:
-            slow = np.flatnonzero(self.slow) if tree.columns <= _FEW_COLUMNS else ()
+            slow = np.flatnonzero(self.slow) if self.bounds.curved and tree.columns <= _FEW_COLUMNS else ()
             if not len(slow):
                 return self._point_change(damping)
             change = np.empty((tree.columns, len(damping))) if len(slow) == len(damping) else self._point_change(damping)
-            change[:, slow], self.still[slow] = self._nearest_change(slow, damping[slow])
+            change[:, slow], self.still[slow] = self._nearest_change(slow, 10.0 * damping[slow])
             return change
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)
