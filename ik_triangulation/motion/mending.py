@@ -20,6 +20,7 @@ from functools import partial
 import numpy as np
 
 from ..cooperative import Work
+from ..goals.batch import PlaceTask
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.states import joined
@@ -54,15 +55,24 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0, known: Tracke
 
     Of frames that a `known` path misses none is searched; those which come nearer there have its poses.
     """
+    if known is not None:
+        _learn(shot, known, method)
     path = yield from track(shot, method, knot_way(shot.tree), seed, search=known is None)
     if known is not None:
         yield from meet_like(shot, path, known, method, seed)
+    _learn(shot, path, method)
     along = _turns(shot, path)
     if len(_jumping(shot, path, along)):
         path = yield from _mended(shot, path, method, seed)
         along = _turns(shot, path)
     yield from ease(shot, path, _hasty(shot, path, along))
     return path
+
+
+def _learn(shot: Shot, path: Tracked, method: Method) -> None:
+    """Spare knots the search for poses that reach where a path has found none."""
+    if isinstance(shot.tasks[0], PlaceTask):
+        method.learn(np.where(path.met, 0.0, path.off[0]))
 
 
 def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
