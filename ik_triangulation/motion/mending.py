@@ -153,6 +153,12 @@ def hasty_in(shot: Shot, path: Tracked) -> Indices:
     return _hasty(shot, path, _turns(shot, path))
 
 
+def fast_in(shot: Shot, path: Tracked, most: float) -> Indices:
+    """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
+    found = np.setdiff1d(np.flatnonzero(_turns(shot, path) > most), shot.cuts)
+    return beyond_speed_of(shot.tree, path.states, shot.ways, found)
+
+
 def _hasty(shot: Shot, path: Tracked, along: Numbers) -> Indices:
     return beyond_speed_of(shot.tree, path.states, shot.ways, standing_out(along, WORTH_EASING, HASTY))
 

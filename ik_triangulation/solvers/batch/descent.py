@@ -199,7 +199,9 @@ class _Run:
             slow = np.flatnonzero(self.slow) if self.bounds.curved and tree.columns <= _FEW_COLUMNS else ()
             if not len(slow):
                 return self._point_change(damping)
-            change = np.empty((tree.columns, len(damping))) if len(slow) == len(damping) else self._point_change(damping)
+            change = (
+                np.empty((tree.columns, len(damping))) if len(slow) == len(damping) else self._point_change(damping)
+            )
             change[:, slow], self.still[slow] = self._nearest_change(slow, 10.0 * damping[slow])
             return change
         errors, levels = now.errors()
@@ -210,7 +212,6 @@ class _Run:
         low[:], high[:] = -reach, reach
         low[: tree.angles], high[: tree.angles] = tree.ranges(now.states, reach)
         return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
-
 
     def _point_change(self, damping: Numbers) -> Numbers:
         now, tree, largest = self.now, self.tree, self.bounds.largest

@@ -17,7 +17,7 @@ from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import cross
 from ...kinematics.batch.curvature import curvature, nesting
 
-_PASSES = 3  # of the active set; what is still beyond a bound is clipped
+_PASSES = 2  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed
 _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _BEYOND = 1e-12  # rounding of a bound
@@ -45,29 +45,45 @@ def nearest_change(
     diagonal += ((damping + _FLAT) * trace)[:, None]
     low, high = low.T, high.T
     free = ((high > _AT_BOUND) | (downhill <= 0.0)) & ((low < -_AT_BOUND) | (downhill >= 0.0))
-    change, still = np.zeros_like(downhill), np.zeros(len(trace), bool)
-    for number in range(_PASSES):
-        reduced, right = matrix, downhill
-        if not free.all():
-            reduced = matrix * (free[:, :, None] & free[:, None])
-            np.einsum("fkk->fk", reduced)[:] += np.where(free, 0.0, trace[:, None])
-            if number:
-                right = right - (matrix @ np.where(free, 0.0, change)[:, :, None])[:, :, 0]
-            right = np.where(free, right, 0.0)
-        step = np.linalg.solve(reduced, right[:, :, None])[:, :, 0]
-        if not number:
-            for i in np.flatnonzero(np.einsum("fk,fk->f", step, right) < least).tolist():
-                still[i] = _is_convex(reduced[i])
-                if not still[i]:
-                    step[i] = _downhill(reduced[i], right[i])
-        wanted = np.where(free, step, change)
-        change = np.clip(wanted, low, high)
-        excess = np.abs(wanted - change)
-        most = excess.max(1)
-        if not (most > _BEYOND).any():
+    change = _solved(matrix, np.where(free, downhill, 0.0), free, trace)
+    still = np.zeros(len(trace), bool)
+    doubtful = np.flatnonzero(np.einsum("fk,fk->f", change, downhill) < least)
+    for i in doubtful.tolist():
+        own = _among(matrix[i], free[i], trace[i])
+        still[i] = _is_convex(own)
+        if not still[i]:
+            change[i] = _downhill(own, np.where(free[i], downhill[i], 0.0))
+    clipped = np.clip(change, low, high)
+    excess = np.abs(change - clipped)
+    excess[doubtful] = 0.0
+    left = np.flatnonzero(excess.max(1) > _BEYOND)
+    excess = excess[left]
+    for _ in range(_PASSES):
+        if not len(left):
             break
-        free &= excess <= np.maximum(_WORST * most, _BEYOND)[:, None]
-    return change.T, still
+        free[left] &= excess <= _WORST * excess.max(1)[:, None]
+        own, held = matrix[left], np.where(free[left], 0.0, clipped[left])
+        right = np.where(free[left], downhill[left] - (own @ held[:, :, None])[:, :, 0], 0.0)
+        wanted = held + _solved(own, right, free[left], trace[left])
+        clipped[left] = np.clip(wanted, low[left], high[left])
+        excess = np.abs(wanted - clipped[left])
+        beyond = excess.max(1) > _BEYOND
+        left, excess = left[beyond], excess[beyond]
+    return clipped.T, still
+
+
+def _among(matrix: Numbers, free: Mask, trace: Numbers) -> Numbers:
+    """Matrices (..., k, k) of the free columns alone; the others are left as they are, apart from all."""
+    reduced: Numbers = matrix * (free[..., :, None] & free[..., None, :])
+    np.einsum("...kk->...k", reduced)[...] += np.where(free, 0.0, trace[..., None])
+    return reduced
+
+
+def _solved(matrix: Numbers, right: Numbers, free: Mask, trace: Numbers) -> Numbers:
+    """The change (n, k) of the free columns."""
+    reduced = matrix if free.all() else _among(matrix, free, trace)
+    change: Numbers = np.linalg.solve(reduced, right[:, :, None])[:, :, 0]
+    return change
 
 
 def _is_convex(matrix: Numbers) -> bool:
