@@ -195,7 +195,8 @@ def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, i
 def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
     """Groups of windows that have no frame in common but their ends."""
     while windows:
-        group, rest = [windows[0]], []
+        group: list[tuple[int, int]] = [windows[0]]
+        rest: list[tuple[int, int]] = []
         for window in windows[1:]:
             (group if window[0] >= group[-1][1] else rest).append(window)
         yield group

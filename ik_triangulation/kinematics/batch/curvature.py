@@ -2,8 +2,8 @@
 """Second derivatives of the place of a chain's end by the columns of its tree, for many poses at once.
 
 Of two joints the outer one turns the axis of the inner one, so the derivative of a velocity v by an outer column is the
-cross product of that column's axis with v. The angles of one joint are nested in the same way; the rotation vector of a
-ball joint is symmetric in its axes. The swing of a cone is a rotation vector as well, along and across which it changes:
+cross product of that column's axis with v. The angles of one joint are nested in the same way; the rotation vector of
+a ball joint is symmetric in its axes. The swing of a cone is a rotation vector as well, which changes along and across:
 the axis across depends on both (the derivative of the left Jacobian), and where the swing is on the edge of its cone a
 change across it follows that edge.
 """
@@ -23,7 +23,7 @@ _ON_EDGE = 1e-9  # [rad] from the edge of a cone
 
 
 def nesting(tree: Tree) -> Numbers:
-    """For each pair of columns (k, k) 1 where the first turns the second, 0 where it is turned, a half where neither."""
+    """For each pair of columns (k, k) 1 where the first turns the second, 0 where it is turned, else a half."""
     rank = 8.0 * tree.joint_of
     for kind in tree.kinds:
         rank[kind.rows] += kind.ranks

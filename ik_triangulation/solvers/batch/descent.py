@@ -31,7 +31,8 @@ _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that 
 _GAIN = 0.7  # relative decrease of the value that counts as progress
 PRECISE = 0.005  # share of its tolerance to which every frame of a path is solved
 _SINGLE = 1e-6  # of the reach: the most that single precision allows
-_STILL = 1e-4  # of the reach: a step that would come nearer by less ends the descent of a state out of reach
+_STILL = 1e-4  # of the reach: if a step cannot bring a state nearer by this, it is as near as it can be
+_FIRMER = 10.0  # times the damping of other steps, so that flat directions are left alone
 _FEW_COLUMNS = 36  # up to so many, steps with second derivatives are worth their cost
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
 
@@ -214,6 +215,7 @@ class _Run:
         return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
 
     def _point_change(self, damping: Numbers) -> Numbers:
+        """The change towards a single point, by Gauss-Newton."""
         now, tree, largest = self.now, self.tree, self.bounds.largest
         heads, joints = now.geometry.heads, tree.at_columns
         levers = now.geometry.tip() - heads
@@ -229,7 +231,8 @@ class _Run:
         high = -low
         low[: tree.angles], high[: tree.angles] = tree.ranges(now.states.take(slow), largest)
         least = 2.0 * _STILL * tree.size * np.sqrt(now.value[slow])
-        return nearest_change(now.geometry, slow, now.measured[0].errors[:, slow], low, high, damping, least)
+        errors, damping = now.measured[0].errors[:, slow], _FIRMER * damping
+        return nearest_change(now.geometry, slow, errors, low, high, damping, least)
 
 
 def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:
