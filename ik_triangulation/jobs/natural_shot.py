@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import radians
 
 import numpy as np
 from bpy.types import Scene
@@ -17,9 +18,9 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
 from ..kinematics.batch.states import joined
-from ..motion.easing import ease
+from ..motion.easing import Calming, ease
 from ..motion.knots import KnotMethod
-from ..motion.mending import avoidable_jumps, calmer, hasty_in, mend, pays, track_without_jumps
+from ..motion.mending import avoidable_jumps, calmer, fast_in, hasty_in, mend, pays, track_without_jumps
 from ..motion.shots import Shot, Tracked
 from ..motion.tracking import meet_missed
 from ..motion.turns import leaps_of, ways_of
@@ -34,6 +35,8 @@ from .shot import ShotProblem, SolvedShot
 _SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
 _BONES = 2  # joints of a limb without an end
 LEAST_IN_CYCLE = 8  # frames
+_MOST = radians(11.0)  # turn of a joint in one frame from which on a chain is calmed, where its goal is not as fast
+_CALMING, _CALMED = Calming(rounds=4, averages=16), 2  # times
 _FALLBACK = "GAUSS_NEWTON"  # that looks for frames that are missed
 
 
@@ -91,7 +94,7 @@ def solve_naturally(
         other = None
         if not is_limb and len(avoidable_jumps(shot, path)):
             # A chain that winds up comes so far from its reference that another branch is nearer to that.
-            other = yield from track_without_jumps(shot, method, limb.seed)
+            other = yield from track_without_jumps(shot, method, limb.seed, path)
             if pays(shot, path, other):
                 path = calmer(shot, path, other)
         if len(avoidable_jumps(shot, path)):
@@ -99,6 +102,9 @@ def solve_naturally(
             if other is not None and len(avoidable_jumps(shot, path)):
                 path = calmer(shot, path, other)
         yield from ease(shot, path, hasty_in(shot, path))
+    if not is_limb:
+        for _ in range(_CALMED):
+            yield from ease(shot, path, fast_in(shot, path, _MOST), _CALMING)
     return SolvedShot(problem, path, {})
 
 

@@ -46,20 +46,24 @@ def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Gen
     count = len(knots)
     here = np.repeat(knots, _POSES)
     drawn = strayed(shot.tree, path.states.take(here), np.tile(np.linspace(0.25, 1.0, _POSES), count), random)
-    drawn = _brought(shot, drawn, here)
+    drawn = _brought(shot, path, drawn, here)
     groups = [path.states.take(knots), drawn]
     at = [np.arange(count), np.repeat(np.arange(count), _POSES)]
     for step in (-1, 1):
         place = (at[1] + step) % count
         followed = drawn.like(shot.frames.take(knots[place]))
-        groups.append(_brought(shot, followed, knots[place]))
+        groups.append(_brought(shot, path, followed, knots[place]))
         at.append(place)
     order = np.argsort(np.concatenate(at), kind="stable")
     return joined(groups).take(order)
 
 
-def _brought(shot: Shot, states: States, frames: Indices) -> States:
-    descend(shot.tree, states, at_one_level(shot.goals(frames)))
+def _brought(shot: Shot, path: Tracked, states: States, frames: Indices) -> States:
+    """States brought to their goals, in place, where the path reaches them; elsewhere its own poses serve."""
+    met = np.flatnonzero(path.met[frames])
+    some = states.take(met)
+    descend(shot.tree, some, at_one_level(shot.goals(frames[met])))
+    states.put(met, some)
     return states
 
 

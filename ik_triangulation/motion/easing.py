@@ -8,37 +8,46 @@ path is on. Frames that miss their goals are as near as the limb comes, and stay
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..cooperative import Work
 from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.batch import States
 from ..kinematics.batch.algebra import normalized
-from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.descent import PLAIN, Descent, at_one_level, descend
 from .shots import Shot, Tracked
 from .turns import turns_by_joint
 
-_MARGIN = 12  # frames around a hasty turn that may move
-_ROUNDS = 5  # of averaging and bringing back
-_AVERAGES = 12  # times that frames are averaged in each
+_ROUGH = Descent(iterations=1)  # after all rounds but the last
 _CALMER = 0.9  # share of the largest turn that a stretch may have afterwards
 _SHARED = 0.5  # of it: the most that a joint may turn afterwards which was calmer, so that it does not pop instead
 
 
-def ease(shot: Shot, path: Tracked, hasty: Indices) -> Work[None]:
+class Calming(NamedTuple):
+    """Amount of easing: frames around a turn that may move, and `averages` in each of so many `rounds`."""
+
+    margin: int = 12
+    rounds: int = 5
+    averages: int = 12
+
+
+USUAL = Calming()
+
+
+def ease(shot: Shot, path: Tracked, hasty: Indices, calming: Calming = USUAL) -> Work[None]:
     """Ease the turns to these frames where that takes off a tenth of the largest and no goal is lost; in place."""
-    moving = _moving(shot, path, hasty)
+    moving = _moving(shot, path, hasty, calming.margin)
     frames = np.flatnonzero(moving)
     if not len(frames):
         return
     states, before, after = path.states.copy(), *_beside(shot, frames)
-    rough, precise = shot.goals(frames), shot.precise_goals(frames)
-    for tasks in [*[rough] * (_ROUNDS - 1), precise]:
-        for _ in range(_AVERAGES):
-            states.angles[:, frames] = _averaged(*(states.angles[:, k] for k in (before, frames, after)))
-            balls = [states.balls[..., k] for k in (before, frames, after)]
-            states.balls[..., frames] = normalized(_averaged(*(_alike(each, balls[1]) for each in balls)))
+    goals = at_one_level(shot.precise_goals(frames))
+    for number in range(calming.rounds):
+        _average(states, frames, before, after, calming.averages)
         some = states.take(frames)
-        descend(shot.tree, some, at_one_level(tasks))
+        descend(shot.tree, some, goals, PLAIN if number == calming.rounds - 1 else _ROUGH)
         states.put(frames, some)
         yield
     eased = shot.system(some, frames)
@@ -52,11 +61,11 @@ def ease(shot: Shot, path: Tracked, hasty: Indices) -> Work[None]:
             path.put(frames[row], some.take(row), eased.take(row))
 
 
-def _moving(shot: Shot, path: Tracked, hasty: Indices) -> Mask:
+def _moving(shot: Shot, path: Tracked, hasty: Indices, margin: int) -> Mask:
     """Frames that may move (F)."""
     moving = np.zeros(len(path.met), bool)
     for k in hasty.tolist():
-        moving[max(0, k - 1 - _MARGIN) : k + _MARGIN + 1] = True
+        moving[max(0, k - 1 - margin) : k + margin + 1] = True
     moving &= path.met
     moving[0] &= not shot.holds_first
     moving[-1] &= shot.last is None
@@ -71,11 +80,20 @@ def _beside(shot: Shot, frames: Indices) -> tuple[Indices, Indices]:
     return before, after
 
 
-def _averaged(before: Numbers, now: Numbers, after: Numbers) -> Numbers:
-    return 0.5 * now + 0.25 * (before + after)
+def _average(states: States, frames: Indices, before: Indices, after: Indices, times: int) -> None:
+    """Average frames so many times with those before and after them, in place."""
+    angles, count = states.angles, len(states)
+    balls = states.balls * _signs(states.balls)[:, None]
+    every = np.concatenate((angles, balls.reshape(-1, count)))
+    for _ in range(times):
+        every[:, frames] = 0.5 * every[:, frames] + 0.25 * (every[:, before] + every[:, after])
+    states.angles = every[: len(angles)]
+    states.balls = normalized(every[len(angles) :].reshape(balls.shape))
 
 
-def _alike(balls: Numbers, others: Numbers) -> Numbers:
-    """The same rotations (b, 4, F) by those of both quaternions that are nearer to others."""
-    against = np.einsum("bif,bif->bf", balls, others) < 0.0
-    return np.where(against[:, None], -balls, balls)
+def _signs(balls: Numbers) -> Numbers:
+    """Signs (b, F) of unit quaternions (b, 4, F) by which each is near to the one before."""
+    against = np.einsum("bif,bif->bf", balls[..., 1:], balls[..., :-1]) < 0.0
+    signs: Numbers = np.ones((len(balls), balls.shape[-1]))
+    np.cumprod(np.where(against, -1.0, 1.0), -1, out=signs[:, 1:])
+    return signs

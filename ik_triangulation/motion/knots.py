@@ -51,6 +51,11 @@ class KnotMethod:
         self._base_at, self._goal_at = base_at, goal_at
         self._settings = replace(settings, restarts=False)  # another branch within a path is a pop
         self._random = np.random.default_rng(settings.seed)
+        self._off: Numbers | None = None
+
+    def learn(self, off: Numbers) -> None:
+        """Take for granted that frames cannot come nearer to their places than these distances (F) [Blender units]."""
+        self._off = off
 
     def follow(self, frames: Indices) -> Work[States]:
         """Solve frames from the pose of the first frame on, each from the one before."""
@@ -83,7 +88,9 @@ class KnotMethod:
         if self._settings.solver == _CALMEST:
             return self
         settings = replace(self._settings, solver=_CALMEST)
-        return KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
+        calmest = KnotMethod(self._tree, self._tasks, self._first, self._base_at, self._goal_at, settings)
+        calmest._off = self._off
+        return calmest
 
     def part(self, begin: int, first: States, step: int = 1) -> KnotMethod:
         """Return the method for the frames from `begin` on, of which the `first` has this state.
@@ -91,7 +98,7 @@ class KnotMethod:
         With a `step` of -1 they are followed backwards.
         """
         base_at, goal_at = self._base_at, self._goal_at
-        return KnotMethod(
+        part = KnotMethod(
             self._tree,
             [task.take(slice(begin, None, step)) for task in self._tasks],
             self._pose(Pose(self._first.chain, base_at(begin), self._first.rotations), first),
@@ -99,11 +106,14 @@ class KnotMethod:
             lambda k: goal_at(begin + step * k),
             self._settings,
         )
+        part._off = None if self._off is None else self._off[begin::step]
+        return part
 
     def _solved(self, begin: Pose, k: int) -> tuple[Pose, bool]:
         goal = self._goal_at(k)
         if not goal.soft:
-            guide = goal._replace(tolerance=max(goal.tolerance, _GUIDE * begin.chain.reach))
+            off = 0.0 if self._off is None else float(self._off[k])
+            guide = goal._replace(tolerance=off + max(goal.tolerance, _GUIDE * begin.chain.reach))
             solution = solve_goal(begin, guide, self._settings, follow=True)
             return solution.pose, solution.reached
         state = self._tree.states([begin])
@@ -128,7 +138,9 @@ class KnotMethod:
         tasks = at_one_level([task.take(frames) for task in self._tasks])
         size = self._tree.size
         sizes = [size if isinstance(task, PlaceTask) else 1.0 for task in tasks]
-        return [t.within(np.maximum(t.tolerance, _GUIDE * unit)) for t, unit in zip(tasks, sizes, strict=True)]
+        offs = [self._off[frames] if self._off is not None and isinstance(t, PlaceTask) else 0.0 for t in tasks]
+        every = zip(tasks, sizes, offs, strict=True)
+        return [task.within(off + np.maximum(task.tolerance, _GUIDE * unit)) for task, unit, off in every]
 
     def _pose(self, begin: Pose, state: States) -> Pose:
         rotations = self._tree.rotations(state)[:, :, 0]

@@ -14,13 +14,17 @@ turns in the end is eased.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from ..cooperative import Work
+from ..goals.batch import PlaceTask
 from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.batch import States
+from ..kinematics.batch.states import joined
+from ..solvers.batch.descent import at_one_level, descend
 from .branches import other_branches
 from .easing import ease
 from .jumps import HASTY, NEAR, WORTH_EASING, standing_out
@@ -29,6 +33,7 @@ from .tracking import corrected, interpolated, knot_way, meet_like, smooth, trac
 from .turns import apart, beyond_speed_of, jumps_of, turns_of
 from .viterbi import PAID
 
+Judge = Callable[[Shot, Tracked, Tracked], bool]  # tells whether the second path is calmer
 Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
@@ -45,9 +50,17 @@ _HALF = 0.5  # share of the largest turn that another path may have at most
 _FARTHER = 0.1  # of the reach: the most that a frame that is missed may get farther from its goal
 
 
-def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Tracked]:
-    """Solve all frames so that joints jump only where they must."""
-    path = yield from track(shot, method, knot_way(shot.tree), seed)
+def track_without_jumps(shot: Shot, method: Method, seed: int = 0, known: Tracked | None = None) -> Work[Tracked]:
+    """Solve all frames so that joints jump only where they must.
+
+    Of frames that a `known` path misses none is searched; those which come nearer there have its poses.
+    """
+    if known is not None:
+        _learn(shot, known, method)
+    path = yield from track(shot, method, knot_way(shot.tree), seed, search=known is None)
+    if known is not None:
+        yield from meet_like(shot, path, known, method, seed)
+    _learn(shot, path, method)
     along = _turns(shot, path)
     if len(_jumping(shot, path, along)):
         path = yield from _mended(shot, path, method, seed)
@@ -56,18 +69,24 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0) -> Work[Track
     return path
 
 
+def _learn(shot: Shot, path: Tracked, method: Method) -> None:
+    """Spare knots the search for poses that reach where a path has found none."""
+    if isinstance(shot.tasks[0], PlaceTask):
+        method.learn(np.where(path.met, 0.0, path.off[0]))
+
+
 def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
     """The path, or another one, with as few jumps as can be found."""
     avoidable = len(avoidable_jumps(shot, path))
     calmest = method.calmest()
     if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
         yield from mend(shot, path, method, seed)
-    if calmest is not method and len(jumps_in(shot, path)):
+    if calmest is not method and len(avoidable_jumps(shot, path)):
         other = yield from track(shot, calmest, knot_way(shot.tree), seed, search=False)
         yield from meet_like(shot, other, path, calmest, seed)
         path = calmer(shot, path, other)
         yield from mend(shot, path, method, seed)
-    if not shot.holds_first and len(jumps_in(shot, path)):
+    if not shot.holds_first and len(avoidable_jumps(shot, path)):
         path = calmer(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
     for way in _OTHER_WAYS:
         for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _STRETCH)][:_MENDED]:
@@ -99,8 +118,13 @@ def mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
         jumping = jumps_in(shot, path) if margin <= _NARROW else avoidable_jumps(shot, path)
         if not len(jumping):
             break
-        for begin, end in [*_windows(shot, jumping, margin)][:_MENDED]:
-            yield from _replace(shot, path, begin, end, method, seed, _through, _turns_less)
+        for windows in _apart([*_windows(shot, jumping, margin)][:_MENDED]):
+            for (begin, end), states in zip(windows, _through(shot, path, windows), strict=True):
+                part, window = _part(shot, path, begin, end), np.arange(begin, end + 1)
+                before, after = Tracked(part, path.states.take(window)), Tracked(part, states)
+                if _improves(part, before, after, _turns_less):
+                    path.put(window, after.states, after)
+            yield
 
 
 def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
@@ -127,6 +151,12 @@ def _jumping(shot: Shot, path: Tracked, along: Numbers) -> Indices:
 def hasty_in(shot: Shot, path: Tracked) -> Indices:
     """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
     return _hasty(shot, path, _turns(shot, path))
+
+
+def fast_in(shot: Shot, path: Tracked, most: float) -> Indices:
+    """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
+    found = np.setdiff1d(np.flatnonzero(_turns(shot, path) > most), shot.cuts)
+    return beyond_speed_of(shot.tree, path.states, shot.ways, found)
 
 
 def _hasty(shot: Shot, path: Tracked, along: Numbers) -> Indices:
@@ -162,11 +192,32 @@ def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, i
             yield max(0, k - 1 - margin, *cuts[cuts < k].tolist()), covered
 
 
-def _through(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
-    """The path with the frames between both ends interpolated."""
-    ends = np.array([0, len(path.met) - 1])
-    states = interpolated(part.tree, ends, path.states.take(ends), part.frames)
-    yield corrected(part, states, method, seed, search=False)
+def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Groups of windows that have no frame in common but their ends."""
+    while windows:
+        group: list[tuple[int, int]] = [windows[0]]
+        rest: list[tuple[int, int]] = []
+        for window in windows[1:]:
+            (group if window[0] >= group[-1][1] else rest).append(window)
+        yield group
+        windows = rest
+
+
+def _through(shot: Shot, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
+    """The states of windows whose frames are interpolated between both ends, and all brought to their goals at once."""
+    found = []
+    for begin, end in windows:
+        ends, window = np.array([begin, end]), np.arange(begin, end + 1)
+        found.append(interpolated(shot.tree, ends - begin, path.states.take(ends), shot.frames.take(window)))
+    held = [end + 1 < len(path.met) or shot.last is not None for _, end in windows]
+    inner = [np.arange(begin + 1, end + 1 - last) for (begin, end), last in zip(windows, held, strict=True)]
+    some = joined([states.take(slice(1, 1 + len(own))) for states, own in zip(found, inner, strict=True)])
+    descend(shot.tree, some, at_one_level(shot.precise_goals(np.concatenate(inner))))
+    place = 0
+    for states, own in zip(found, inner, strict=True):
+        states.put(slice(1, 1 + len(own)), some.take(slice(place, place + len(own))))
+        place += len(own)
+    return found
 
 
 def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
@@ -188,18 +239,28 @@ def _replace(
     method: Method,
     seed: int,
     propose: Proposal,
-    is_calmer: Callable[[Shot, Tracked, Tracked], bool],
+    is_calmer: Judge,
 ) -> Work[None]:
     """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
-    window = np.arange(begin, end + 1)
-    held = end + 1 < len(path.met) or shot.last is not None
-    part = shot.part(window, path.states.take([begin]), path.states.take([end]) if held else None)
+    window, part = np.arange(begin, end + 1), _part(shot, path, begin, end)
     before = Tracked(part, path.states.take(window))
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work
-        if not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after):
+        if _improves(part, before, after, is_calmer):
             path.put(window, after.states, after)
             return
+
+
+def _part(shot: Shot, path: Tracked, begin: int, end: int) -> Shot:
+    """The frames between two, both of which stay but for a last frame that need not."""
+    held = end + 1 < len(path.met) or shot.last is not None
+    last = path.states.take([end]) if held else None
+    return shot.part(np.arange(begin, end + 1), path.states.take([begin]), last)
+
+
+def _improves(part: Shot, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
+    """Tell whether other frames are calmer, lose nothing, and are worth the distance from those before."""
+    return not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after)
 
 
 def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:

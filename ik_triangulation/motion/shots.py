@@ -25,6 +25,9 @@ class Method(Protocol):
     def follow(self, frames: Indices) -> Work[States]:
         """Solve frames from the pose of the first frame on, each from the one before."""
 
+    def learn(self, off: Numbers) -> None:
+        """Take for granted that frames cannot come nearer to their places than these distances (F)."""
+
     def refine(self, frames: Indices, states: States) -> Work[States]:
         """Solve frames, each from its own state."""
 

@@ -32,6 +32,8 @@ _NEARER = 0.02  # of the reach: less is not worth another pose for a frame that 
 _AT_ONCE = 2048  # frames between two looks at what the user does
 _SEARCHED_AT_ONCE = 16  # and frames that are searched
 _ROUND = (8, 24)  # restarts of every frame that is missed
+_NEARER_BESIDE = 1e-3  # the same for the pose of a frame beside it, which is not another one for both
+_SPREADING = 16  # times that poses spread from frame to frame
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
 
 
@@ -161,6 +163,8 @@ def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, se
     missed = yield from _from_others(shot, result, missed, searched)
     yield from _searched(shot, result, np.intersect1d(missed, open_ones), _ROUND, seed)
     missed = missed[~result.met[missed]]
+    yield from _from_neighbours(shot, result, missed)
+    missed = missed[~result.met[missed]]
     if len(missed) and len({task.level for task in shot.tasks}) > 1:
         _prioritised(shot, result, missed)
         yield
@@ -248,6 +252,26 @@ def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices
         if not _keep(shot, result, missed, some):
             break
     return every[~result.met[every]]
+
+
+def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[None]:
+    """Go on from frame to frame with poses that are nearer than those beside them, in place."""
+    for _ in range(_SPREADING):
+        changed = False
+        for step in (-1, 1):
+            beside = np.clip(missed + step, 0, len(shot.frames) - 1)
+            some = result.states.take(beside).like(result.states.take(missed))
+            nearer = np.sqrt(shot.system(some, missed).value)
+            better = np.flatnonzero(nearer < np.sqrt(result.value[missed]) - _NEARER_BESIDE * shot.tree.size)
+            if len(better):
+                some, frames = some.take(better), missed[better]
+                descend(shot.tree, some, at_one_level(shot.precise_goals(frames)))
+                result.put(frames, some, shot.system(some, frames))
+                changed = True
+            yield
+        missed = missed[~result.met[missed]]
+        if not changed or not len(missed):
+            return
 
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:

@@ -30,12 +30,12 @@ class Cones:
         count = len(joints)
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
-        self.rows = slice(begin, begin + 3 * count)
-        self._opening = np.array([[freedom.swing] for freedom in freedoms])
+        self.rows, self.ranks = slice(begin, begin + 3 * count), np.tile((1, 0, 2), count)
+        self.opening = np.array([[freedom.swing] for freedom in freedoms])
         twists = np.array([[[freedom.twist_lower], [freedom.twist_upper]] for freedom in freedoms])
         self.lower, self.upper = np.empty((3 * count, 1)), np.empty((3 * count, 1))
         for row in (0, 1):
-            self.lower[row::3], self.upper[row::3] = -self._opening, self._opening
+            self.lower[row::3], self.upper[row::3] = -self.opening, self.opening
         self.lower[2::3], self.upper[2::3] = opened(twists[:, 0], twists[:, 1])
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
@@ -86,10 +86,10 @@ class Cones:
     def range_of(self, angles: Numbers, low: Numbers, high: Numbers, largest: Numbers | float) -> None:
         """Write how far the swing may change along and across its vector into rows of `low` and `high`."""
         swing, _, _ = _polar(angles[0::3], angles[1::3])
-        low[0::3] = np.maximum(-self._opening - swing, -largest)
-        high[0::3] = np.minimum(self._opening - swing, largest)
-        low[1::3] = np.maximum(-2.0 * self._opening, -largest)
-        high[1::3] = np.minimum(2.0 * self._opening, largest)
+        low[0::3] = np.maximum(-self.opening - swing, -largest)
+        high[0::3] = np.minimum(self.opening - swing, largest)
+        low[1::3] = np.maximum(-2.0 * self.opening, -largest)
+        high[1::3] = np.minimum(2.0 * self.opening, largest)
 
     def moved(self, angles: Numbers, change: Numbers) -> Numbers:
         """The angles after a change along, across and of the twist; a swing beyond the cone is put on its edge."""
@@ -113,7 +113,7 @@ class Cones:
     def inside(self, angles: Numbers) -> Numbers:
         """The angles with every swing beyond its cone put on the edge, in place."""
         size = np.hypot(angles[0::3], angles[1::3])
-        share = np.where(size > self._opening, _INSIDE * self._opening / np.maximum(size, 1e-300), 1.0)
+        share = np.where(size > self.opening, _INSIDE * self.opening / np.maximum(size, 1e-300), 1.0)
         angles[0::3] *= share
         angles[1::3] *= share
         return angles

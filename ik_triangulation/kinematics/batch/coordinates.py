@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Coordinates of joints with limits, for many poses at once: a class for each kind, all with the same interface.
 
-Each class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), and the
-bounds `lower` and `upper` of these (r, 1) [rad]. Its methods take the angles of these rows, (r, F).
+Each class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), the bounds
+`lower` and `upper` of these (r, 1) [rad], and their `ranks` (r): of the angles of a joint the ones of lower rank turn
+the axes of the others. Its methods take the angles of these rows, (r, F).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from mathutils import Quaternion
 
-from ..arrays import Numbers
+from ..arrays import Indices, Numbers
 from ..euler import AXES, PARITY
 from ..euler_limits import EulerLimits
 from ..freedom import Freedom
@@ -30,6 +31,7 @@ class Coordinates(Protocol):
     rows: slice
     lower: Numbers
     upper: Numbers
+    ranks: Indices
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Angles of the n-th of these joints at a rotation inside its limits."""
@@ -65,7 +67,7 @@ class Hinges:
     def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int, rests: Numbers = IDENTITY) -> None:
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
-        self.rows = slice(begin, begin + len(joints))
+        self.rows, self.ranks = slice(begin, begin + len(joints)), np.zeros(len(joints), np.intp)
         self.lower, self.upper = opened(
             np.array([[freedom.lower] for freedom in freedoms]), np.array([[freedom.upper] for freedom in freedoms])
         )
@@ -123,6 +125,7 @@ class EulerAngles:
         self._sign = PARITY[freedoms[0].order]
         self._moving = np.array([3 * n + axis for n, freedom in enumerate(freedoms) for axis in freedom.axes], np.intp)
         self.rows = slice(begin, begin + len(self._moving))
+        self.ranks = 2 - np.argsort(self._order)[self._moving % 3]
         lower = np.array([freedom.lower for freedom in freedoms]).reshape(-1, 1)
         upper = np.array([freedom.upper for freedom in freedoms]).reshape(-1, 1)
         self.lower, self.upper = opened(lower[self._moving], upper[self._moving])

@@ -21,6 +21,7 @@ from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import cross
 from .change import bounded_change, point_change
+from .nearest import nearest_change
 from .system import System
 
 CHUNK = 512  # states solved together: below, a state costs more; above, arrays leave the processor's cache
@@ -30,6 +31,9 @@ _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that 
 _GAIN = 0.7  # relative decrease of the value that counts as progress
 PRECISE = 0.005  # share of its tolerance to which every frame of a path is solved
 _SINGLE = 1e-6  # of the reach: the most that single precision allows
+_STILL = 1e-4  # of the reach: if a step cannot bring a state nearer by this, it is as near as it can be
+_FIRMER = 10.0  # times the damping of other steps, so that flat directions are left alone
+_FEW_COLUMNS = 36  # up to so many, steps with second derivatives are worth their cost
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
 
 
@@ -38,7 +42,8 @@ class Descent:
     """Bounds of a descent.
 
     At most `iterations` steps, of at most `largest` [rad] for a column; `stall` steps without progress end it, and
-    `tries` refused ones in a row. At least `least` steps are made.
+    `tries` refused ones in a row. At least `least` steps are made. Unless `curved`, states out of reach
+    only come about as near as they can.
     """
 
     iterations: int = 60
@@ -46,6 +51,7 @@ class Descent:
     stall: int = 8
     tries: int = 7
     least: int = 0
+    curved: bool = True
 
 
 PLAIN = Descent()
@@ -122,6 +128,7 @@ class _Run:
         self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
         self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
+        self.slow, self.still = np.zeros(count, bool), np.zeros(count, bool)
 
     def finished(self) -> tuple[Mask, Numbers]:
         """Descend as far as the bounds allow."""
@@ -151,6 +158,7 @@ class _Run:
             self.damping[refused] = np.maximum(self._used[refused], _LEAST_DAMPING) * _MORE_DAMPING
             self.aim[refused] *= _LESS_AIM
         gained = now.value < _GAIN * self.best
+        self.slow = ~gained
         np.copyto(self.best, now.value, where=gained)
         self.best_at[gained] = number
 
@@ -161,7 +169,7 @@ class _Run:
             done = np.ones(len(now.met), bool)
         else:
             done = now.met if number >= bounds.least else np.zeros(len(now.met), bool)
-            done = done | (number - self.best_at > bounds.stall + self.failed)
+            done = done | self.still | (number - self.best_at > bounds.stall + self.failed)
             if self.any_failed:
                 done |= self.failed >= bounds.tries
             if self.groups is not None and now.met.any():
@@ -176,6 +184,7 @@ class _Run:
         if not len(left):
             return False
         self.active, self.now = active[left], now.take(left)
+        self.slow, self.still = self.slow[left], self.still[left]
         self.failed, self.damping, self.aim = self.failed[left], self.damping[left], self.aim[left]
         self.best, self.best_at = self.best[left], self.best_at[left]
         return True
@@ -188,12 +197,14 @@ class _Run:
             np.copyto(damping, self.damping, where=self.failed > 0)
         self._used = damping
         if self.is_point:
-            heads, joints = now.geometry.heads, tree.at_columns
-            levers = now.geometry.tip() - heads
-            velocities = cross(now.geometry.angle_axes(), levers[joints])
-            low, high = tree.ranges(now.states, largest)
-            errors = now.measured[0].errors * self.aim if self.any_failed else now.measured[0].errors
-            return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, tree.size, largest)
+            slow = np.flatnonzero(self.slow) if self.bounds.curved and tree.columns <= _FEW_COLUMNS else ()
+            if not len(slow):
+                return self._point_change(damping)
+            change = (
+                np.empty((tree.columns, len(damping))) if len(slow) == len(damping) else self._point_change(damping)
+            )
+            change[:, slow], self.still[slow] = self._nearest_change(slow, 10.0 * damping[slow])
+            return change
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)
         errors = np.where(below[:, None], errors * self.aim, errors)
@@ -202,6 +213,26 @@ class _Run:
         low[:], high[:] = -reach, reach
         low[: tree.angles], high[: tree.angles] = tree.ranges(now.states, reach)
         return bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
+
+    def _point_change(self, damping: Numbers) -> Numbers:
+        """The change towards a single point, by Gauss-Newton."""
+        now, tree, largest = self.now, self.tree, self.bounds.largest
+        heads, joints = now.geometry.heads, tree.at_columns
+        levers = now.geometry.tip() - heads
+        velocities = cross(now.geometry.angle_axes(), levers[joints])
+        low, high = tree.ranges(now.states, largest)
+        errors = now.measured[0].errors * self.aim if self.any_failed else now.measured[0].errors
+        return point_change(velocities, levers[tree.at_balls], errors, low, high, damping, tree.size, largest)
+
+    def _nearest_change(self, slow: Indices, damping: Numbers) -> tuple[Numbers, Mask]:
+        """The change of states that come hardly nearer, and which of them need none, as they are as near as can be."""
+        now, tree, largest = self.now, self.tree, self.bounds.largest
+        low = np.full((tree.columns, len(slow)), -largest)
+        high = -low
+        low[: tree.angles], high[: tree.angles] = tree.ranges(now.states.take(slow), largest)
+        least = 2.0 * _STILL * tree.size * np.sqrt(now.value[slow])
+        errors, damping = now.measured[0].errors[:, slow], _FIRMER * damping
+        return nearest_change(now.geometry, slow, errors, low, high, damping, least)
 
 
 def _is_point(tree: Tree, tasks: Sequence[Task]) -> bool:

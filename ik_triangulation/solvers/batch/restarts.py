@@ -96,7 +96,7 @@ def restart(
     equally many steps the one with the least rotation is taken.
     """
     random = np.random.default_rng(seed)
-    trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations))
+    trial = replace(bounds, iterations=min(TRIAL_STEPS, bounds.iterations), curved=False)
     for count in filter(None, rounds):
         left = np.flatnonzero(~met)
         size = max(1, _AT_ONCE // (count * DRAWN))
