@@ -23,20 +23,18 @@ from ...goals.batch.faded import FadedTask
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
-    conjugated,
     exponential,
     lengths,
     normalized,
     product,
-    quaternions,
     rotate,
 )
 from .flexing import bending_limbs
 from .parts import Part, parts_of_body, two_part_limbs
 
 _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, -20.0))  # of a crouch of depth 1
-_DEEPEST, _DEPTHS = 1.5, 16  # depths that are looked at
-_COMFORTABLE = 0.92  # of an arm's length: distance up to which it reaches by itself
+_DEEPEST, _DEPTHS, _BETWEEN = 1.5, 16, 8  # depths that are looked at, and steps from one to the next
+_COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
 _COST = 0.02  # of a crouch of depth 1, as the square of a share of the arm's length
 
@@ -62,10 +60,24 @@ def crouched(tree: Tree, reference: States, tasks: Sequence[Task]) -> States:
     if not legs or not reaches or not tree.moves_root:
         return reference
     crouch = _Crouch(tree, reference, geometry, legs)
-    depths = np.linspace(0.0, _DEEPEST, _DEPTHS)
-    cost = np.array([_missing(Geometry(tree, crouch.states(depth)), reaches) + _COST * depth**2 for depth in depths])
-    best = _least(depths, cost)
-    return crouch.states(best) if best.any() else reference
+    depth = _least_depth(crouch, reaches)
+    return crouch.states(depth) if depth.any() else reference
+
+
+def _least_depth(crouch: _Crouch, reaches: Sequence[_Reach]) -> Numbers:
+    """Depths (F) of the crouches in which least is missing to reach all, and that cost little themselves."""
+    coarse = np.linspace(0.0, _DEEPEST, _DEPTHS)
+    far = np.array([[_far(geometry, reach) for reach in reaches] for geometry in map(crouch.geometry, coarse)])
+    depths = np.linspace(0.0, _DEEPEST, _BETWEEN * (_DEPTHS - 1) + 1)
+    cost = np.empty((len(depths), far.shape[-1]))
+    for n, depth in enumerate(depths):
+        k, part = min(n // _BETWEEN, _DEPTHS - 2), n / _BETWEEN
+        between = far[k] + (part - k) * (far[k + 1] - far[k])
+        cost[n] = _COST * depth**2 + sum(
+            ((each - np.clip(each, reach.least, reach.most)) / reach.length) ** 2
+            for each, reach in zip(between, reaches, strict=True)
+        )
+    return _least(depths, cost)
 
 
 def held_legs(tree: Tree, tasks: Sequence[Task]) -> list[tuple[int, int, int, int]]:
@@ -85,34 +97,29 @@ def _is_place(task: Task) -> bool:
 
 def _reaches(tree: Tree, geometry: Geometry, tasks: Sequence[Task]) -> list[_Reach]:
     """What the tips that are not held reach for."""
-    shoulders, found = {limb.end: limb.upper for limb in two_part_limbs(tree)}, []
+    found = []
     for task in tasks:
         if task.level == Level.HOLD or not _is_place(task):
             continue
-        tip = tree.tips[task.tip]
-        above = [j for j in shoulders if tree.above[j, tip.joint] and tree.above[tip.first, j]]
-        anchor = shoulders[above[0]] if above else tip.first
-        place = geometry.tip(task.tip)
-        way = task.measure(geometry).errors
-        now = lengths(place - geometry.heads[anchor])
-        least = most = now
-        line = [j for j in range(anchor + 1, tip.joint + 1) if tree.above[anchor, j] and tree.above[j, tip.joint]]
+        tip, place = tree.tips[task.tip], geometry.tip(task.tip)
+        goal = place + task.measure(geometry).errors
+        limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
+        if limb is None:
+            now = lengths(place - geometry.heads[tip.first])
+            found.append(_Reach(tip.first, goal, tip.reach or tree.size, now, now))
+            continue
+        line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
         length = sum(tree.joints[j].offset.length for j in line) + tip.place.length
-        if above:
-            near = np.clip(1.0 - lengths(way) / (_NEAR * length), 0.0, 1.0)
-            most = _COMFORTABLE * length + np.maximum(now - _COMFORTABLE * length, 0.0) * near
-            least = np.zeros_like(most)
-        found.append(_Reach(anchor, place + way, length or tree.size, least, most))
+        near = np.clip(1.0 - lengths(goal - place) / (_NEAR * length), 0.0, 1.0)
+        straighter = lengths(place - geometry.heads[limb.upper]) - _COMFORTABLE * length
+        most = _COMFORTABLE * length + np.maximum(straighter, 0.0) * near
+        found.append(_Reach(limb.upper, goal, length, np.zeros_like(most), most))
     return found
 
 
-def _missing(geometry: Geometry, reaches: Sequence[_Reach]) -> Numbers:
-    """Squares (F) of what is missing to reach all, as shares of the lengths that reach."""
-    total = np.zeros(len(geometry.states))
-    for reach in reaches:
-        far = lengths(reach.goal - geometry.heads[reach.anchor])
-        total += ((far - np.clip(far, reach.least, reach.most)) / reach.length) ** 2
-    return total
+def _far(geometry: Geometry, reach: _Reach) -> Numbers:
+    """Distance (F) of what reaches from what it reaches for."""
+    return lengths(reach.goal - geometry.heads[reach.anchor])
 
 
 def _least(at: Numbers, cost: Numbers) -> Numbers:
@@ -153,6 +160,10 @@ class _Crouch:
         for joint in joints:
             own = np.swapaxes(geometry.frames[joint][:, :3], 0, 1)
             self._turns.append((int(joint), rotate(own, turn / len(joints))))
+
+    def geometry(self, depth: float) -> Geometry:
+        """Where the joints are in a crouch of this depth."""
+        return Geometry(self._tree, self.states(depth))
 
     def states(self, depth: Numbers | float) -> States:
         """The reference in a crouch of this depth."""
