@@ -34,9 +34,9 @@ from .parts import Part, parts_of_body, two_part_limbs
 
 _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, -20.0))  # of a crouch of depth 1
 _DEEPEST, _DEPTHS, _BETWEEN = 1.5, 16, 8  # depths that are looked at, and steps from one to the next
-_COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
+_COMFORTABLE = 0.97  # of an arm's length: distance up to which it reaches by itself
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
-_COST = 0.02  # of a crouch of depth 1, as the square of a share of the arm's length
+_COST = 0.1  # of a crouch of depth 1, as the square of a share of the arm's length
 
 
 class _Reach(NamedTuple):
@@ -151,7 +151,7 @@ class _Crouch:
             self._turn(geometry, [thigh], (_SHINS - _KNEES) * axis - pelvis * ahead)
             self._turn(geometry, [shin], _KNEES * axis)
             self._turn(geometry, [foot], -_SHINS * axis)
-        spine, neck = _trunk(tree)
+        spine, neck = _trunk(tree, [leg[0] for leg in legs])
         self._turn(geometry, spine, _SPINE * ahead)
         self._turn(geometry, neck, _NECK * ahead)
 
@@ -184,8 +184,8 @@ def _axis(tree: Tree, geometry: Geometry, joint: int) -> Numbers:
     return rotate(frame, np.broadcast_to(np.array(tree.joints[joint].freedom.bend_axis[:])[:, None], frame.shape[1:]))
 
 
-def _trunk(tree: Tree) -> tuple[list[int], list[int]]:
-    """Joints of the spine, which lead to several tips, and those of neck and head."""
+def _trunk(tree: Tree, thighs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Joints of the spine, which lead to several tips but to no leg, and those of neck and head."""
     parts = parts_of_body(tree)
-    neck = [j for j, part in enumerate(parts) if part == Part.SIMPLE]
-    return [j for j, part in enumerate(parts) if part == Part.TRUNK and j], neck
+    spine = [j for j, part in enumerate(parts) if part == Part.TRUNK and not tree.above[j, thighs].any()]
+    return spine, [j for j, part in enumerate(parts) if part == Part.SIMPLE]
