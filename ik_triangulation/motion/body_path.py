@@ -54,10 +54,12 @@ _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPathSettings:
-    """Bounds of the work: steps of posture at the first frame, at each knot, and of all frames together."""
+    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots and of all frames
+    together."""
 
     first: int = 16
     knot: int = 2
+    coarse: int = 8
     fine: int = 5
 
 
@@ -140,6 +142,7 @@ class _Path:
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
+            offsets = self._eased(knots, offsets)
             offsets = interpolated_offsets(offsets, knots, len(self.reference))
         states = self.posture.states(offsets)
         yield
@@ -153,6 +156,16 @@ class _Path:
         exactly(tree, states, self.precise, self.steady)
         yield from self._meet_missed(states)
         return states, end
+
+    def _eased(self, knots: Indices, offsets: Numbers) -> Numbers:
+        """The knots' turns off the reference after steps of posture of all of them together."""
+        at = self.posture.take(knots)
+        gap = (len(self.reference) - 1) / (len(knots) - 1)
+        relaxation = Relaxation(
+            posture=at, compliance=self.compliance, weight=self.weight / gap**2, gain=POSTURE_GAIN, still=1e-3
+        )
+        goals = [task.take(knots) for task in self.every]
+        return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, self.settings.coarse))
 
     def _knots(self, way: float) -> Indices:
         """Frames between which some goal moves by such a share of its limb's reach."""
