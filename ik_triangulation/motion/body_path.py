@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
+from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import States, Tree, TreeTip
+from ..kinematics.batch import States, Tree
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
@@ -45,7 +45,7 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # misses nothing and makes no jump is taken.
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
 _FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
-_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still
+_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
@@ -121,7 +121,7 @@ class _Path:
         settings: BodyPathSettings,
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, [_share(tree, tip) for tip in tree.tips])
+            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks))
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         self.reference = turned_to_look(tree, crouched(tree, reference, tasks), tasks, compliance)
@@ -276,6 +276,12 @@ class _Path:
         yield
 
 
-def _share(tree: Tree, tip: TreeTip) -> float:
-    """Weight of a tip in the motion of a body as a whole."""
-    return _OF_HANDS if parts_of_body(tree)[tip.joint] == Part.HAND else 1.0
+def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:
+    """Weights of the tips in the motion of a body as a whole.
+
+    Hands count less where feet or head tell which way the body faces; by places alone they tell it as well as these.
+    """
+    parts = parts_of_body(tree)
+    is_hand = [parts[tip.joint] == Part.HAND for tip in tree.tips]
+    faces = any(isinstance(task, OrientTask | AlongTask | LookTask) and not is_hand[task.tip] for task in tasks)
+    return [_OF_HANDS if hand and faces else 1.0 for hand in is_hand]
