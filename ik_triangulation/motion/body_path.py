@@ -23,7 +23,7 @@ from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.crouching import crouched, held_legs
+from ..solvers.body.crouching import crouch_of
 from ..solvers.body.flexing import flexed, inclination, inclined
 from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
@@ -124,11 +124,15 @@ class _Path:
             reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks))
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
-        self.reference = turned_to_look(tree, crouched(tree, reference, tasks), tasks, compliance)
+        tips = {task.tip for task in tasks}
+        crouch = crouch_of(tree, reference, tasks)
+        if crouch:
+            reference = crouch.states(crouch.depth(tasks))
+            tips.difference_update(crouch.tips)
+        self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
         self.inclines = inclination(tree, System(tree, self.reference, tasks).value)
-        stand = {leg[3] for leg in held_legs(tree, tasks)} if tree.moves_root else set()
-        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, {task.tip for task in tasks} - stand))
+        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, tips))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 

@@ -2,12 +2,13 @@
 """The least crouch of a body that stands, from which its hands come to what they reach for: a posture to start from.
 
 Hands that reach for the floor leave open how far the back leans and the knees bend, and nearness to a reference that
-stands tells little of it: a straight knee resists its bend, and a back is as near to one lean as to the other. People
-do both at once. In recorded lifts and bows knees that bend by 100 degrees go with a back that leans by 70: the pelvis
-tilts by 30 of these, the chest by 75, the head stays behind at 55, the shins lean ahead by 22, and the hips go back
-and down. A reference is moved along this pattern as far as its arms cannot reach by themselves, and no farther.
-Source: the pattern is a fit to four recordings of the CMU motion capture library; the idea of one pattern for all
-depths is that of postural synergies (Alexandrov, Frolov and Massion 1998).
+stands tells little of it: a straight knee resists its bend, and a back is as near to a lean ahead as to one behind.
+People do all of it together. In recorded lifts knees that bend by 100 degrees go with a pelvis that tilts by 30, a
+chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22, so that the hips go back and
+down. A reference is moved along this pattern as far as its arms cannot reach by themselves, and no farther.
+
+The pattern is a fit to four lifts of the CMU library. One pattern for all depths: Alexandrov, Frolov and Massion 1998,
+"Axial synergies during human upper trunk bending".
 """
 
 from __future__ import annotations
@@ -20,15 +21,9 @@ import numpy as np
 
 from ...goals.batch import Level, PlaceTask, Task
 from ...goals.batch.faded import FadedTask
-from ...kinematics.arrays import Indices, Numbers
+from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import (
-    exponential,
-    lengths,
-    normalized,
-    product,
-    rotate,
-)
+from ...kinematics.batch.algebra import exponential, lengths, normalized, product, rotate
 from .flexing import bending_limbs
 from .parts import Part, parts_of_body, two_part_limbs
 
@@ -36,90 +31,129 @@ _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, 
 _DEEPEST, _DEPTHS, _BETWEEN = 1.5, 16, 8  # depths that are looked at, and steps from one to the next
 _COMFORTABLE = 0.97  # of an arm's length: distance up to which it reaches by itself
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
-_COST = 0.1  # of a crouch of depth 1, as the square of a share of the arm's length
+_COST = 0.1  # of a crouch of depth 1, beside squared shares of the arm's length that are missing
 
 
-class _Reach(NamedTuple):
-    """A joint from which a place (3, F) is reached for, and the distance that needs no crouch (F)."""
+class _Arm(NamedTuple):
+    """The joint from which a tip reaches, the length with which it does, and whether an elbow makes that less."""
 
     anchor: int
-    goal: Numbers
     length: float
-    least: Numbers
-    most: Numbers
+    bends: bool
 
 
-def crouched(tree: Tree, reference: States, tasks: Sequence[Task]) -> States:
-    """A reference of a body that stands on held feet, in the least crouch from which its tips come to their places.
+class Crouch:
+    """Crouches of a reference of F poses whose legs are held."""
 
-    It is returned as it is where no leg is held, where the hips do not move, and where all places are within reach.
-    """
-    legs = held_legs(tree, tasks)
-    geometry = Geometry(tree, reference)
-    reaches = _reaches(tree, geometry, tasks)
-    if not legs or not reaches or not tree.moves_root:
-        return reference
-    crouch = _Crouch(tree, reference, geometry, legs)
-    depth = _least_depth(crouch, reaches)
-    return crouch.states(depth) if depth.any() else reference
+    def __init__(self, tree: Tree, reference: States, legs: Sequence[tuple[int, int, int, int]]) -> None:
+        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self.tips = [leg[3] for leg in legs]
+        self._arms = [_arm(tree, number) for number in range(len(tree.tips))]
+        self._rotations = tree.rotations(reference)
+        self._turns: list[tuple[int, Numbers]] = []
+        self._bend(legs)
+        self._heads: Numbers | None = None  # of what reaches, at the depths that are looked at
+
+    def _bend(self, legs: Sequence[tuple[int, int, int, int]]) -> None:
+        """Gather the turns of a crouch of depth 1, all about the axes about which the knees bend."""
+        tree, parts = self._tree, parts_of_body(self._tree)
+        axes = [self._axis(leg[1]) for leg in legs]
+        ahead = normalized(np.sum(axes, 0))
+        pelvis = _PELVIS if 0 in tree.joint_of else 0.0
+        self._turn([0], pelvis * ahead)
+        for (thigh, shin, foot, _), axis in zip(legs, axes, strict=True):
+            self._turn([thigh], (_SHINS - _KNEES) * axis - pelvis * ahead)
+            self._turn([shin], _KNEES * axis)
+            self._turn([foot], -_SHINS * axis)
+        thighs = [leg[0] for leg in legs]
+        trunk = [j for j, part in enumerate(parts) if part == Part.TRUNK and not tree.above[j, thighs].any()]
+        self._turn(trunk, _SPINE * ahead)
+        self._turn([j for j, part in enumerate(parts) if part == Part.SIMPLE], _NECK * ahead)
+
+    def _axis(self, joint: int) -> Numbers:
+        """The axis (3, F) of armature space about which a joint prefers to bend."""
+        frame, axis = self._begin.frames[joint][:, :3], self._tree.joints[joint].freedom.bend_axis
+        return rotate(frame, np.broadcast_to(np.array(axis[:])[:, None], frame.shape[1:]))
+
+    def _turn(self, joints: Sequence[int], turn: Numbers) -> None:
+        """Have joints make a turn (3, F) of armature space together."""
+        for joint in joints:
+            own = np.swapaxes(self._begin.frames[joint][:, :3], 0, 1)
+            self._turns.append((joint, rotate(own, turn / len(joints))))
+
+    def states(self, depth: Numbers | float) -> States:
+        """The reference in crouches of a depth (F), its feet where they were."""
+        tree, reference = self._tree, self._reference
+        rotations = self._rotations.copy()
+        for joint, turn in self._turns:
+            rotations[joint] = normalized(product(rotations[joint], exponential(depth * turn)))
+        moved = tree.posed(rotations, reference)
+        after = Geometry(tree, moved)
+        off = np.mean([after.tip(tip) - self._begin.tip(tip) for tip in self.tips], 0)
+        place = moved.place - tree.root_ways.T @ (tree.root_ways @ off)
+        return States(moved.angles, moved.balls, moved.held, moved.root, place)
+
+    def depth(self, tasks: Sequence[Task]) -> Numbers:
+        """Depth (F) of the crouches in which least is missing for all tips to come to their places."""
+        reaching = [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
+        ways = [task.measure(self._begin).errors for task in reaching]
+        if not any(way.any() for way in ways):
+            return np.zeros(len(self._reference))
+        bounds = [self._bounds(task.tip, way) for task, way in zip(reaching, ways, strict=True)]
+        goals = [self._begin.tip(task.tip) + way for task, way in zip(reaching, ways, strict=True)]
+        heads = self._reaching_from()[:, [task.tip for task in reaching]]  # (d, t, 3, F)
+        far = np.array([[lengths(goal - head) for goal, head in zip(goals, each, strict=True)] for each in heads])
+        depths = np.linspace(0.0, _DEEPEST, _BETWEEN * (_DEPTHS - 1) + 1)
+        cost = np.empty((len(depths), far.shape[-1]))
+        for n, at in enumerate(depths):
+            k, part = min(n // _BETWEEN, _DEPTHS - 2), n / _BETWEEN
+            cost[n] = _COST * at**2
+            for task, (least, most), near, after in zip(reaching, bounds, far[k], far[k + 1], strict=True):
+                now = near + (part - k) * (after - near)
+                cost[n] += ((now - np.clip(now, least, most)) / self._arms[task.tip].length) ** 2
+        return _least(depths, cost)
+
+    def _reaching_from(self) -> Numbers:
+        """Places (d, t, 3, F) from which each tip reaches, at the depths that are looked at."""
+        if self._heads is None:
+            anchors = [arm.anchor for arm in self._arms]
+            depths = np.linspace(0.0, _DEEPEST, _DEPTHS)
+            self._heads = np.array([Geometry(self._tree, self.states(depth)).heads[anchors] for depth in depths])
+        return self._heads
+
+    def _bounds(self, tip: int, way: Numbers) -> tuple[Numbers, Numbers]:
+        """Distances (F) between which a tip reaches without a crouch, for a place this way (3, F) from where it is."""
+        anchor, length, bends = self._arms[tip]
+        now = lengths(self._begin.tip(tip) - self._begin.heads[anchor])
+        if not bends:
+            return now, now
+        near = np.clip(1.0 - lengths(way) / (_NEAR * length), 0.0, 1.0)
+        most = _COMFORTABLE * length + np.maximum(now - _COMFORTABLE * length, 0.0) * near
+        return np.zeros_like(most), most
 
 
-def _least_depth(crouch: _Crouch, reaches: Sequence[_Reach]) -> Numbers:
-    """Depths (F) of the crouches in which least is missing to reach all, and that cost little themselves."""
-    coarse = np.linspace(0.0, _DEEPEST, _DEPTHS)
-    far = np.array([[_far(geometry, reach) for reach in reaches] for geometry in map(crouch.geometry, coarse)])
-    depths = np.linspace(0.0, _DEEPEST, _BETWEEN * (_DEPTHS - 1) + 1)
-    cost = np.empty((len(depths), far.shape[-1]))
-    for n, depth in enumerate(depths):
-        k, part = min(n // _BETWEEN, _DEPTHS - 2), n / _BETWEEN
-        between = far[k] + (part - k) * (far[k + 1] - far[k])
-        cost[n] = _COST * depth**2 + sum(
-            ((each - np.clip(each, reach.least, reach.most)) / reach.length) ** 2
-            for each, reach in zip(between, reaches, strict=True)
-        )
-    return _least(depths, cost)
-
-
-def held_legs(tree: Tree, tasks: Sequence[Task]) -> list[tuple[int, int, int, int]]:
-    """Thigh, shin and foot of each leg whose end is held at a place, and the number of its tip."""
-    parts, found = parts_of_body(tree), []
+def crouch_of(tree: Tree, reference: States, tasks: Sequence[Task]) -> Crouch | None:
+    """The crouches of a reference that stands on held feet; None where no leg is held or the hips do not move."""
+    parts, legs = parts_of_body(tree), []
     held = {task.tip for task in tasks if task.level == Level.HOLD and _is_place(task)}
     for limb in bending_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
         if own and parts[limb.upper] == Part.THIGH:
-            found.append((*limb, own[0]))
-    return found
+            legs.append((*limb, own[0]))
+    return Crouch(tree, reference, legs) if legs and tree.moves_root else None
+
+
+def _arm(tree: Tree, number: int) -> _Arm:
+    tip = tree.tips[number]
+    limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
+    if limb is None:
+        return _Arm(tip.first, tip.reach or tree.size, False)
+    line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
+    return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
 
 
 def _is_place(task: Task) -> bool:
     return isinstance(task.task if isinstance(task, FadedTask) else task, PlaceTask)
-
-
-def _reaches(tree: Tree, geometry: Geometry, tasks: Sequence[Task]) -> list[_Reach]:
-    """What the tips that are not held reach for."""
-    found = []
-    for task in tasks:
-        if task.level == Level.HOLD or not _is_place(task):
-            continue
-        tip, place = tree.tips[task.tip], geometry.tip(task.tip)
-        goal = place + task.measure(geometry).errors
-        limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
-        if limb is None:
-            now = lengths(place - geometry.heads[tip.first])
-            found.append(_Reach(tip.first, goal, tip.reach or tree.size, now, now))
-            continue
-        line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
-        length = sum(tree.joints[j].offset.length for j in line) + tip.place.length
-        near = np.clip(1.0 - lengths(goal - place) / (_NEAR * length), 0.0, 1.0)
-        straighter = lengths(place - geometry.heads[limb.upper]) - _COMFORTABLE * length
-        most = _COMFORTABLE * length + np.maximum(straighter, 0.0) * near
-        found.append(_Reach(limb.upper, goal, length, np.zeros_like(most), most))
-    return found
-
-
-def _far(geometry: Geometry, reach: _Reach) -> Numbers:
-    """Distance (F) of what reaches from what it reaches for."""
-    return lengths(reach.goal - geometry.heads[reach.anchor])
 
 
 def _least(at: Numbers, cost: Numbers) -> Numbers:
@@ -129,63 +163,5 @@ def _least(at: Numbers, cost: Numbers) -> Numbers:
     before, here, after = (cost[best + n, every] for n in (-1, 0, 1))
     curve = before - 2.0 * here + after
     step = 0.5 * (before - after) / np.where(curve > 0.0, curve, np.inf)
-    return np.clip(at[best] + (at[1] - at[0]) * np.clip(step, -1.0, 1.0), at[0], at[-1])
-
-
-class _Crouch:
-    """Crouches of one reference, of any depth (F)."""
-
-    def __init__(
-        self, tree: Tree, reference: States, geometry: Geometry, legs: Sequence[tuple[int, int, int, int]]
-    ) -> None:
-        self._tree, self._reference = tree, reference
-        self._tips = [leg[3] for leg in legs]
-        self._places = [geometry.tip(tip) for tip in self._tips]
-        self._rotations = tree.rotations(reference)
-        axes = [_axis(tree, geometry, leg[1]) for leg in legs]
-        ahead = normalized(np.sum(axes, 0))  # about which the trunk leans
-        pelvis = _PELVIS if 0 in tree.joint_of else 0.0
-        self._turns: list[tuple[int, Numbers]] = []
-        self._turn(geometry, [0], pelvis * ahead)
-        for (thigh, shin, foot, _), axis in zip(legs, axes, strict=True):
-            self._turn(geometry, [thigh], (_SHINS - _KNEES) * axis - pelvis * ahead)
-            self._turn(geometry, [shin], _KNEES * axis)
-            self._turn(geometry, [foot], -_SHINS * axis)
-        spine, neck = _trunk(tree, [leg[0] for leg in legs])
-        self._turn(geometry, spine, _SPINE * ahead)
-        self._turn(geometry, neck, _NECK * ahead)
-
-    def _turn(self, geometry: Geometry, joints: Sequence[int] | Indices, turn: Numbers) -> None:
-        """Have joints make a turn (3, F) of armature space together, as far as each of them can."""
-        for joint in joints:
-            own = np.swapaxes(geometry.frames[joint][:, :3], 0, 1)
-            self._turns.append((int(joint), rotate(own, turn / len(joints))))
-
-    def geometry(self, depth: float) -> Geometry:
-        """Where the joints are in a crouch of this depth."""
-        return Geometry(self._tree, self.states(depth))
-
-    def states(self, depth: Numbers | float) -> States:
-        """The reference in a crouch of this depth."""
-        tree, reference = self._tree, self._reference
-        rotations = self._rotations.copy()
-        for joint, turn in self._turns:
-            rotations[joint] = normalized(product(rotations[joint], exponential(depth * turn)))
-        moved = tree.posed(rotations, reference)
-        after = Geometry(tree, moved)
-        off = np.mean([after.tip(tip) - place for tip, place in zip(self._tips, self._places, strict=True)], 0)
-        ways = tree.root_ways
-        return States(moved.angles, moved.balls, moved.held, moved.root, moved.place - ways.T @ (ways @ off))
-
-
-def _axis(tree: Tree, geometry: Geometry, joint: int) -> Numbers:
-    """The axis (3, F) of armature space about which a knee prefers to bend."""
-    frame = geometry.frames[joint][:, :3]
-    return rotate(frame, np.broadcast_to(np.array(tree.joints[joint].freedom.bend_axis[:])[:, None], frame.shape[1:]))
-
-
-def _trunk(tree: Tree, thighs: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Joints of the spine, which lead to several tips but to no leg, and those of neck and head."""
-    parts = parts_of_body(tree)
-    spine = [j for j, part in enumerate(parts) if part == Part.TRUNK and not tree.above[j, thighs].any()]
-    return spine, [j for j, part in enumerate(parts) if part == Part.SIMPLE]
+    least: Numbers = np.clip(at[best] + (at[1] - at[0]) * np.clip(step, -1.0, 1.0), at[0], at[-1])
+    return least
