@@ -18,18 +18,22 @@ from math import radians
 from typing import NamedTuple
 
 import numpy as np
+from mathutils import Quaternion
 
 from ...goals.batch import Level, PlaceTask, Task
 from ...goals.batch.faded import FadedTask
+from ...kinematics import Freedom
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import exponential, lengths, normalized, product, rotate
-from .flexing import bending_limbs
+from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
 from .parts import Part, parts_of_body, two_part_limbs
 
 _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, -20.0))  # of a crouch of depth 1
 _DEEPEST, _DEPTHS, _BETWEEN = 1.5, 16, 8  # depths that are looked at, and steps from one to the next
+_STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends, and of range in which it does not bend
+_ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _COMFORTABLE = 0.97  # of an arm's length: distance up to which it reaches by itself
+_SMOOTHED = 8  # times that a depth is averaged with those of the frames beside it
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
 _COST = 0.1  # of a crouch of depth 1, beside squared shares of the arm's length that are missing
 
@@ -57,7 +61,7 @@ class Crouch:
     def _bend(self, legs: Sequence[tuple[int, int, int, int]]) -> None:
         """Gather the turns of a crouch of depth 1, all about the axes about which the knees bend."""
         tree, parts = self._tree, parts_of_body(self._tree)
-        axes = [self._axis(leg[1]) for leg in legs]
+        axes = [self._axis(*leg[:3]) for leg in legs]
         ahead = normalized(np.sum(axes, 0))
         pelvis = _PELVIS if 0 in tree.joint_of else 0.0
         self._turn([0], pelvis * ahead)
@@ -70,10 +74,15 @@ class Crouch:
         self._turn(trunk, _SPINE * ahead)
         self._turn([j for j, part in enumerate(parts) if part == Part.SIMPLE], _NECK * ahead)
 
-    def _axis(self, joint: int) -> Numbers:
-        """The axis (3, F) of armature space about which a joint prefers to bend."""
-        frame, axis = self._begin.frames[joint][:, :3], self._tree.joints[joint].freedom.bend_axis
-        return rotate(frame, np.broadcast_to(np.array(axis[:])[:, None], frame.shape[1:]))
+    def _axis(self, upper: int, joint: int, end: int) -> Numbers:
+        """The axis (3, F) of armature space about which a knee bends: as it does, or where it is straight as it can."""
+        heads, frame = self._begin.heads, self._begin.frames[joint][:, :3]
+        axis = rotate(frame, np.broadcast_to(_bend_axis(self._tree.joints[joint].freedom)[:, None], frame.shape[1:]))
+        first, second = (heads[b] - heads[a] for a, b in ((upper, joint), (joint, end)))
+        turn = cross(first, second)
+        bend = np.arctan2(lengths(turn), dot(first, second))
+        told = np.clip((bend - _STRAIGHT) / _STRAIGHT, 0.0, 1.0)
+        return normalized(axis * (1.0 - told) + turn * (told / np.maximum(lengths(turn), 1e-300)))
 
     def _turn(self, joints: Sequence[int], turn: Numbers) -> None:
         """Have joints make a turn (3, F) of armature space together."""
@@ -99,26 +108,26 @@ class Crouch:
         ways = [task.measure(self._begin).errors for task in reaching]
         if not any(way.any() for way in ways):
             return np.zeros(len(self._reference))
-        bounds = [self._bounds(task.tip, way) for task, way in zip(reaching, ways, strict=True)]
-        goals = [self._begin.tip(task.tip) + way for task, way in zip(reaching, ways, strict=True)]
-        heads = self._reaching_from()[:, [task.tip for task in reaching]]  # (d, t, 3, F)
-        far = np.array([[lengths(goal - head) for goal, head in zip(goals, each, strict=True)] for each in heads])
+        heads = self._reaching_from()
         depths = np.linspace(0.0, _DEEPEST, _BETWEEN * (_DEPTHS - 1) + 1)
-        cost = np.empty((len(depths), far.shape[-1]))
-        for n, at in enumerate(depths):
-            k, part = min(n // _BETWEEN, _DEPTHS - 2), n / _BETWEEN
-            cost[n] = _COST * at**2
-            for task, (least, most), near, after in zip(reaching, bounds, far[k], far[k + 1], strict=True):
-                now = near + (part - k) * (after - near)
-                cost[n] += ((now - np.clip(now, least, most)) / self._arms[task.tip].length) ** 2
-        return _least(depths, cost)
+        before = np.minimum(np.arange(len(depths)) // _BETWEEN, _DEPTHS - 2)
+        part = (np.arange(len(depths)) / _BETWEEN - before)[:, None]
+        cost = np.repeat(_COST * depths[:, None] ** 2, len(self._reference), 1)
+        for task, way in zip(reaching, ways, strict=True):
+            goal = self._begin.tip(task.tip) + way
+            far = np.sqrt(((goal - heads[task.tip]) ** 2).sum(1))
+            far = far[before] + part * (far[before + 1] - far[before])
+            least, most = self._bounds(task.tip, way)
+            cost += ((far - np.clip(far, least, most)) / self._arms[task.tip].length) ** 2
+        return _smooth(_least(depths, cost))
 
     def _reaching_from(self) -> Numbers:
-        """Places (d, t, 3, F) from which each tip reaches, at the depths that are looked at."""
+        """Places (t, d, 3, F) from which each tip reaches, at the depths that are looked at."""
         if self._heads is None:
             anchors = [arm.anchor for arm in self._arms]
             depths = np.linspace(0.0, _DEEPEST, _DEPTHS)
-            self._heads = np.array([Geometry(self._tree, self.states(depth)).heads[anchors] for depth in depths])
+            heads = np.array([Geometry(self._tree, self.states(depth)).heads[anchors] for depth in depths])
+            self._heads = heads.swapaxes(0, 1)
         return self._heads
 
     def _bounds(self, tip: int, way: Numbers) -> tuple[Numbers, Numbers]:
@@ -136,7 +145,7 @@ def crouch_of(tree: Tree, reference: States, tasks: Sequence[Task]) -> Crouch | 
     """The crouches of a reference that stands on held feet; None where no leg is held or the hips do not move."""
     parts, legs = parts_of_body(tree), []
     held = {task.tip for task in tasks if task.level == Level.HOLD and _is_place(task)}
-    for limb in bending_limbs(tree):
+    for limb in two_part_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
         if own and parts[limb.upper] == Part.THIGH:
             legs.append((*limb, own[0]))
@@ -152,6 +161,17 @@ def _arm(tree: Tree, number: int) -> _Arm:
     return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
 
 
+def _bend_axis(freedom: Freedom) -> Numbers:
+    """The axis about which a joint prefers to bend, or its opposite if it can bend only the other way."""
+    axis = np.array(freedom.bend_axis[:])
+    for each in freedom.coordinates(Quaternion()):
+        along = float(np.dot(axis, each.axis[:]))
+        if abs(along) > _ALONG:
+            low, high = sorted((each.lower * along, each.upper * along))
+            return -axis if high < min(_STRAIGHT, -low) else axis
+    return axis
+
+
 def _is_place(task: Task) -> bool:
     return isinstance(task.task if isinstance(task, FadedTask) else task, PlaceTask)
 
@@ -165,3 +185,11 @@ def _least(at: Numbers, cost: Numbers) -> Numbers:
     step = 0.5 * (before - after) / np.where(curve > 0.0, curve, np.inf)
     least: Numbers = np.clip(at[best] + (at[1] - at[0]) * np.clip(step, -1.0, 1.0), at[0], at[-1])
     return least
+
+
+def _smooth(values: Numbers) -> Numbers:
+    """Values (F) averaged over those near them in time."""
+    for _ in range(_SMOOTHED):
+        around = np.pad(values, 1, mode="edge")
+        values = 0.25 * around[:-2] + 0.5 * values + 0.25 * around[2:]
+    return values
