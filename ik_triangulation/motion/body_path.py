@@ -18,13 +18,13 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import States, Tree
+from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
 from ..solvers.body.crouching import crouch_of
-from ..solvers.body.flexing import flexed, inclination, inclined
+from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
 from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
@@ -125,14 +125,15 @@ class _Path:
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
-        crouch = crouch_of(tree, reference, tasks)
+        crouch = crouch_of(tree, reference, tasks, steady)
         if crouch:
             reference = crouch.states(crouch.depth(tasks))
             tips.difference_update(crouch.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
-        self.inclines = inclination(tree, System(tree, self.reference, tasks).value)
-        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, tips))
+        shares = inclination(tree, errors_of_tips(Geometry(tree, self.reference), tasks))
+        self.inclines = shares.max(0)
+        self.posture = Posture(tree, inclined(tree, self.reference, shares, tips))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 

@@ -20,20 +20,20 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Quaternion
 
-from ...goals.batch import Level, PlaceTask, Task
+from ...goals.batch import BalanceTask, Level, PlaceTask, Task
 from ...goals.batch.faded import FadedTask
 from ...kinematics import Freedom
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
+from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate, rotate_back
 from .parts import Part, parts_of_body, two_part_limbs
 
 _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, -20.0))  # of a crouch of depth 1
-_DEEPEST, _DEPTHS, _BETWEEN = 1.5, 16, 8  # depths that are looked at, and steps from one to the next
+_DEEPEST, _DEPTHS, _BETWEEN = 1.5, 11, 12  # depths that are looked at, and steps from one to the next
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends, and of range in which it does not bend
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _COMFORTABLE = 0.97  # of an arm's length: distance up to which it reaches by itself
-_SMOOTHED = 8  # times that a depth is averaged with those of the frames beside it
+_SMOOTHED = 16  # times that a depth is averaged with those of the frames beside it
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
 _COST = 0.1  # of a crouch of depth 1, beside squared shares of the arm's length that are missing
 
@@ -49,27 +49,33 @@ class _Arm(NamedTuple):
 class Crouch:
     """Crouches of a reference of F poses whose legs are held."""
 
-    def __init__(self, tree: Tree, reference: States, legs: Sequence[tuple[int, int, int, int]]) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        reference: States,
+        legs: Sequence[tuple[int, int, int, int]],
+        steady: BalanceTask | None,
+    ) -> None:
         self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
-        self.tips = [leg[3] for leg in legs]
+        self._legs, self._steady, self.tips = legs, steady, [leg[3] for leg in legs]
         self._arms = [_arm(tree, number) for number in range(len(tree.tips))]
         self._rotations = tree.rotations(reference)
+        self._axes = [self._axis(*leg[:3]) for leg in legs]
         self._turns: list[tuple[int, Numbers]] = []
-        self._bend(legs)
+        self._bend()
         self._heads: Numbers | None = None  # of what reaches, at the depths that are looked at
 
-    def _bend(self, legs: Sequence[tuple[int, int, int, int]]) -> None:
+    def _bend(self) -> None:
         """Gather the turns of a crouch of depth 1, all about the axes about which the knees bend."""
         tree, parts = self._tree, parts_of_body(self._tree)
-        axes = [self._axis(*leg[:3]) for leg in legs]
-        ahead = normalized(np.sum(axes, 0))
+        ahead = normalized(np.sum(self._axes, 0))
         pelvis = _PELVIS if 0 in tree.joint_of else 0.0
         self._turn([0], pelvis * ahead)
-        for (thigh, shin, foot, _), axis in zip(legs, axes, strict=True):
+        for (thigh, shin, foot, _), axis in zip(self._legs, self._axes, strict=True):
             self._turn([thigh], (_SHINS - _KNEES) * axis - pelvis * ahead)
             self._turn([shin], _KNEES * axis)
             self._turn([foot], -_SHINS * axis)
-        thighs = [leg[0] for leg in legs]
+        thighs = [leg[0] for leg in self._legs]
         trunk = [j for j, part in enumerate(parts) if part == Part.TRUNK and not tree.above[j, thighs].any()]
         self._turn(trunk, _SPINE * ahead)
         self._turn([j for j, part in enumerate(parts) if part == Part.SIMPLE], _NECK * ahead)
@@ -87,18 +93,35 @@ class Crouch:
     def _turn(self, joints: Sequence[int], turn: Numbers) -> None:
         """Have joints make a turn (3, F) of armature space together."""
         for joint in joints:
-            own = np.swapaxes(self._begin.frames[joint][:, :3], 0, 1)
-            self._turns.append((joint, rotate(own, turn / len(joints))))
+            self._turns.append((joint, rotate_back(self._begin.frames[joint][:, :3], turn / len(joints))))
 
     def states(self, depth: Numbers | float) -> States:
-        """The reference in crouches of a depth (F), its feet where they were."""
-        tree, reference = self._tree, self._reference
+        """The reference in crouches of a depth (F), its feet where they were, and its weight above them."""
         rotations = self._rotations.copy()
         for joint, turn in self._turns:
             rotations[joint] = normalized(product(rotations[joint], exponential(depth * turn)))
-        moved = tree.posed(rotations, reference)
+        states = self._on_its_feet(rotations)
+        if self._steady is None:
+            return states
+        geometry = Geometry(self._tree, states)
+        missing = self._steady.support.across.T @ self._steady.measure(geometry).errors
+        if not missing.any():
+            return states
+        for (_, shin, foot, _), axis in zip(self._legs, self._axes, strict=True):
+            lever = geometry.heads[shin] - geometry.heads[foot]
+            way = cross(axis, lever)  # of the knees and all above them, when the shins lean ahead
+            lean = np.clip(dot(missing, way) / np.maximum(dot(way, way), 1e-300), -_SHINS, _SHINS) * axis
+            for joint, turn in ((shin, lean), (foot, -lean)):
+                own = rotate_back(geometry.frames[joint][:, :3], turn)
+                rotations[joint] = normalized(product(rotations[joint], exponential(own)))
+        return self._on_its_feet(rotations)
+
+    def _on_its_feet(self, rotations: Numbers) -> States:
+        """The reference with these rotations (n, 4, F), its hips where they bring the feet to where they were."""
+        tree = self._tree
+        moved = tree.posed(rotations, self._reference)
         after = Geometry(tree, moved)
-        off = np.mean([after.tip(tip) - self._begin.tip(tip) for tip in self.tips], 0)
+        off = np.mean([after.tip(leg[3]) - self._begin.tip(leg[3]) for leg in self._legs], 0)
         place = moved.place - tree.root_ways.T @ (tree.root_ways @ off)
         return States(moved.angles, moved.balls, moved.held, moved.root, place)
 
@@ -141,15 +164,20 @@ class Crouch:
         return np.zeros_like(most), most
 
 
-def crouch_of(tree: Tree, reference: States, tasks: Sequence[Task]) -> Crouch | None:
-    """The crouches of a reference that stands on held feet; None where no leg is held or the hips do not move."""
+def crouch_of(
+    tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None
+) -> Crouch | None:
+    """The crouches of a reference that stands on held feet; None where no leg is held or the hips do not move.
+
+    With balance, `steady`, the shins lean so far that the weight stays above its support.
+    """
     parts, legs = parts_of_body(tree), []
     held = {task.tip for task in tasks if task.level == Level.HOLD and _is_place(task)}
     for limb in two_part_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
         if own and parts[limb.upper] == Part.THIGH:
             legs.append((*limb, own[0]))
-    return Crouch(tree, reference, legs) if legs and tree.moves_root else None
+    return Crouch(tree, reference, legs, steady) if legs and tree.moves_root else None
 
 
 def _arm(tree: Tree, number: int) -> _Arm:

@@ -15,7 +15,7 @@ from ..batch.descent import Descent, descend, hold
 from ..batch.system import System
 from ..natural.posture import Posture
 from .crouching import crouch_of
-from .flexing import inclination, inclined
+from .flexing import errors_of_tips, inclination, inclined
 from .priorities import HELD_SHARE, at_two_levels
 from .stiffness import body_compliance
 
@@ -35,7 +35,7 @@ class BodyFollower:
     """
 
     def __init__(self, tree: Tree, reference: States, held: Sequence[Task], steady: BalanceTask | None) -> None:
-        self._tree, self._reference, self._crouch = tree, reference, crouch_of(tree, reference, held)
+        self._tree, self._reference, self._crouch = tree, reference, crouch_of(tree, reference, held, steady)
         self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
         self._steady = [steady] if steady else []
         self._compliance = body_compliance(tree)
@@ -84,10 +84,7 @@ class BodyFollower:
         if begin is None:
             states = self._crouch.states(depth / _LEVELS) if self._crouch and depth.any() else self._reference
             begin = self._begun[depth.tobytes()] = Geometry(self._tree, states)
-        value = np.zeros(len(self._reference))
-        for task in goals:
-            value += (task.measure(begin).errors ** 2).sum(0)
-        level = np.rint(_LEVELS * inclination(self._tree, value))
+        level = np.rint(_LEVELS * inclination(self._tree, errors_of_tips(begin, goals)))
         key = bytes((*sorted(tips), 255)) + depth.tobytes() + level.tobytes()
         found = self._postures.get(key)
         if found is None:
