@@ -16,14 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import RADIAN, BalanceTask, Level, PlaceTask, Task
+from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import States, Tree, TreeTip
+from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.flexing import flexed, inclination, inclined
+from ..solvers.body.crouching import crouch_of
+from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
 from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
@@ -44,7 +45,7 @@ _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # misses nothing and makes no jump is taken.
 _TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
 _FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
-_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still
+_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
@@ -53,10 +54,12 @@ _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPathSettings:
-    """Bounds of the work: steps of posture at the first frame, at each knot, and of all frames together."""
+    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots and of all frames
+    together."""
 
     first: int = 16
     knot: int = 2
+    coarse: int = 8
     fine: int = 5
 
 
@@ -118,13 +121,19 @@ class _Path:
         settings: BodyPathSettings,
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, [_share(tree, tip) for tip in tree.tips])
+            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks))
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
+        tips = {task.tip for task in tasks}
+        crouch = crouch_of(tree, reference, tasks, steady)
+        if crouch:
+            reference = crouch.states(crouch.depth(tasks))
+            tips.difference_update(crouch.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
-        self.inclines = inclination(tree, System(tree, self.reference, tasks).value)
-        self.posture = Posture(tree, inclined(tree, self.reference, self.inclines, {task.tip for task in tasks}))
+        shares = inclination(tree, errors_of_tips(Geometry(tree, self.reference), tasks))
+        self.inclines = shares.max(0)
+        self.posture = Posture(tree, inclined(tree, self.reference, shares, tips))
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 
@@ -138,6 +147,7 @@ class _Path:
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
+            offsets = self._eased(knots, offsets)
             offsets = interpolated_offsets(offsets, knots, len(self.reference))
         states = self.posture.states(offsets)
         yield
@@ -151,6 +161,16 @@ class _Path:
         exactly(tree, states, self.precise, self.steady)
         yield from self._meet_missed(states)
         return states, end
+
+    def _eased(self, knots: Indices, offsets: Numbers) -> Numbers:
+        """The knots' turns off the reference after steps of posture of all of them together."""
+        at = self.posture.take(knots)
+        gap = (len(self.reference) - 1) / (len(knots) - 1)
+        relaxation = Relaxation(
+            posture=at, compliance=self.compliance, weight=self.weight / gap**2, gain=POSTURE_GAIN, still=1e-3
+        )
+        goals = [task.take(knots) for task in self.every]
+        return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, self.settings.coarse))
 
     def _knots(self, way: float) -> Indices:
         """Frames between which some goal moves by such a share of its limb's reach."""
@@ -261,6 +281,12 @@ class _Path:
         yield
 
 
-def _share(tree: Tree, tip: TreeTip) -> float:
-    """Weight of a tip in the motion of a body as a whole."""
-    return _OF_HANDS if parts_of_body(tree)[tip.joint] == Part.HAND else 1.0
+def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:
+    """Weights of the tips in the motion of a body as a whole.
+
+    Hands count less where feet or head tell which way the body faces; by places alone they tell it as well as these.
+    """
+    parts = parts_of_body(tree)
+    is_hand = [parts[tip.joint] == Part.HAND for tip in tree.tips]
+    faces = any(isinstance(task, OrientTask | AlongTask | LookTask) and not is_hand[task.tip] for task in tasks)
+    return [_OF_HANDS if hand and faces else 1.0 for hand in is_hand]

@@ -6,17 +6,18 @@ A straight limb is as near to one bend as to the other, and brings its tip neare
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
 from mathutils import Quaternion
 
+from ...goals.batch import Task
 from ...kinematics import Freedom
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
-from .parts import TwoPartLimb, two_part_limbs
+from .parts import Part, TwoPartLimb, parts_of_body, two_part_limbs
 
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
@@ -62,23 +63,38 @@ def flexed(tree: Tree, states: States, reference: States) -> States:
     return States(angles, balls, states.held, states.root, states.place)
 
 
-def inclination(tree: Tree, value: Numbers) -> Numbers:
-    """Share (F) of the bend to which posture inclines, by the squared errors (F) that a reference leaves of goals."""
-    return np.clip(np.sqrt(value) / (_INCLINES * tree.size), 0.0, 1.0)
+def errors_of_tips(geometry: Geometry, tasks: Sequence[Task]) -> Numbers:
+    """Squared errors (t, F) of the tasks of each tip."""
+    values = np.zeros((len(geometry.tree.tips), len(geometry.states)))
+    for task in tasks:
+        values[task.tip] += (task.measure(geometry).errors ** 2).sum(0)
+    return values
 
 
-def inclined(tree: Tree, reference: States, share: Numbers, tips: Collection[int] | None = None) -> States:
-    """A reference with its straight elbows and knees bent by a share (F) of the bend to which posture inclines.
+def inclination(tree: Tree, values: Numbers) -> Numbers:
+    """Shares (t, F) of the bend to which posture inclines for each tip, by the squared errors (t, F) of a reference.
 
-    With `tips` only those that lead to these are: a limb without a goal keeps its pose.
+    An elbow bends for its own hand. A knee bends for all tips, as the hips move for all.
+    """
+    every = np.broadcast_to(values.sum(0), values.shape)
+    parts = parts_of_body(tree)
+    is_hand = np.array([parts[tip.joint] == Part.HAND for tip in tree.tips])[:, None]
+    return np.clip(np.sqrt(np.where(is_hand, values, every)) / (_INCLINES * tree.size), 0.0, 1.0)
+
+
+def inclined(tree: Tree, reference: States, shares: Numbers, tips: Collection[int]) -> States:
+    """A reference with its straight elbows and knees bent by the shares (t, F) of their tips.
+
+    Only those that lead to `tips` are: a limb without a goal keeps its pose.
     """
     joints, own = _joints(tree)
-    if not len(joints) or not share.any():
+    if not len(joints) or not shares.any():
         return reference
-    leads = np.ones(len(joints), bool)
-    if tips is not None:
-        leads = tree.above[joints][:, [tree.tips[tip].joint for tip in tips]].any(1)
-    straight = np.clip((_STRAIGHT - np.abs(_bends(tree, reference))) / (0.5 * _STRAIGHT), 0.0, 1.0) * leads[:, None]
+    leads = np.zeros((len(joints), len(tree.tips)))
+    for tip in tips:
+        leads[:, tip] = tree.above[joints, tree.tips[tip].joint]
+    share = (leads[:, :, None] * shares).max(1)
+    straight = np.clip((_STRAIGHT - np.abs(_bends(tree, reference))) / (0.5 * _STRAIGHT), 0.0, 1.0)
     return _turned(tree, reference, joints, own * (_INCLINED * straight * share)[:, None])
 
 

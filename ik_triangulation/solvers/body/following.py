@@ -14,7 +14,8 @@ from ..batch.change import bounded_change
 from ..batch.descent import Descent, descend, hold
 from ..batch.system import System
 from ..natural.posture import Posture
-from .flexing import inclination, inclined
+from .crouching import crouch_of
+from .flexing import errors_of_tips, inclination, inclined
 from .priorities import HELD_SHARE, at_two_levels
 from .stiffness import body_compliance
 
@@ -24,7 +25,7 @@ _LARGEST = 0.6  # [rad] change of any column in one step
 _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
-_LEVELS = 32  # of inclination, so that each is made once
+_LEVELS = 32  # of inclination and of a crouch of depth 1, so that each posture is made once
 
 
 class BodyFollower:
@@ -34,10 +35,11 @@ class BodyFollower:
     """
 
     def __init__(self, tree: Tree, reference: States, held: Sequence[Task], steady: BalanceTask | None) -> None:
-        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self._tree, self._reference, self._crouch = tree, reference, crouch_of(tree, reference, held, steady)
         self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
         self._steady = [steady] if steady else []
         self._compliance = body_compliance(tree)
+        self._begun: dict[bytes, Geometry] = {}
         self._postures: dict[bytes, Posture] = {}
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:
@@ -72,15 +74,21 @@ class BodyFollower:
         return tree.moved(states, geometry.frames, change)
 
     def _posture(self, goals: Sequence[Task]) -> Posture:
-        """The posture for goals: as a body is solved for them, its straight limbs incline to bend."""
-        value = np.zeros(len(self._reference))
-        for task in goals:
-            value += (task.measure(self._begin).errors ** 2).sum(0)
-        level = np.rint(_LEVELS * inclination(self._tree, value))
-        tips = sorted({task.tip for task in [*self._held, *goals]})
-        found = self._postures.get(key := bytes((*tips, 255)) + level.tobytes())
+        """The posture for goals: as a body is solved for them, it crouches and its straight limbs incline to bend."""
+        tips = {task.tip for task in [*self._held, *goals]}
+        depth = np.zeros(len(self._reference))
+        if self._crouch:
+            depth = np.rint(_LEVELS * self._crouch.depth(goals))
+            tips.difference_update(self._crouch.tips)
+        begin = self._begun.get(depth.tobytes())
+        if begin is None:
+            states = self._crouch.states(depth / _LEVELS) if self._crouch and depth.any() else self._reference
+            begin = self._begun[depth.tobytes()] = Geometry(self._tree, states)
+        level = np.rint(_LEVELS * inclination(self._tree, errors_of_tips(begin, goals)))
+        key = bytes((*sorted(tips), 255)) + depth.tobytes() + level.tobytes()
+        found = self._postures.get(key)
         if found is None:
-            found = Posture(self._tree, inclined(self._tree, self._reference, level / _LEVELS, tips))
+            found = Posture(self._tree, inclined(self._tree, begin.states, level / _LEVELS, tips))
             self._postures[key] = found
         return found
 
