@@ -152,7 +152,8 @@ class BodyProblem:
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        self.steady = self.balance()
+        steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
+        self.steady = steady and steady.allowing(Geometry(tree, self.reference))
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
