@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Target from Animation: the target goes where the animated tip is, and a bake with nothing edited changes nothing."""
 
-from math import degrees
+from math import cos, degrees, pi
 from random import Random
 
 import bpy
@@ -191,6 +191,31 @@ def test_an_edit_of_one_hand_leaves_the_rest_of_the_shot():
     assert report.reached
     after = every_bone(rig, range(1, LAST + 1))
     assert apart({frame: before[frame] for frame in range(1, 11)}, after) < 0.1
+
+
+@pytest.mark.parametrize("orientation", ["AUTO", "NONE"])
+def test_a_nearly_straight_arm_stays_as_it_was_before_and_after_an_edit(orientation):
+    rig = human_rig()
+    bones, middle, width = ("upper_arm.L", "forearm.L", "hand.L"), 31.0, 8.0
+    for name, angles in zip(bones, ((0.0, 1.0, 0.2), (0.1, 0.3, 1.2), (0.0, 0.4, -0.3)), strict=True):
+        for frame, angle in zip((1, 31, 61), angles, strict=True):
+            rotate(rig.pose.bones[name], Quaternion((0.0, 0.0, 1.0), angle))
+            rig.pose.bones[name].keyframe_insert(rotation_property(rig.pose.bones[name]), frame=frame)
+    target = arrows()
+    limb = limb_of(rig, "hand.L", target, chain_count=3, orientation=orientation)
+    before = shown(rig, bones, range(1, 62))
+    target_from_animation([limb], 1, 61)
+    for curve in curves_of(target):
+        if (curve.data_path, curve.array_index) == ("location", 2):
+            for key in curve.keyframe_points:
+                key.co.y += 0.05 * (1.0 + cos(pi * min(1.0, abs(key.co.x - middle) / width)))
+            curve.update()
+    (report,) = bake_limbs([limb], 1, 61)
+    assert not report.missed
+    assert not report.warnings
+    after = shown(rig, bones, range(1, 62))
+    assert apart({31: before[31]}, after) > 10.0
+    assert apart({frame: before[frame] for frame in before if abs(frame - middle) > width + 1}, after) < 0.1
 
 
 def test_with_only_keys_the_target_has_the_keys_of_the_limb():
