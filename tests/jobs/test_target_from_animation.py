@@ -193,8 +193,8 @@ def test_an_edit_of_one_hand_leaves_the_rest_of_the_shot():
     assert apart({frame: before[frame] for frame in range(1, 11)}, after) < 0.1
 
 
-@pytest.mark.parametrize("orientation", ["AUTO", "NONE"])
-def test_a_nearly_straight_arm_stays_as_it_was_before_and_after_an_edit(orientation):
+@pytest.mark.parametrize(("orientation", "eased"), [("AUTO", 1), ("NONE", 12)])
+def test_a_nearly_straight_arm_stays_as_it_was_before_and_after_an_edit(orientation, eased):
     rig = human_rig()
     bones, middle, width = ("upper_arm.L", "forearm.L", "hand.L"), 31.0, 8.0
     for name, angles in zip(bones, ((0.0, 1.0, 0.2), (0.1, 0.3, 1.2), (0.0, 0.4, -0.3)), strict=True):
@@ -215,7 +215,7 @@ def test_a_nearly_straight_arm_stays_as_it_was_before_and_after_an_edit(orientat
     assert not report.warnings
     after = shown(rig, bones, range(1, 62))
     assert apart({31: before[31]}, after) > 10.0
-    assert apart({frame: before[frame] for frame in before if abs(frame - middle) > width + 1}, after) < 0.1
+    assert apart({frame: before[frame] for frame in before if abs(frame - middle) > width + eased}, after) < 0.1
 
 
 def test_with_only_keys_the_target_has_the_keys_of_the_limb():
