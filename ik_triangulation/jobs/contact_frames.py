@@ -25,7 +25,7 @@ from .ground import Ground, mesh_under, read_ground
 
 
 class Contacts(NamedTuple):
-    """Spans in which held tips are planted, and the ground that they stand on, by the names of the tips; world space."""
+    """Spans in which held tips are planted, and the ground they stand on, by the names of the tips; world space."""
 
     spans: Mapping[str, Sequence[Planted]]
     ground: Mapping[str, Ground]
