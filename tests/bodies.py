@@ -133,7 +133,7 @@ def walking_body(frames=72, slide=0.0):
         for frame in every:
             lap, rest = divmod(frame - 1 + phase, 2 * step)
             swing = max(0.0, (rest - step + 1) / (step + 1))
-            along = 2 * step * way * (lap + swing * swing * (3.0 - 2.0 * swing)) - way * phase - 0.5 * step * way
+            along = 2 * step * way * (lap + swing * swing * (3.0 - 2.0 * swing)) - way * phase + 0.5 * step * way
             back = slide * min(rest, step) / step
             target.location = start + Vector((0.0, back - along, 0.12 * (4.0 * swing * (1.0 - swing))))
             target.keyframe_insert("location", frame=frame)

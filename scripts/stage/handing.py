@@ -7,13 +7,14 @@ import bpy
 from mathutils import Matrix, Vector
 
 from . import body, film, props
-from .acts import FRAMES, HANG, TABLE, THUMB, Actor, axes
+from .acts import FRAMES, TABLE, THUMB, Actor, axes
 
 HERE, THERE, BETWEEN = (0.23, -0.4, TABLE), (-0.23, -0.4, TABLE), (0.0, -0.43, TABLE + 0.27)  # of the cup, metres
 GRASP = Vector((0.05, 0.04, 0.055)), Vector((-0.35, -1.0, -0.05)), Vector((-0.1, 0.0, 1.0))  # from the cup
+LIE = (0.33, -0.28, TABLE + 0.085), (-0.25, -1.0, 0.12), (-1.0, 0.25, 0.0)  # a left hand on the table
 INWARDS = radians(28.0)  # turn of both hands where they meet
 TAKEN, MEET, PUT, RETURN = 26, 56, 88, 26  # frames
-VIEW = (1.05, -3.3, 1.95), (0.0, -0.16, 1.42), 1.16
+VIEW = (1.05, -3.3, 2.0), (0.0, -0.16, 1.46), 1.1
 SIZE = 360, 320
 
 
@@ -44,7 +45,7 @@ def make():
     bones = actor.rig.pose.bones
     bake_limbs([Limb.of(bones[name]) for name in ("spine.003", "spine.006")], 1, FRAMES)
     for side in "LR":
-        actor.hand(side, (1, *HANG))
+        actor.hand(side, (1, *LIE))
         bake(Limb.of(bones[f"hand.{side}"]), 1, 1)
         actor.curl(side, 12.0)
     grasp, left, right = (
