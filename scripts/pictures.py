@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manual's pictures and films: demo, before_after, crouch, tail, reach, postures, panel, solvers and surface.
+"""The manual's pictures and films: those named in RENDERED and in WINDOWED.
 
 python scripts/pictures.py [PICTURE ...] [--chroot FOLDER] [--output FOLDER]
 
-All of them if none is named. The first six are rendered, which takes minutes; the others are files in
+All of them if none is named. Those RENDERED take minutes; those WINDOWED are files in
 scripts/windowed/pictures and show the real Blender window. What these need is what scripts/window.py needs, and the
 exit codes are the same.
 """
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "postures")
+RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "postures")
 WINDOWED = ("panel", "solvers", "surface")
 KNOWN = RENDERED + WINDOWED
 
@@ -45,7 +45,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import buttons, cat, film, peers
+    from stage import buttons, cat, film, handing, peers, terrain
 
     import ik_triangulation
 
@@ -60,6 +60,10 @@ def render(name, output):
             cat.move(output / "tail.webp")
         elif name == "reach":
             buttons.move(output / "reach.webp")
+        elif name == "handing":
+            handing.move(output / "handing.webp")
+        elif name == "terrain":
+            terrain.move(output / "terrain.webp")
         elif name == "postures":
             peers.picture(output / "postures.png")
         else:

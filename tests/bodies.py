@@ -111,3 +111,50 @@ def tails(rig, bone, frames):
         bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
         found.append(rig.matrix_world @ rig.pose.bones[bone].tail)
     return found
+
+
+def walking_body(frames=72, slide=0.0):
+    """The rig of a whole body, keyed at every frame, that walks 1.2 m along -Y on flat ground in steps of 12 frames.
+
+    With `slide` its feet slide back by so much in a step, as those of a recording.
+    """
+    from ik_triangulation.jobs.body_bake import bake_body  # noqa: PLC0415
+    from ik_triangulation.rig.body import RigBody  # noqa: PLC0415
+    from ik_triangulation.rig.limb import Limb  # noqa: PLC0415
+
+    model, step, way = human_rig("Model"), 12, 1.2 / frames
+    every = range(1, frames + 1)
+    into = model.pose.bones["spine"].bone.matrix_local.to_3x3().inverted()
+    limbs = []
+    for name, phase in (("foot.L", 0), ("foot.R", step)):
+        target = bpy.data.objects.new(f"Step {name}", None)
+        bpy.context.scene.collection.objects.link(target)
+        start = model.pose.bones[name].tail.copy()
+        for frame in every:
+            lap, rest = divmod(frame - 1 + phase, 2 * step)
+            swing = max(0.0, (rest - step + 1) / (step + 1))
+            along = 2 * step * way * (lap + swing * swing * (3.0 - 2.0 * swing)) - way * phase + 0.5 * step * way
+            back = slide * min(rest, step) / step
+            target.location = start + Vector((0.0, back - along, 0.12 * (4.0 * swing * (1.0 - swing))))
+            target.keyframe_insert("location", frame=frame)
+        limbs.append(Limb.from_tip(model, name, target, 3))
+    hips = model.pose.bones["spine"]
+    for frame in every:
+        hips.location = into @ Vector((0.0, -way * (frame - 1), -0.04))
+        hips.keyframe_insert("location", frame=frame)
+    bake_body(RigBody(model, tuple(limbs), (), hips="spine", hips_motion="FIXED"), 1, frames)
+    rig = human_rig()
+    for frame in every:
+        bpy.context.scene.frame_set(frame)
+        for bone in model.pose.bones:
+            own = rig.pose.bones[bone.name]
+            own.rotation_quaternion, own.location = bone.rotation_quaternion, bone.location
+            own.keyframe_insert("rotation_quaternion", frame=frame)
+            if bone.name == "spine":
+                own.keyframe_insert("location", frame=frame)
+    for limb in limbs:
+        bpy.data.objects.remove(limb.target)
+    bpy.data.objects.remove(model)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+    bpy.context.scene.frame_set(1)
+    return rig

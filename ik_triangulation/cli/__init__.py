@@ -20,7 +20,7 @@ import bpy
 
 from .. import __version__
 from ..errors import IKError
-from . import analysing, blend, solving
+from . import analysing, blend, solving, targets
 from .arguments import DONE, FAILED, MISSED, add_quiet
 from .console import Console
 from .run import Run
@@ -68,6 +68,7 @@ def parser() -> ArgumentParser:
     top.set_defaults(accept_misses=False)
     commands = top.add_subparsers(dest="command", required=True)
     solving.add_solving_commands(commands)
+    targets.add_target_commands(commands)
     analysing.add_analysis_commands(commands)
     return top
 

@@ -43,6 +43,7 @@ from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
+from .ground import lifted
 from .switching import Track, frames_between
 from .transaction import Transaction
 
@@ -155,10 +156,13 @@ class BodyProblem:
         self.held_frames = Geometry(tree, held_by).frames
         if contacts:
             self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
+            if contacts.ground and rig.hips_motion != "FIXED":
+                self.reference = lifted(self.reference, contacts.ground, samples)
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        self.steady = self.balance()
+        steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
+        self.steady = steady and steady.allowing(Geometry(tree, self.reference))
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
+from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Scene
@@ -15,12 +16,20 @@ from ..goals.batch import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import compose, exponential, lengths, matrices
 from ..motion.contacts import Planted, planted
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..solvers.body.stiffness import body_compliance
+from .ground import Ground, mesh_under, read_ground
 
-Contacts = Mapping[str, Sequence[Planted]]  # of held tips, by their names; world space
+
+class Contacts(NamedTuple):
+    """Spans in which held tips are planted, and the ground they stand on, by the names of the tips; world space."""
+
+    spans: Mapping[str, Sequence[Planted]]
+    ground: Mapping[str, Ground]
+
 
 _HIPS = 0.01  # of the compliance of hips that move: in a recorded motion legs give way to planted feet, not the trunk
 
@@ -28,7 +37,8 @@ _HIPS = 0.01  # of the compliance of hips that move: in a recorded motion legs g
 def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[Contacts]:
     """Read the contacts of a body that touch frames, with the places at which their tips are planted.
 
-    Contacts of a limb that overlap or follow on each other are one.
+    Contacts of a limb that overlap or follow on each other are one. A held tip whose target is a mesh with the shape
+    Surface stands on that; raises what read_ground() does.
     """
     found: dict[str, list[Planted]] = {}
     near = 2 * rig.contact_fade + 1  # a gap so short between two contacts shortens their fades
@@ -41,17 +51,33 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
             samples = yield from read_body(rig, scene, inside)
             body, animated = animated_frames(rig, samples)
             found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated)))
-    return found
+    limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
+    ground: dict[str, Ground] = {}
+    if limbs:
+        samples = yield from read_body(rig, scene, frames)
+        body, animated = animated_frames(rig, samples)
+        for tip, limb in limbs.items():
+            places = tip_places(body, tip, samples, animated)
+            ground[tip] = yield from read_ground(limb, scene, frames, places, found.get(tip, ()))
+    return Contacts(found, ground)
 
 
 def with_contacts(body: Body, contacts: Contacts, fade: float, samples: BodySamples, frames: Numbers) -> Numbers:
     """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them."""
     result, times = frames.copy(), np.array(samples.frames, float)
     into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
-    for tip, spans in contacts.items():
-        places = tip_places(body, tip, samples, frames)
-        moved = planted(places, times, spans, fade) - places
-        result[body.tip(tip).joint, :, 3] += np.einsum("fij,jf->if", into, moved)
+    for tip in {**contacts.spans, **contacts.ground}:
+        places, end = tip_places(body, tip, samples, frames), body.tip(tip)
+        moved = planted(places, times, contacts.spans.get(tip, ()), fade) - places
+        if tip in contacts.ground:
+            ways, turns = contacts.ground[tip].at(times)
+            moved += ways
+            frame, own = result[end.joint], np.einsum("fij,jf->if", into, turns)
+            own *= lengths(turns) / np.maximum(lengths(own), 1e-300)  # the armature may be scaled
+            turned = compose(matrices(exponential(own)), frame[:, :3])
+            frame[:, 3] += np.einsum("ijf,j->if", frame[:, :3] - turned, np.array(end.place))
+            frame[:, :3] = turned
+        result[end.joint, :, 3] += np.einsum("fij,jf->if", into, moved)
     return result
 
 

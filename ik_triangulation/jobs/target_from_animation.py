@@ -22,6 +22,7 @@ from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb
 from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
+from .bodies import body_of
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
 _LOOKS = 5  # frames at which it is
@@ -47,10 +48,11 @@ def target_from_animation(
 ) -> Job[list[KeyedTarget]]:
     """Key the targets of the limbs so that the tips, as they are animated, are at their goals: place and orientation.
 
-    Every frame from `frame_start` to `frame_end` gets a key; with `only_keys` the frames at which a bone of the limb
-    has one, so that the path between them is Blender's. Keys that a target has in the range are replaced; those of the
-    bones stay. A bake with nothing edited gives the same animation, as limbs keep near keys that somebody made. Raises
-    an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    Every frame from `frame_start` to `frame_end` gets a key; with `only_keys` the frames at which a bone of the limb,
+    or of its body, has one, so that the path between them is Blender's. Keys that a target has in the range are
+    replaced; those of the bones stay. A bake with nothing edited, at the frames that were keyed, gives the same
+    animation, as limbs keep near keys that somebody made. Raises an IKError that names the culprit; then, and if it is
+    stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
@@ -104,7 +106,9 @@ def _frames(limb: Limb, first: int, last: int, only_keys: bool, scene: Scene) ->
         return [float(frame) for frame in range(first, last + 1)]
     clock = Clock(scene, limb.armature)
     ends = clock.time(first), clock.time(last)
-    times = {time for bone in key_bones(limb) for time in key_frames(limb.armature, bone, *ends)}
+    body = body_of(limb.armature, limb.tip) if hasattr(limb.armature, "ik_triangulation") else None
+    bones = body.bones if body else key_bones(limb)
+    times = {time for bone in bones for time in key_frames(limb.armature, bone, *ends)}
     if not times:
         raise AnimationError(
             f"The bones of the limb of '{limb.tip}' have no keys from frame {first} to {last}. "

@@ -26,6 +26,7 @@ _WITHIN = 0.98  # of the reach: the next place is looked for around one that is 
 _UNIFORM = 1e-4  # relative difference of two scales that is no rounding
 _BESIDE = 1.01  # of a face's size: a place farther from its middle is on another face
 _PLAIN = 0.3  # sine of the angle between bone and palm below which the bone tells no palm
+_BEHIND = 1e-4  # Blender units: a ray begins so far behind its point, and so meets a place right there
 _BONE, _UP = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
 
 
@@ -66,6 +67,17 @@ class ShownMesh:
             _, own, normal, face = self._ob.closest_point_on_mesh(self._into @ point)
             place = self._out @ own
         return Touch(place, (self._turn @ _shaded(self._ob.data, face, own, normal)).normalized())
+
+    def along(self, point: Vector, up: Vector) -> Touch | None:
+        """Return the nearest place straight above or below a point (world space); None where there is none."""
+        found: list[Touch] = []
+        own, into = self._into @ point, self._into.to_3x3()
+        for way in (up, -up):
+            hit, place, normal, face = self._ob.ray_cast(own - (into @ way) * _BEHIND, into @ way)
+            if hit:
+                shaded = (self._turn @ _shaded(self._ob.data, face, place, normal)).normalized()
+                found.append(Touch(self._out @ place, shaded))
+        return min(found, key=lambda touch: (touch.place - point).length, default=None)
 
 
 def surface_frame(limb: Limb, depsgraph: Depsgraph) -> Matrix:

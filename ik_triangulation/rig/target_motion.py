@@ -16,6 +16,7 @@ from .armature import find_bone, is_flat
 from .frames.sampling import frame_of, offset_of, tip_location
 from .keyframes import Channel
 from .limb import Limb
+from .look_axis import look_of
 from .looks import looks_of
 from .rotation import channel, values_for
 from .shown_limb import shown_limb
@@ -32,7 +33,8 @@ class TargetMotion:
     """Location and rotation channels of a limb's target, collected frame by frame with see().
 
     With them the tip, as it is animated, is at its goal: the target at the tip's place, or where the limb's offset
-    takes it from there, and oriented as the limb reads it.
+    takes it from there, and oriented as the limb reads it. Of a tip that looks, the target stays in front of it, as far
+    away as at the first frame, and oriented as it is.
     """
 
     def __init__(self, limb: Limb) -> None:
@@ -42,6 +44,7 @@ class TargetMotion:
         self._locations: list[tuple[float, ...]] = []
         self._rotations: list[tuple[float, ...]] = []
         self._wanted: list[Matrix] = []
+        self._ahead: float | None = None
 
     @property
     def paths(self) -> tuple[str, str]:
@@ -51,7 +54,8 @@ class TargetMotion:
     def see(self, depsgraph: Depsgraph, frame: float) -> None:
         """Add a frame, evaluated. Raises TargetError for a target that is scaled flat, RigError for such a tip."""
         limb = self.limb
-        wanted = _wanted(self._shown, depsgraph, frame)
+        looks = limb.orientation == "LOOK"
+        wanted = self._seen(depsgraph, frame) if looks else _wanted(self._shown, depsgraph, frame)
         basis = self._into_channels(wanted, depsgraph)
         if is_flat(basis):
             raise TargetError(_FLAT.format(limb.target_name, frame))
@@ -80,6 +84,20 @@ class TargetMotion:
         turned = orientation(shown.to_3x3()).rotation_difference(orientation(wanted.to_3x3()))
         return float((shown.translation - wanted.translation).length + turned.angle)
 
+    def _seen(self, depsgraph: Depsgraph, frame: float) -> Matrix:
+        """Return the world matrix (4x4) of the target with which the tip looks at it as shown; its scale stays."""
+        limb, now = self.limb, _now(self.limb, depsgraph, frame)
+        armature = limb.armature.evaluated_get(depsgraph)
+        bone, look = armature.pose.bones[self._shown.tip], look_of(limb.armature, limb.tip, limb.look_axis)
+        turned = orientation(bone.matrix.to_3x3())
+        eye = armature.matrix_world @ (bone.tail + turned @ look.origin)
+        along = (armature.matrix_world.to_3x3() @ (turned @ look.axis)).normalized()
+        if self._ahead is None:
+            nearest = (armature.matrix_world.to_3x3() @ (bone.tail - bone.head)).length
+            self._ahead = max((now.translation - eye).length, nearest)
+        now.translation = eye + along * self._ahead
+        return now
+
     def _into_channels(self, wanted: Matrix, depsgraph: Depsgraph) -> Matrix:
         """Return matrix_basis (4x4) of the target for a matrix in world space."""
         shown = self.limb.target.evaluated_get(depsgraph)
@@ -94,6 +112,8 @@ class TargetMotion:
 
 def _owner_of(limb: Limb) -> Any:
     target = limb.target
+    if limb.shape == "SURFACE":
+        raise TargetError(f"'{limb.target_name}' is a surface, which follows no tip. Choose an empty as the target.")
     if target.library is not None:
         raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")
     owner = target.pose.bones[find_bone(target, limb.subtarget).name] if limb.subtarget else target
@@ -105,11 +125,17 @@ def _owner_of(limb: Limb) -> Any:
     return owner
 
 
-def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
-    """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays."""
+def _now(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
+    """Return the world matrix (4x4) of the target as shown. Raises TargetError for a target that is scaled flat."""
     now = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(now):
         raise TargetError(_FLAT.format(limb.target_name, frame))
+    return now
+
+
+def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
+    """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays."""
+    now = _now(limb, depsgraph, frame)
     _, relative = offset_of(limb, depsgraph)  # the tip in the target's space
     turned = orientation(now.to_3x3()) @ relative
     kind = orientation_of(limb, looks_of(limb.target, limb.subtarget, depsgraph))

@@ -43,11 +43,11 @@ class Actor:
         """
         mirror = Vector((1.0 if side == "L" else -1.0, 1.0, 1.0))
         bone = self.rig.data.bones[f"hand.{side}"]
-        rest = _axes(bone.tail_local - bone.head_local, THUMB)
+        rest = axes(bone.tail_local - bone.head_local, THUMB)
         empty = self.limb(bone.name)
         for frame, *told in keys:
             place, fingers, thumb = (mirror * Vector(each) for each in told)
-            turn = (_axes(fingers, thumb) @ rest.transposed()).to_quaternion()
+            turn = (axes(fingers, thumb) @ rest.transposed()).to_quaternion()
             self.key(empty, frame, place, turn @ bone.matrix_local.to_quaternion())
         return empty
 
@@ -245,7 +245,7 @@ def circle(rig, cup):
 ACTS = {"Reach": reach, "Wipe": wipe, "Lift": lift, "Crouch": crouch}
 
 
-def _axes(along, aside):
+def axes(along, aside):
     """Axes of a hand as a matrix: along the fingers, to the thumb, out of the palm or the back."""
     first = Vector(along).normalized()
     second = (Vector(aside) - first * first.dot(Vector(aside))).normalized()

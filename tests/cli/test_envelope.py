@@ -20,6 +20,7 @@ COMMANDS = {
     "bake": (["--discard", "--target", "Far"], MISSED),
     "bake with fewer keys": (["--discard", "--frame-end", "40", "--reduce"], DONE),
     "reach": (["--discard", "--frame-end", "9", "--return", "4"], DONE),
+    "target-from-animation": (["--discard"], DONE),
     "compare": (["--solvers", "ccd", "two_bone"], DONE),
     "map": (["--size", "4"], DONE),
     "map in space": (["--resolution", "2", "--volume", "PLACES"], DONE),

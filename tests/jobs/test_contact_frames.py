@@ -68,12 +68,12 @@ def test_contacts_that_overlap_or_follow_on_each_other_are_one():
             range(1, LAST + 1),
         )
     )
-    assert [planted.span for planted in found["foot.R"]] == [(2, 12)]
+    assert [planted.span for planted in found.spans["foot.R"]] == [(2, 12)]
 
 
 def test_contacts_far_from_the_frames_are_not_read():
     rig = body(Contact("foot.R", 1, 4), fade=2)
-    assert finished(read_contacts(rig, bpy.context.scene, range(15, 20))) == {}
+    assert finished(read_contacts(rig, bpy.context.scene, range(15, 20))) == ({}, {})
 
 
 def test_hips_of_a_body_with_contacts_are_stiffer():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Target from Animation: the target goes where the animated tip is, and a bake with nothing edited changes nothing."""
 
-from math import degrees
+from math import cos, degrees, pi
 from random import Random
 
 import bpy
@@ -10,6 +10,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_limbs
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.jobs.target_from_animation import target_from_animation
 from ik_triangulation.rig.freedom import freedom_of
@@ -21,6 +24,7 @@ from ..rigs import (
     all_keys,
     chain_rig,
     configure,
+    curves_of,
     empty,
     evaluated_tip,
     nothing_lost,
@@ -112,6 +116,106 @@ def test_several_limbs_of_a_character_are_followed_at_once_and_come_back_as_they
     assert [keyed.frames for keyed in target_from_animation(limbs, 1, LAST)] == [LAST] * 3
     bake_limbs(limbs, 1, LAST)
     assert apart(before, shown(rig, bones, KEYS)) < 0.1
+
+
+def run_and_turn(rig, seed, keys=KEYS):
+    """Key all bones of a body, and the way of its hips, as of somebody who runs: far out of balance."""
+    random, hips = Random(seed), rig.pose.bones["spine"]
+    animate(rig, [bone.name for bone in rig.pose.bones], seed=seed, share=0.12)
+    for frame in keys:
+        hips.location = [random.uniform(-0.2, 0.2) for _ in range(3)]
+        hips.keyframe_insert("location", frame=frame)
+
+
+def every_bone(rig, frames):
+    return shown(rig, [bone.name for bone in rig.pose.bones], frames)
+
+
+@pytest.mark.parametrize("balance", [True, False])
+def test_a_whole_body_with_held_feet_and_a_head_that_looks_comes_back_as_it_was(balance):
+    rig = human_rig(with_head=True)
+    made = set_up_body(rig)
+    rig.ik_triangulation.balance = balance
+    run_and_turn(rig, seed=3)
+    before = every_bone(rig, range(1, LAST + 1))
+    keyed = target_from_animation(body_of(rig, "hand.L").limbs, 1, LAST)
+    assert {each.tip for each in keyed} == {*made.reach, *made.looking}
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert report.reached
+    assert apart(before, every_bone(rig, range(1, LAST + 1))) < 0.1
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["body", "limb"])
+def test_keyed_and_baked_only_at_the_keys_every_joint_is_as_it_was_there(whole):
+    rig = human_rig(with_head=True) if whole else chain_rig(5)
+    limb = None if whole else limb_of(rig, "Bone 4")
+    if whole:
+        set_up_body(rig)
+        run_and_turn(rig, seed=4)
+    else:
+        animate(rig, limb.bones, seed=4)
+    for bone in rig.pose.bones:
+        bone.ik_triangulation.only_target_keys = True
+    before = every_bone(rig, KEYS)
+    limbs = body_of(rig, "hand.L").limbs if whole else [limb]
+    assert {each.frames for each in target_from_animation(limbs, 1, LAST, only_keys=True)} == {len(KEYS)}
+    if whole:
+        assert list(bake_body(body_of(rig, "hand.L"), 1, LAST).frames) == list(KEYS)
+    else:
+        bake_limbs([Limb.of(rig.pose.bones["Bone 4"])], 1, LAST)
+    assert apart(before, every_bone(rig, KEYS)) < 0.1
+
+
+def test_the_target_of_a_body_has_the_keys_of_all_its_bones():
+    rig = human_rig()
+    set_up_body(rig)
+    animate(rig, ["upper_arm.L"])
+    thigh = rig.pose.bones["thigh.L"]
+    thigh.keyframe_insert("rotation_quaternion", frame=10)
+    limbs = body_of(rig, "hand.L").limbs
+    assert {each.frames for each in target_from_animation(limbs, 1, LAST, only_keys=True)} == {len(KEYS) + 1}
+
+
+def test_an_edit_of_one_hand_leaves_the_rest_of_the_shot():
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    run_and_turn(rig, seed=5)
+    before = every_bone(rig, range(1, LAST + 1))
+    target_from_animation(body_of(rig, "hand.L").limbs, 1, LAST)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    for curve in curves_of(target):
+        if curve.data_path == "location":
+            for key in curve.keyframe_points[18:]:
+                key.co.y += 0.1
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert report.reached
+    after = every_bone(rig, range(1, LAST + 1))
+    assert apart({frame: before[frame] for frame in range(1, 11)}, after) < 0.1
+
+
+@pytest.mark.parametrize(("orientation", "eased"), [("AUTO", 1), ("NONE", 12)])
+def test_a_nearly_straight_arm_stays_as_it_was_before_and_after_an_edit(orientation, eased):
+    rig = human_rig()
+    bones, middle, width = ("upper_arm.L", "forearm.L", "hand.L"), 31.0, 8.0
+    for name, angles in zip(bones, ((0.0, 1.0, 0.2), (0.1, 0.3, 1.2), (0.0, 0.4, -0.3)), strict=True):
+        for frame, angle in zip((1, 31, 61), angles, strict=True):
+            rotate(rig.pose.bones[name], Quaternion((0.0, 0.0, 1.0), angle))
+            rig.pose.bones[name].keyframe_insert(rotation_property(rig.pose.bones[name]), frame=frame)
+    target = arrows()
+    limb = limb_of(rig, "hand.L", target, chain_count=3, orientation=orientation)
+    before = shown(rig, bones, range(1, 62))
+    target_from_animation([limb], 1, 61)
+    for curve in curves_of(target):
+        if (curve.data_path, curve.array_index) == ("location", 2):
+            for key in curve.keyframe_points:
+                key.co.y += 0.05 * (1.0 + cos(pi * min(1.0, abs(key.co.x - middle) / width)))
+            curve.update()
+    (report,) = bake_limbs([limb], 1, 61)
+    assert not report.missed
+    assert not report.warnings
+    after = shown(rig, bones, range(1, 62))
+    assert apart({31: before[31]}, after) > 10.0
+    assert apart({frame: before[frame] for frame in before if abs(frame - middle) > width + eased}, after) < 0.1
 
 
 def test_with_only_keys_the_target_has_the_keys_of_the_limb():

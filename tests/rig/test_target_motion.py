@@ -2,11 +2,13 @@
 """Channels of a target by which it goes where the tip is."""
 
 import bpy
+import numpy as np
 import pytest
-from mathutils import Euler, Matrix
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.look_axis import look_of
 from ik_triangulation.rig.target_motion import TargetMotion
 
 from ..rigs import MODES, chain_rig, configure, empty
@@ -49,16 +51,48 @@ def test_a_target_that_follows_another_by_child_of_goes_there_as_well():
     assert motion.apart(0, bpy.context.evaluated_depsgraph_get()) < 1e-4
 
 
+def test_a_target_that_is_looked_at_stays_as_far_in_front_and_turned_as_it_is():
+    target = empty("Target", (0.0, -5.0, 1.0))
+    target.rotation_euler = (0.2, 0.3, 0.4)
+    limb = limb_to(target)
+    limb.armature.pose.bones["Bone 2"].ik_triangulation.orientation = "LOOK"
+    limb = Limb.of(limb.armature.pose.bones["Bone 2"])
+    look = look_of(limb.armature, limb.tip)
+    motion, spans = TargetMotion(limb), []
+    for frame, angle in ((1.0, 0.0), (2.0, 1.1)):
+        limb.armature.pose.bones["Bone 2"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+        graph = bpy.context.evaluated_depsgraph_get()
+        motion.see(graph, frame)
+        bone = limb.armature.evaluated_get(graph).pose.bones["Bone 2"]
+        turned = bone.matrix.to_quaternion()
+        eye = limb.armature.matrix_world @ (bone.tail + turned @ look.origin)
+        spans.append(motion.channels()[0].values[-1] - np.array(eye))
+        assert Vector(spans[-1]).angle(turned @ look.axis) < 1e-4
+    assert np.linalg.norm(spans, axis=1) == pytest.approx([(Vector((0, -5, 1)) - eye_at_first(limb, look)).length] * 2)
+    assert motion.channels()[1].values == pytest.approx(np.array([target.rotation_euler] * 2), abs=1e-5)
+
+
+def eye_at_first(limb, look):
+    """Where the eye is while the limb is at rest, world space."""
+    bone = limb.armature.data.bones[limb.tip]
+    turned = bone.matrix_local.to_quaternion()
+    return limb.armature.matrix_world @ (bone.tail_local + turned @ look.origin)
+
+
 def test_targets_that_cannot_be_keyed_are_named():
     target = empty()
     target.lock_rotation[1] = True
+    limb = limb_to(target)
     with pytest.raises(TargetError, match="'Target' has locked channels"):
-        TargetMotion(limb_to(target))
+        TargetMotion(limb)
     other = chain_rig(2, name="Other")
     with pytest.raises(TargetError, match="'Other: Bone 1' is connected"):
         TargetMotion(limb_to(other, "Bone 1"))
     with pytest.raises(ChainError, match="Nowhere"):
         TargetMotion(limb_to(other, "Nowhere"))
+    limb.armature.pose.bones["Bone 2"].ik_triangulation.shape = "SURFACE"
+    with pytest.raises(TargetError, match="'Target' is a surface, which follows no tip"):
+        TargetMotion(Limb.of(limb.armature.pose.bones["Bone 2"]))
     flat = empty("Flat")
     flat.scale = (0.0, 1.0, 1.0)
     with pytest.raises(TargetError, match=r"'Flat'.*scaled to zero"):

@@ -17,6 +17,7 @@ from .levels import Level
 from .task import Missing
 
 _NOTHING = 1e-300
+_BEYOND = 1e-6  # of its way from the middle, that a corner is put beyond a point: rounding leaves that inside
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,7 @@ class Support:
         if (seen == seen[..., :1]).all():
             seen = seen[..., :1]
         hulls = [_hull(seen[..., n]) for n in range(seen.shape[-1])]
-        most = max(map(len, hulls))
-        corners = np.stack([np.concatenate((hull, np.repeat(hull[-1:], most - len(hull), 0))) for hull in hulls], -1)
+        corners = _stacked(hulls)
         middle = np.stack([hull.mean(0) for hull in hulls], -1)
         return cls(middle + (corners - middle) * (1.0 - margin), across)
 
@@ -59,9 +59,28 @@ class Support:
         near = np.take_along_axis(on_sides, best[None, None], 0)[0]
         return np.where(inside, points, near), np.where(inside, 0.0, np.sqrt(squares.min(0)))
 
+    def widened(self, points: Numbers) -> Support:
+        """The hulls with points (2, F) as well, where these are outside."""
+        outside = self.nearest(points)[1] > 0.0
+        if not outside.any():
+            return self
+        corners = np.broadcast_to(self.corners, (*self.corners.shape[:2], len(outside)))
+        beyond = points + _BEYOND * (points - corners.mean(0))
+        hulls = [
+            _hull(np.concatenate((corners[..., n], beyond[None, :, n]))) if out else corners[..., n]
+            for n, out in enumerate(outside.tolist())
+        ]
+        return Support(_stacked(hulls), self.across)
+
     def take(self, columns: Columns) -> Support:
         """The polygons of those of the poses."""
         return Support(at(self.corners, columns), self.across)
+
+
+def _stacked(hulls: list[Numbers]) -> Numbers:
+    """Corners (c, 2, F) of polygons (c, 2), of which those with fewer repeat their last one."""
+    most = max(map(len, hulls))
+    return np.stack([np.concatenate((hull, np.repeat(hull[-1:], most - len(hull), 0))) for hull in hulls], -1)
 
 
 def _area(corners: Numbers) -> Numbers:
@@ -111,6 +130,10 @@ class BalanceTask:
         """Centre of mass (3, F), armature space."""
         centre: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
         return centre
+
+    def allowing(self, geometry: Geometry) -> BalanceTask:
+        """The same task for which the centre of mass may be where these poses have it: they need not be in balance."""
+        return replace(self, support=self.support.widened(self.support.across @ self.centre(geometry)))
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the vectors, seen from above, to the support."""

@@ -4,7 +4,8 @@
 Everything is seen from the upper bone, in its own frame: `up` is the way to the elbow, `down` that from there to the
 end, and `normal` the axis about which the elbow bends, so that the shape of the limb does not know where it points.
 Recorded elbows and knees bend off their hinge by more than 5 degrees in most frames: a joint that is free to do so
-bends in the plane in which its reference is bent, and keeps the reference's twist.
+bends in the plane in which its reference is bent, and keeps the reference's twist. A reference that is nearly straight
+hardly tells that plane, but to the distance that it has it stays as it is.
 """
 
 from __future__ import annotations
@@ -46,17 +47,21 @@ class Elbow(NamedTuple):
         first, second = lengths(self.up), lengths(down)
         cosine = (distance**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
         bend = np.arccos(np.clip(cosine, -1.0, 1.0))
-        normal = self._normal(down, flexion)
+        normal = self._normal(down, flexion, bend)
         before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
         turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
 
-    def _normal(self, down: Numbers, flexion: Numbers) -> Numbers:
-        """The axis about which the reference is bent; where it is straight that of flexion, blended in between."""
+    def _normal(self, down: Numbers, flexion: Numbers, wanted: Numbers) -> Numbers:
+        """The axis about which the reference is bent; where it is straight that of flexion, blended in between.
+
+        The less a bend that is `wanted` (F) differs from that of the reference, the more it is about the same axis.
+        """
         bent = cross(self.up, down)
         size = lengths(bent)
         bend = np.arctan2(size, dot(np.broadcast_to(self.up, down.shape), down))
-        share = np.clip((bend - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
+        same = 1.0 - np.abs(wanted - bend) / np.maximum(bend, 1e-300)
+        share = np.clip(np.maximum((bend - _STRAIGHT) / (_BENT - _STRAIGHT), same), 0.0, 1.0)
         normal: Numbers = share * directions(bent, size) + (1.0 - share) * flexion
         return normal
 

@@ -260,7 +260,9 @@ def _in_plane(relative: Matrix, up: Vector, down: Vector, flexion: Vector, dista
     first, second = up.length, down.length
     bend = acos(min(max((distance**2 - first**2 - second**2) / (2.0 * first * second), -1.0), 1.0))
     across = up.cross(down)
-    share = min(max((atan2(across.length, up.dot(down)) - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0), 1.0)
+    now = atan2(across.length, up.dot(down))
+    same = 1.0 - abs(bend - now) / max(now, 1e-300)
+    share = min(max((now - _STRAIGHT) / (_BENT - _STRAIGHT), same, 0.0), 1.0)
     normal = across.normalized() * share + flexion * (1.0 - share)
     before = _axes(up, normal)
     turn = Matrix.Rotation(bend, 3, "Y")

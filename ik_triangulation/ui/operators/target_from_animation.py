@@ -56,7 +56,10 @@ class POSE_OT_ik_triangulation_target_from_animation(JobOperator):
     def report_result(self, context: Context, result: list[KeyedTarget]) -> set[str]:
         names = ", ".join(f"'{keyed.target}'" for keyed in result)
         count = result[0].frames if len({keyed.frames for keyed in result}) == 1 else sum(each[2] for each in result)
-        self.tell({"INFO"}, f"{names} keyed at {count} frames. Edit the path, then Bake")
+        if self.only_keys:
+            self.tell({"INFO"}, f"{names} keyed at {count} frames. Edit the path, then Bake with Only at Target's Keys")
+        else:
+            self.tell({"INFO"}, f"{names} keyed at {count} frames. Edit the path, then Bake")
         return {"FINISHED"}
 
     def draw(self, context: Context) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Goal: the part of the target that is reached, orientation and pole target."""
 
+from typing import Any
+
 import bpy
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, UILayout
 
 from ..context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
@@ -18,9 +20,10 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
         column.prop(limb, "hold")
-        column = column.column()
-        column.active = not limb.hold
         column.prop(limb, "influence", slider=True)
+        if limb.hold:
+            _draw_ground(column, limb, context)
+            return
         column.prop(limb, "shape")
         if limb.shape == "SURFACE":
             column.prop(limb, "surface_offset")
@@ -42,6 +45,17 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
                 column.prop_search(limb, "pole_subtarget", limb.pole_target.data, "bones")
             column.prop(limb, "pole_angle")
             column.prop(limb, "pole_weight", slider=True)
+
+
+def _draw_ground(column: UILayout, limb: Any, context: Context) -> None:
+    """Draw the mesh that a held tip stands on."""
+    column.prop(limb, "target", text="Stands On")
+    if limb.target is None:
+        return
+    column.prop(limb, "shape")
+    if limb.shape == "SURFACE":
+        column.prop(limb, "surface_offset")
+        choice(column, limb, "orientation", context)
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_goal,))

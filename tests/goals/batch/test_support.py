@@ -70,6 +70,28 @@ def test_feet_that_move_have_a_polygon_at_each_frame():
     assert support.take(np.array([1])).nearest(seen(support, [(3.5, 0.5, 0)]))[1] == pytest.approx([0.0])
 
 
+def test_an_area_widened_to_points_reaches_them_and_no_farther():
+    support = under(SQUARE)
+    points = seen(support, [(0.4, 0.6, 0), (3.0, 0.5, 0), (0.5, -2.0, 0)])
+    wide = support.widened(points)
+    assert wide.nearest(points)[1] == pytest.approx([0.0, 0.0, 0.0])
+    beyond = seen(support, [(0.4, 1.6, 0), (3.5, 0.5, 0), (0.5, 2.0, 0)])
+    assert wide.nearest(beyond)[1] == pytest.approx([0.6, 0.5, 1.0], abs=1e-5)
+    assert support.widened(points[:, :1]) is support
+    line = under(SQUARE[:1])
+    assert line.widened(points).nearest(points)[1] == pytest.approx([0.0] * 3, abs=1e-12)
+
+
+def test_a_centre_of_mass_may_be_where_poses_have_it_and_is_led_no_farther_out():
+    task, some = balance((20.0, 30.0)), states()
+    geometry = Geometry(FIGURE.tree, some)
+    allowing = task.allowing(geometry)
+    assert (task.measure(geometry).off > 10.0).all()
+    assert allowing.measure(geometry).off == pytest.approx(0.0, abs=1e-9)
+    some.place = some.place - np.array([[1.0], [1.0], [0.0]])
+    assert (allowing.measure(Geometry(FIGURE.tree, some)).off > 1.0).all()
+
+
 def test_the_error_shrinks_along_the_rows():
     task, some = balance((20.0, 30.0)), states()
     rows, measured = rows_of(task, Geometry(FIGURE.tree, some))

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Held feet on a mesh: the way from where they are animated, on flat ground, to the mesh below or above.
+
+A foot is brought there where it is planted, or at every frame if it has no contacts. In the air it keeps its animation,
+raised from the one contact to the next, and higher where the ground between would be in its way. The hips are raised by
+the mean of the feet. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil, floor
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Scene
+from mathutils import Vector
+
+from ..cooperative import Work
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import States
+from ..kinematics.rotation import rotation_between, rotation_vector
+from ..motion.contacts import Planted
+from ..rig.body import RigBody
+from ..rig.checks import check_limb
+from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.sampling import go_to, temporary_scene
+from ..rig.limb import Limb
+from ..rig.surface import ShownMesh
+
+_UP = Vector((0.0, 0.0, 1.0))
+_CLEAR = 0.5  # of the height above flat ground, that a foot in the air keeps above the mesh
+_LEAVING = 8.0  # frames within which a foot goes over to the ground right below it, where no contact is ahead
+_EARLY = 0.1  # of an arc: below it a foot has only left the ground, or is about to be there
+_OFTEN = 32  # frames read between two looks at what the user does
+
+
+class Ground(NamedTuple):
+    """Ways (3, k) of a foot onto the ground at times (k), and its turns there (3, k; rotation vectors), world space."""
+
+    times: Numbers
+    ways: Numbers
+    turns: Numbers
+
+    def at(self, frames: Numbers) -> tuple[Numbers, Numbers]:
+        """Return ways and turns (3, F) at frames (F), which between two contacts go over smoothly."""
+        times = self.times
+        if len(times) == 1:
+            once = np.ones(len(frames))
+            return self.ways * once, self.turns * once
+        before = np.clip(np.searchsorted(times, frames, side="right") - 1, 0, len(times) - 2)
+        gap = times[before + 1] - times[before]
+        t = np.clip((frames - times[before]) / gap, 0.0, 1.0)
+        share = np.where(gap > 1.0, t * t * (3.0 - 2.0 * t), t)
+        ways, turns = (
+            each[:, before] + (each[:, before + 1] - each[:, before]) * share for each in (self.ways, self.turns)
+        )
+        return ways, turns
+
+
+def mesh_under(rig: RigBody, tip: str) -> Limb | None:
+    """Return a held foot as a limb whose target is the mesh that it stands on; None where it stands on none."""
+    stored = getattr(rig.armature.pose.bones[tip], "ik_triangulation", None)
+    if stored is None or stored.target is None or stored.shape != "SURFACE":
+        return None
+    return Limb.from_tip(rig.armature, tip, stored.target, 1, shape="SURFACE")
+
+
+def read_ground(
+    limb: Limb, scene: Scene, frames: Sequence[float], places: Numbers, spans: Sequence[Planted]
+) -> Work[Ground]:
+    """Read the ground under a foot at frames where it is at `places` (3, F), or in `spans` stands at theirs.
+
+    Raises TargetError for a mesh without faces, and what check_limb() does.
+    """
+    check_limb(limb, scene, scene.view_layers[0])
+    stored = limb.armature.pose.bones[limb.tip].ik_triangulation
+    stands = dict(zip(map(float, frames), places.T, strict=True))
+    swings: dict[float, Numbers] = {}
+    if spans:
+        stands, animated = {}, stands
+        for each in spans:
+            first, last = ceil(each.span[0]), floor(each.span[1])
+            inside = [float(time) for time in range(first, last + 1) if frames[0] <= time <= frames[-1]]
+            stands |= dict.fromkeys((float(first), *inside, float(last)), each.place)
+        swings = {time: place for time, place in animated.items() if time not in stands}
+    times, ways, turns = sorted({**stands, **swings}), {}, {}
+    for begin in range(0, len(times), _OFTEN):
+        with temporary_scene(limb, scene) as staged:
+            for time in times[begin : begin + _OFTEN]:
+                mesh = ShownMesh(limb.target, go_to(staged, time))
+                place = Vector(stands[time] if time in stands else swings[time])
+                touch = mesh.along(place, _UP) or (mesh.nearest(place) if time in stands else None)
+                if touch:
+                    ways[time] = touch.place + touch.normal * stored.surface_offset - place
+                    level = stored.orientation == "FULL"
+                    turns[time] = rotation_vector(rotation_between(_UP, touch.normal)) if level else Vector()
+        yield
+    known = sorted(stands)
+    ground = Ground(np.array(known), *(np.array([each[time] for time in known]).T for each in (ways, turns)))
+    return _over(ground, {time: (place[2], ways[time].z) for time, place in swings.items() if time in ways}, stands)
+
+
+def _over(ground: Ground, swings: Mapping[float, tuple[float, float]], stands: Mapping[float, Numbers]) -> Ground:
+    """Return the ground with the ways of a foot in the air, whose heights and ways down are given in `swings`.
+
+    Between two contacts a foot keeps a share of the height that it is animated above the ground; for that it is raised
+    by a smooth arc. Before the first one and after the last it keeps all of it.
+    """
+    if not swings:
+        return ground
+    times = np.array(sorted(swings))
+    ways, turns = ground.at(times)
+    after = np.searchsorted(ground.times, times)
+    heights, down = np.array([swings[time] for time in times.tolist()]).T
+    first, last = ground.times[0], ground.times[-1]
+    away = np.clip(np.maximum(first - times, times - last) / _LEAVING, 0.0, 1.0)
+    ways[2] += away * away * (3.0 - 2.0 * away) * (down - ways[2])
+    floors = np.array([stands[time][2] for time in ground.times.tolist()])
+    for number in sorted(set(after.tolist()) - {0, len(floors)}):
+        here = after == number
+        begin, end = ground.times[number - 1 : number + 1]
+        t = (times[here] - begin) / (end - begin)
+        arc = 16.0 * t * t * (1.0 - t) * (1.0 - t)
+        level = floors[number - 1] + (floors[number] - floors[number - 1]) * t
+        missing = down[here] + _CLEAR * np.maximum(heights[here] - level, 0.0) - ways[2, here]
+        told = arc > _EARLY
+        ways[2, here] += max(0.0, float((missing[told] / arc[told]).max(initial=0.0))) * arc
+    order = np.argsort(np.concatenate((ground.times, times)))
+    return Ground(
+        np.concatenate((ground.times, times))[order],
+        np.concatenate((ground.ways, ways), 1)[:, order],
+        np.concatenate((ground.turns, turns), 1)[:, order],
+    )
+
+
+def lifted(states: States, ground: Mapping[str, Ground], samples: BodySamples) -> States:
+    """Return states with the hips as much higher or lower as the ground is under the feet, on the mean."""
+    times = np.array(samples.frames, float)
+    heights = np.mean([each.at(times)[0][2] for each in ground.values()], axis=0)
+    into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
+    return replace(states, place=states.place + (into[:, :, 2] * heights[:, None]).T)
