@@ -134,8 +134,7 @@ class _Path:
         tips = {task.tip for task in tasks}
         crouch = crouch_of(tree, reference, tasks, steady)
         if crouch:
-            depth = crouch.depth(tasks)
-            reference = crouch.states(depth) if depth.any() else reference
+            reference = crouch.least(tasks)
             tips.difference_update(crouch.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
