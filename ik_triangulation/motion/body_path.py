@@ -51,6 +51,7 @@ _TRIED = (
     (0.2, False, False),
     (0.2, False, True),
 )
+_STEADY = 32  # times that it is averaged with that of the frames beside it
 _FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
@@ -128,7 +129,7 @@ class _Path:
         settings: BodyPathSettings,
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks))
+            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
