@@ -51,8 +51,7 @@ _TRIED = (
     (0.2, False, False),
     (0.2, False, True),
 )
-_STEADY = 32  # times that it is averaged with that of the frames beside it
-_FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
+_FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
