@@ -30,9 +30,10 @@ def aligned(
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
     A direction weighs `per_radian` beside a place that is as far off as the tree is large, and each tip its share
-    `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` over so many
-    frames: a single one may tell two as well as each other. The root keeps its limits, and the directions in which it moves. Without a place
-    among the goals, or where the root does not move, the states are returned as they are.
+    `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` so many times
+    with those beside them: a single frame may tell two as well as each other. The root keeps its limits, and the
+    directions in which it moves. Without a place among the goals, or where the root does not move, the states are
+    returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:

@@ -208,7 +208,7 @@ def _is_place(task: Task) -> bool:
 
 
 def _least(at: Numbers, cost: Numbers) -> Numbers:
-    """Where costs (d, F) at evenly spaced places (d) are least (F), between these by the parabola through three."""
+    """Places (F) of the least costs (d, F) at evenly spaced places (d), between these by the parabola through three."""
     best = np.clip(cost.argmin(0), 1, len(at) - 2)
     every = np.arange(cost.shape[1])
     before, here, after = (cost[best + n, every] for n in (-1, 0, 1))
