@@ -41,10 +41,17 @@ _STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; h
 _MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
 _NEAREST = 3  # frames between which no other knot is put
 _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
-# Ways of the goals from knot to knot, of the limb's reach, and whether to go back from the last frame: the first that
-# misses nothing and makes no jump is taken.
-_TRIED = ((0.4, False), (0.4, True), (0.3, False), (0.2, False), (0.2, True))
-_FACING = 0.2  # weight of directions beside places in the motion of a reference as a whole
+# Ways of the goals from knot to knot, of the limb's reach, whether to ease the knots together, and whether to go back
+# from the last frame: the first that misses nothing and makes no jump is taken.
+_TRIED = (
+    (0.4, True, False),
+    (0.4, False, False),
+    (0.4, False, True),
+    (0.3, False, False),
+    (0.2, False, False),
+    (0.2, False, True),
+)
+_FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
@@ -94,8 +101,8 @@ def body_path(
     best: States | None = None
     least, last = (np.inf, np.inf), None
     tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same
-    for number, (way, backwards) in enumerate(tried):
-        states, end = yield from work.solved(way, last if backwards else None)
+    for number, (way, eased, backwards) in enumerate(tried):
+        states, end = yield from work.solved(way, eased, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, tasks).met).sum())
         found, before = (missed, unsteadiness(tree, states)), least
@@ -121,13 +128,13 @@ class _Path:
         settings: BodyPathSettings,
     ) -> None:
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks))
+            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
         crouch = crouch_of(tree, reference, tasks, steady)
         if crouch:
-            reference = crouch.states(crouch.depth(tasks))
+            reference = crouch.least(tasks)
             tips.difference_update(crouch.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
@@ -137,17 +144,18 @@ class _Path:
         self.every = [*self.precise, steady] if steady else self.precise
         self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
 
-    def solved(self, way: float, last: States | None = None) -> Work[tuple[States, States]]:
+    def solved(self, way: float, eased: bool, last: States | None) -> Work[tuple[States, States]]:
         """All frames, and the pose of the last knot, with knots such a way of the goals apart.
 
-        With a pose for the `last` frame they are solved back from there.
+        Knots are `eased` together or left as each leads to the next. With a pose for the `last` frame they are solved
+        back from there.
         """
         tree, settings = self.tree, self.settings
         knots = self._knots(way)
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
-            offsets = self._eased(knots, offsets)
+            offsets = self._eased(knots, offsets) if eased else offsets
             offsets = interpolated_offsets(offsets, knots, len(self.reference))
         states = self.posture.states(offsets)
         yield

@@ -54,7 +54,7 @@ def test_held_tips_stay_and_no_frame_leaps(style):
         place = places(problem, states, name)
         assert np.abs(place - place[:, :1]).max() < 1e-4
     turns = np.abs(np.diff(Posture(problem.body.tree, states.take([0])).offsets(states), axis=1)).max()
-    assert np.degrees(turns) < 20.0
+    assert np.degrees(turns) < 25.0
 
 
 def test_with_an_onset_the_hips_are_ahead_of_the_hands():

@@ -25,12 +25,15 @@ def aligned(
     tasks: Sequence[Task],
     per_radian: float = PER_RADIAN,
     of_tips: Sequence[float] | None = None,
+    smoothed: int = 0,
 ) -> States:
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
     A direction weighs `per_radian` beside a place that is as far off as the tree is large, and each tip its share
-    `of_tips`, by default all the same. The root keeps its limits, and the directions in which it moves. Without a place
-    among the goals, or where the root does not move, the states are returned as they are.
+    `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` so many times
+    with those beside them: a single frame may tell two as well as each other. The root keeps its limits, and the
+    directions in which it moves. Without a place among the goals, or where the root does not move, the states are
+    returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:
@@ -46,6 +49,9 @@ def aligned(
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:
         turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)
+    for _ in range(smoothed if len(turn) > 1 else 0):
+        around = np.pad(turn, ((1, 1), (0, 0), (0, 0)), mode="edge")
+        turn = 0.25 * around[:-2] + 0.5 * turn + 0.25 * around[2:]
     rotation = _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:

@@ -75,9 +75,9 @@ class Crouch:
             self._turn([thigh], (_SHINS - _KNEES) * axis - pelvis * ahead)
             self._turn([shin], _KNEES * axis)
             self._turn([foot], -_SHINS * axis)
-        thighs = [leg[0] for leg in self._legs]
-        trunk = [j for j, part in enumerate(parts) if part == Part.TRUNK and not tree.above[j, thighs].any()]
-        self._turn(trunk, _SPINE * ahead)
+        thighs, ends = [leg[0] for leg in self._legs], [tip.joint for tip in tree.tips]
+        trunk = np.array([part == Part.TRUNK for part in parts]) & tree.above[:, ends].any(1)
+        self._turn(np.flatnonzero(trunk & ~tree.above[:, thighs].any(1)).tolist(), _SPINE * ahead)
         self._turn([j for j, part in enumerate(parts) if part == Part.SIMPLE], _NECK * ahead)
 
     def _axis(self, upper: int, joint: int, end: int) -> Numbers:
@@ -94,6 +94,11 @@ class Crouch:
         """Have joints make a turn (3, F) of armature space together."""
         for joint in joints:
             self._turns.append((joint, rotate_back(self._begin.frames[joint][:, :3], turn / len(joints))))
+
+    def least(self, tasks: Sequence[Task]) -> States:
+        """The reference in the least crouch for tasks, or as it is where none is needed."""
+        depth = self.depth(tasks)
+        return self.states(depth) if depth.any() else self._reference
 
     def states(self, depth: Numbers | float) -> States:
         """The reference in crouches of a depth (F), its feet where they were, and its weight above them."""
@@ -164,9 +169,7 @@ class Crouch:
         return np.zeros_like(most), most
 
 
-def crouch_of(
-    tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None
-) -> Crouch | None:
+def crouch_of(tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None) -> Crouch | None:
     """The crouches of a reference that stands on held feet; None where no leg is held or the hips do not move.
 
     With balance, `steady`, the shins lean so far that the weight stays above its support.
@@ -205,7 +208,7 @@ def _is_place(task: Task) -> bool:
 
 
 def _least(at: Numbers, cost: Numbers) -> Numbers:
-    """Where costs (d, F) at evenly spaced places (d) are least (F), between these by the parabola through three."""
+    """Places (F) of the least costs (d, F) at evenly spaced places (d), between these by the parabola through three."""
     best = np.clip(cost.argmin(0), 1, len(at) - 2)
     every = np.arange(cost.shape[1])
     before, here, after = (cost[best + n, every] for n in (-1, 0, 1))

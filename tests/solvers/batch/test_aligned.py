@@ -130,3 +130,17 @@ def test_a_tip_weighs_as_much_as_its_share():
     tasks += [make(tree, other, 1) for make in (place_task, orient_task)]
     missed = [System(tree, aligned(tree, states, tasks, of_tips=(1.0, s)), tasks[:2]).value.mean() for s in (1e-6, 1.0)]
     assert missed[0] < 1e-6 < missed[1]
+
+
+def test_of_the_frames_of_a_motion_one_that_tells_another_turn_is_drawn_to_those_around_it():
+    tree, states = bent()
+    there = moved_whole(tree, states.take(np.zeros(20, np.intp)))
+    still = there.take(np.zeros(20, np.intp))
+    still.balls[0][:, 10] = there.balls[0][:, 7]
+    still.place = there.place[:, [0] * 20]
+    tasks = [make(tree, still, tip) for tip in range(2) for make in (place_task, orient_task)]
+    begun = states.take(np.zeros(20, np.intp))
+    alone, together = (aligned(tree, begun, tasks, smoothed=times) for times in (0, 32))
+    turns = [1.0 - np.abs((each.balls[0][:, 9] * each.balls[0][:, 10]).sum()) for each in (alone, together)]
+    assert turns[0] > 0.1
+    assert turns[1] < 0.01

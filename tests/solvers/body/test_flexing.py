@@ -81,8 +81,9 @@ def test_a_knee_that_went_back_comes_ahead_as_far_and_one_bent_by_hand_stays(fre
 def test_posture_inclines_straight_knees_by_as_much_as_is_asked(freedom):
     body = leg(freedom)
     reference = states_of([body.rest_pose()] * 3)
-    assert inclined(body.tree, reference, np.zeros(3)) is reference
-    bends = knee(body, inclined(body.tree, reference, np.array([0.0, 0.5, 1.0])))
+    assert inclined(body.tree, reference, np.zeros((1, 3)), [0]) is reference
+    bends = knee(body, inclined(body.tree, reference, np.array([[0.0, 0.5, 1.0]]), [0]))
+    assert np.array_equal(knee(body, inclined(body.tree, reference, np.ones((1, 3)), [])), knee(body, reference))
     assert bends[0] == pytest.approx(0.0, abs=1e-9)
     assert 0.0 < bends[1] < bends[2]
 
