@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.algebra import normalized
 from ik_triangulation.solvers.batch.descent import Descent, descend
 from ik_triangulation.solvers.batch.nearest import nearest_change
 from ik_triangulation.solvers.batch.system import System
@@ -15,50 +16,55 @@ from ...chains import hinged, limited, mixed
 from ...trees import batch_of, drawn, place_task, violation
 
 BUILDERS = {"hinges": hinged, "euler": limited, "mixed": mixed}
+LONG = Descent(iterations=100, stall=50)
 every_chain = pytest.mark.parametrize("build", BUILDERS.values(), ids=list(BUILDERS))
 
 
 def far_away(tree, states, seed):
-    """A task to reach places at three times the distance of places that can be reached."""
-    task = place_task(tree, drawn(tree, states, np.random.default_rng(seed), 1.0))
+    """A task to reach places half the reach beyond it, about where the tips are."""
+    task = place_task(tree, drawn(tree, states, np.random.default_rng(seed), 0.05))
     root = Geometry(tree, states).heads[0]
-    place = root + 3.0 * (task.target.place - root)
+    place = root + 1.5 * tree.size * normalized(task.target.place - root)
+    return [replace(task, target=task.target._replace(place=place))]
+
+
+def shifted(tasks, seed):
+    """The same tasks with places a little aside, as in the next frame."""
+    (task,) = tasks
+    place = task.target.place + 0.05 * np.random.default_rng(seed).normal(size=task.target.place.shape)
     return [replace(task, target=task.target._replace(place=place))]
 
 
 @every_chain
-def test_out_of_reach_the_descent_ends_no_farther_and_sooner_than_without_second_derivatives(build):
+def test_out_of_reach_descents_come_as_near_in_fewer_steps_and_no_goal_is_met(build):
     for seed in range(3):
         tree, states = batch_of(build(seed, 5), 40, seed)
         tasks = far_away(tree, states, seed)
+        descend(tree, states, tasks, LONG)
+        tasks = shifted(tasks, seed)
         curved, plain = states.copy(), states.copy()
         fewer, more = np.zeros(len(states), int), np.zeros(len(states), int)
         met, near = descend(tree, curved, tasks, steps=fewer)
         _, other = descend(tree, plain, tasks, Descent(curved=False), steps=more)
         assert not met.any()
         assert violation(tree, curved) == 0.0
-        assert np.sqrt(near).mean() <= np.sqrt(other).mean() + 1e-4 * tree.size
-        assert fewer.mean() < more.mean()
+        assert (np.sqrt(near) <= np.sqrt(other) + 1e-3 * tree.size).mean() > 0.8
+        assert fewer.mean() < 0.7 * more.mean()
 
 
 @every_chain
-def test_a_state_at_its_optimum_is_told_and_one_that_is_not_moves_nearer(build):
+def test_changes_stay_inside_their_bounds_and_states_that_need_none_are_at_an_optimum(build):
     tree, states = batch_of(build(4, 5), 30, 4)
     tasks = far_away(tree, states, 4)
-    descend(tree, states, tasks, Descent(iterations=200, stall=60))
-    for share, wanted in ((0.0, 0.9), (0.3, 0.0)):
-        there = drawn(tree, states, np.random.default_rng(1), share)
-        system = System(tree, there, tasks)
-        low, high = np.full((tree.columns, len(there)), -0.1), np.full((tree.columns, len(there)), 0.1)
-        low[: tree.angles], high[: tree.angles] = tree.ranges(there, 0.1)
-        least = 2e-4 * tree.size * np.sqrt(system.value)
-        every = np.arange(len(there))
-        damping = np.full(len(there), 1e-2)
-        change, still = nearest_change(system.geometry, every, system.measured[0].errors, low, high, damping, least)
-        assert (change >= low).all()
-        assert (change <= high).all()
-        if wanted:
-            assert still.mean() > wanted
-        else:
-            assert still.mean() < 0.2
-            assert (system.after(change).value < system.value).mean() > 0.8
+    descend(tree, states, tasks, LONG)
+    system = System(tree, states, shifted(tasks, 4))
+    low, high = np.full((tree.columns, len(states)), -0.1), np.full((tree.columns, len(states)), 0.1)
+    low[: tree.angles], high[: tree.angles] = tree.ranges(states, 0.1)
+    least, damping = 1e-3 * tree.size * np.sqrt(system.value), np.full(len(states), 1e-2)
+    every, errors = np.arange(len(states)), system.measured[0].errors
+    change, still = nearest_change(system.geometry, every, errors, low, high, damping, least)
+    assert (change >= low).all()
+    assert (change <= high).all()
+    best = states.copy()
+    _, value = descend(tree, best, system.tasks, LONG)
+    assert (np.sqrt(system.value) - np.sqrt(value) < 0.01 * tree.size)[still].all()
