@@ -129,7 +129,7 @@ class _Run:
         self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
         self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
-        self.curved = bounds.curved and 0 < tree.angles and tree.columns <= _FEW_COLUMNS
+        self.curved = bounds.curved and tree.angles > 0 and tree.columns <= _FEW_COLUMNS
         self.slow, self.still = np.zeros(count, bool), np.zeros(count, bool)
 
     def finished(self) -> tuple[Mask, Numbers]:
