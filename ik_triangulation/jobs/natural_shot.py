@@ -35,7 +35,7 @@ from .shot import ShotProblem, SolvedShot
 _SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
 _BONES = 2  # joints of a limb without an end
 LEAST_IN_CYCLE = 8  # frames
-_MOST = radians(11.0)  # turn of a joint in one frame from which on a chain is calmed, where its goal is not as fast
+_MOST = radians(11.8)  # turn of a joint in one frame from which on a chain is calmed, where its goal is not as fast
 _CALMING, _CALMED = Calming(rounds=4, averages=16), 2  # times
 _FALLBACK = "GAUSS_NEWTON"  # that looks for frames that are missed
 

@@ -86,7 +86,7 @@ def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracke
         yield from meet_like(shot, other, path, calmest, seed)
         path = calmer(shot, path, other)
         yield from mend(shot, path, method, seed)
-    if not shot.holds_first and len(avoidable_jumps(shot, path)):
+    if not shot.holds_first and len(jumps_in(shot, path)):
         path = calmer(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
     for way in _OTHER_WAYS:
         for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _STRETCH)][:_MENDED]:

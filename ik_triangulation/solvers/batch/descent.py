@@ -31,7 +31,8 @@ _LESS_AIM, _MORE_DAMPING, _LEAST_DAMPING = 0.35, 4.0, 1e-5  # after a step that 
 _GAIN = 0.7  # relative decrease of the value that counts as progress
 PRECISE = 0.005  # share of its tolerance to which every frame of a path is solved
 _SINGLE = 1e-6  # of the reach: the most that single precision allows
-_STILL = 1e-4  # of the reach: if a step cannot bring a state nearer by this, it is as near as it can be
+_FAR = 0.02  # of the reach: error from which on one step without progress calls for second derivatives, else two
+_STILL = 3e-5  # of the reach: if a step cannot bring a state nearer by this, it is as near as it can be
 _FIRMER = 10.0  # times the damping of other steps, so that flat directions are left alone
 _FEW_COLUMNS = 36  # up to so many, steps with second derivatives are worth their cost
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
@@ -128,6 +129,7 @@ class _Run:
         self.met, self.value = np.zeros(count, bool), np.full(count, np.inf)
         self.steps = np.zeros(count, int)
         self.is_point = _is_point(tree, tasks)
+        self.curved = bounds.curved and tree.angles > 0 and tree.columns <= _FEW_COLUMNS
         self.slow, self.still = np.zeros(count, bool), np.zeros(count, bool)
 
     def finished(self) -> tuple[Mask, Numbers]:
@@ -158,9 +160,10 @@ class _Run:
             self.damping[refused] = np.maximum(self._used[refused], _LEAST_DAMPING) * _MORE_DAMPING
             self.aim[refused] *= _LESS_AIM
         gained = now.value < _GAIN * self.best
-        self.slow = ~gained
         np.copyto(self.best, now.value, where=gained)
         self.best_at[gained] = number
+        since = number - self.best_at
+        self.slow = (since > 1) | ((since > 0) & (now.value > (_FAR * self.tree.size) ** 2))
 
     def _drop(self, number: int, last: bool) -> bool:
         """Store the states that are done; return whether any are left."""
@@ -197,7 +200,7 @@ class _Run:
             np.copyto(damping, self.damping, where=self.failed > 0)
         self._used = damping
         if self.is_point:
-            slow = np.flatnonzero(self.slow) if self.bounds.curved and tree.columns <= _FEW_COLUMNS else ()
+            slow = np.flatnonzero(self.slow) if self.curved else ()
             if not len(slow):
                 return self._point_change(damping)
             change = (
