@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "postures")
+RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "path", "farms", "postures")
 WINDOWED = ("panel", "solvers", "surface")
 KNOWN = RENDERED + WINDOWED
 
@@ -45,7 +45,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import buttons, cat, film, handing, peers, terrain
+    from stage import buttons, cat, farm, film, handing, path, peers, terrain
 
     import ik_triangulation
 
@@ -64,6 +64,10 @@ def render(name, output):
             handing.move(output / "handing.webp")
         elif name == "terrain":
             terrain.move(output / "terrain.webp")
+        elif name == "path":
+            path.move(output / "path.webp")
+        elif name == "farms":
+            farm.picture(output / "farms.png")
         elif name == "postures":
             peers.picture(output / "postures.png")
         else:

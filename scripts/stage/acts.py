@@ -117,6 +117,21 @@ def press_plus(rig, tip, target=None):
     return rig.pose.bones[tip].ik_triangulation.target
 
 
+def by_hand(rig, names, frames):
+    """Key what is shown of bones that were baked, as an animator's own keys on these frames."""
+    from ik_triangulation.api import delete_generated
+
+    scene, shown = bpy.context.scene, {}
+    for frame in frames:
+        scene.frame_set(frame)
+        shown[frame] = [rig.pose.bones[name].rotation_quaternion.copy() for name in names]
+    delete_generated(rig, names)
+    for frame, rotations in shown.items():
+        for name, rotation in zip(names, rotations, strict=True):
+            rig.pose.bones[name].rotation_quaternion = rotation
+            rig.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+
+
 def reach(actor):
     """A hand takes a cup from the table, lifts it to the mouth and puts it back."""
     grasp = (0.215, -0.325, TABLE + 0.055), (-0.35, -1.0, -0.05), (-0.1, 0.0, 1.0)

@@ -8,6 +8,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from . import body, film, props
+from .acts import by_hand
 
 FRAMES, STEP, STRIDE = 96, 16, 0.62  # frames in all and of a step; metres of a step
 LOW = 0.05  # metres that the hips are lower than at rest
@@ -102,24 +103,9 @@ def _walk(rig, collection):
             empty.keyframe_insert("rotation_quaternion", frame=frame)
         legs.append(Limb.from_tip(rig, foot, empty, 3, orientation="FULL"))
     bake_limbs(legs, 1, FRAMES)
-    _by_hand(rig, [name for leg in legs for name in leg.bones])
+    by_hand(rig, [name for leg in legs for name in leg.bones], range(1, FRAMES + 1))
     for leg in legs:
         bpy.data.objects.remove(leg.target)
-
-
-def _by_hand(rig, names):
-    """Key what is shown of bones that were baked, as an animator's own keys."""
-    from ik_triangulation.api import delete_generated
-
-    scene, shown = bpy.context.scene, {}
-    for frame in range(1, FRAMES + 1):
-        scene.frame_set(frame)
-        shown[frame] = [rig.pose.bones[name].rotation_quaternion.copy() for name in names]
-    delete_generated(rig, names)
-    for frame, rotations in shown.items():
-        for name, rotation in zip(names, rotations, strict=True):
-            rig.pose.bones[name].rotation_quaternion = rotation
-            rig.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
 
 
 def _turn(bone, axis, angle):

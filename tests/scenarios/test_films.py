@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the manual's films show is true: every frame that has to reach does."""
 
+import bpy
+import numpy as np
 import pytest
 
-from scripts.stage import buttons, cat
+from scripts.stage import buttons, cat, farm, handing, path, terrain
+
+from ..bodies import tails
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 
@@ -16,3 +20,50 @@ def test_the_tail_is_at_the_ball_in_every_frame():
 def test_the_fist_is_at_every_button_when_it_is_pressed():
     report = buttons.make()
     assert (report.due_count, report.missed) == (3 * (buttons.STAY + 1), [])
+
+
+def test_the_cup_is_taken_handed_over_and_put_down_without_a_jump():
+    reports, cup = handing.make()
+    assert [report.missed for report in reports] == [[], []]
+    assert [report.due_count for report in reports] == [12, 12]
+    places = []
+    for frame in range(1, handing.FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        places.append(np.array(cup.evaluated_get(bpy.context.view_layer.depsgraph).matrix_world.translation))
+    assert np.allclose(places[0], handing.HERE, atol=1e-6)
+    assert np.allclose(places[-1], handing.THERE, atol=2e-3)
+    assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.04
+
+
+def test_the_walk_stands_on_the_terrain_and_slides_nowhere():
+    rig, ground = terrain.make()
+    report = terrain.stand(rig, ground)
+    assert report.reached
+    assert report.warnings == []
+    contacts = [each for each in rig.ik_triangulation.contacts if each.frame_end > each.frame_start]
+    assert len(contacts) >= 6
+    for each in contacts:
+        places = np.array(tails(rig, each.tip, range(each.frame_start, each.frame_end + 1)))
+        assert np.linalg.norm(places - places[0], axis=1).max() < 2e-3
+
+
+def test_the_edited_path_is_reached_and_the_rest_of_the_wave_stays():
+    actor, limb = path.make()
+    before = tails(actor.rig, "hand.L", range(1, path.FRAMES + 1))
+    report = path.edit(limb)
+    assert report.missed == []
+    assert report.warnings == []
+    after = tails(actor.rig, "hand.L", range(1, path.FRAMES + 1))
+    moved = [(a - b).length for a, b in zip(before, after, strict=True)]
+    assert moved[path.AT - 1] == pytest.approx(path.EDIT.length, abs=2e-3)
+    assert max(moved[: path.AT - path.WIDTH - 1] + moved[path.AT + path.WIDTH :]) < 1e-4
+
+
+def test_the_farm_shows_a_shot_of_each_kind():
+    rows, summary = farm.run()
+    assert [(task, status.partition(":")[0]) for _, task, status in rows[:2]] == [
+        ("completed", "Reached"),
+        ("completed", "Missed"),
+    ]
+    assert rows[2][1:] == ("failed", "'/srv/shots/broken.blend' cannot be opened")
+    assert summary[-1] == "3 shots: 1 reached, 1 missed, 1 failed"
