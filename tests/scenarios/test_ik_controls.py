@@ -348,9 +348,9 @@ def test_an_ik_animation_goes_over_to_the_fk_controls_and_the_switch(rig):
 def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls(rig, end, side):
     [tip] = add_limbs(rig, [f"{end}_ik.{side}"])
     bone = rig.pose.bones[tip]
-    assert control_names(bone).fk == f"{end}_fk.{side}"
+    assert control_names(bone).tip == f"{end}_fk.{side}"
     assert control_names(bone).switches[0] == "IK_FK"
-    assert control_names(bone).control == f"{end}_ik.{side}"
+    assert control_names(bone).controls.control == f"{end}_ik.{side}"
     bone.ik_triangulation.keys_on = "IK"
     made = Limb.of(bone)
     made.target.location += (rig.pose.bones[made.bones[0]].head - made.target.location) * 0.3
