@@ -74,7 +74,7 @@ class IKControls(NamedTuple):
 
     @property
     def own_side(self) -> OwnSide:
-        """What shows the limb, where that can follow the limb's own bones."""
+        """The bones that show the limb, where these can follow the limb's own."""
         return OwnSide([each for each in self.showing if each.shown not in (each.bone, each.own)])
 
     def astray(self, armature: Object) -> str:
