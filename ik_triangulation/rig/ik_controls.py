@@ -83,14 +83,23 @@ class IKControls(NamedTuple):
 
     def follows(self, name: str, armature: Object) -> bool:
         """Tell whether the constraints of a bone of an evaluated armature have it follow the controls."""
-        bone = armature.pose.bones[name]
-        leaders = [each.leader for each in self.showing if each.shown == name != each.leader]
-        if leaders and _share(bone, leaders[0]) < _WHOLE:
+        if not self._copies(name, armature):
             return False
-        if name != self.owner:
-            return True
-        on = {each.name for each in bone.constraints if each.type == "IK" and not each.mute and each.influence > 0.0}
-        return on == {self.constraint} and bone.constraints[self.constraint].influence >= _WHOLE
+        return name != self.owner or self._turning(armature) == {self.constraint}
+
+    def is_shown(self, armature: Object) -> bool:
+        """Tell whether an evaluated armature shows the limb as IK has it, with the pole or without."""
+        return all(self._copies(name, armature) for name in self.examined) and bool(self._turning(armature))
+
+    def _copies(self, name: str, armature: Object) -> bool:
+        leaders = [each.leader for each in self.showing if each.shown == name != each.leader]
+        return not leaders or _share(armature.pose.bones[name], leaders[0]) >= _WHOLE
+
+    def _turning(self, armature: Object) -> set[str]:
+        """Return the IK constraints that are on, none if one is on in part."""
+        found = [each for each in armature.pose.bones[self.owner].constraints if each.type == "IK" and not each.mute]
+        on = {each.name: each.influence for each in found if each.influence > 0.0}
+        return set(on) if all(influence >= _WHOLE for influence in on.values()) else set()
 
 
 class OwnSide(NamedTuple):

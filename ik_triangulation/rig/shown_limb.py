@@ -79,7 +79,7 @@ def shows_ik(limb: Limb) -> IKControls | None:
     bag, bones = channelbag_of(limb.armature), limb.pose_bones
     replaced = (replaced_in(bag, bone.path_from_id(channel(bone)[0])) for bone in bones)
     own = made_by_hand(limb.armature, limb.in_order, *_ALWAYS) or any(known and known.keys for known in replaced)
-    return controls if not own or not controls.astray(limb.armature) else None
+    return controls if not own or controls.is_shown(limb.armature) else None
 
 
 @contextmanager

@@ -240,6 +240,18 @@ def test_a_reach_goes_onto_the_ik_controls_too(rig):
     assert is_shown(rig, report, "hand", "L"), off(rig, report, "hand", "L")
 
 
+def test_a_reach_begins_where_the_character_is_shown(rig):
+    control = rig.pose.bones["hand_ik.L"]
+    control.location = (-0.15, -0.2, 0.15)
+    arm = limb(rig, "hand", "L")
+    before = shown_now(rig, "hand", "L")[0]
+    report = reach(arm, 1, 8, hold=3)
+    tip, turn, _ = apart([before], shown_now(rig, "hand", "L")[:1], report.frames[0].pose.chain.reach)
+    assert tip < 0.02  # FK bones are as long as at rest, those of IK were shortened by its stretch
+    assert turn < 0.02
+    assert report.all_reached
+
+
 def test_a_bake_onto_fk_controls_sets_and_keys_the_switch_if_it_is_asked_to(rig):
     report = bake(limb(rig, "foot", "L", keys_on="FK_SWITCH"), 1, LAST)
     assert report.all_reached
