@@ -117,8 +117,8 @@ class OwnSide(NamedTuple):
         return _share(armature.pose.bones[name], own) >= _WHOLE
 
 
-def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
-    """Return the IK controls of a limb. Raises RigError that says why there are none."""
+def ik_controls_of(limb: Limb, links: Links | None = None, of_end: bool = False) -> IKControls:
+    """Return the IK controls of a limb, or of its end if that will do. Raises RigError that says why there are none."""
     armature = limb.armature
     links = links or Links(armature)
     found = list(_candidates(limb, links))
@@ -131,7 +131,7 @@ def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
     lower, upper = pairs[0].bone, pairs[-1].bone
     turning = [name for name in limb.in_order if can_turn(armature.pose.bones[name])]
     after, before = turning[turning.index(lower) + 1 :], turning[: turning.index(upper)]
-    if before:
+    if before and not of_end:
         raise RigError(f"'{before[-1]}' is above the bones that the IK of '{owner}' turns. Shorten the limb.")
     if len(after) > 1:
         raise RigError(f"'{after[-1]}' is beyond the bone that the IK control of '{after[0]}' carries. End there.")

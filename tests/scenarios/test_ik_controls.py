@@ -2,14 +2,19 @@
 """Bakes onto the IK controls of a generated Rigify rig: hands, feet, elbows and knees are shown as they were solved."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.errors import AnimationError
+from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_keys import body_settings
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.target_from_animation import target_from_animation
@@ -125,8 +130,13 @@ def axis_angles(rig):
         rig.pose.bones[f"{end}_ik.{side}"].rotation_mode = "AXIS_ANGLE"
 
 
+def remapped(rig):
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = 100, 150
+
+
 @pytest.mark.parametrize(
-    "state", [nothing, turned, other_parents, heel, eulers, axis_angles, keyed_switches, with_pole]
+    "state", [remapped, nothing, turned, other_parents, heel, eulers, axis_angles, keyed_switches, with_pole]
 )
 def test_arms_and_legs_are_shown_as_solved_by_their_ik_controls(rig, state):
     state(rig)
@@ -369,3 +379,13 @@ def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls
     report = bake(made, 1, 4)
     assert report.all_reached, report.warnings
     assert is_shown(rig, report, end, side)
+
+
+def test_a_body_keys_its_fk_controls_and_the_switches_and_refuses_ik_controls(rig):
+    set_up_body(rig)
+    body = body_of(rig, "hand_fk.L")
+    settings = replace(body_settings(body), keys_on="IK")
+    with nothing_lost(), pytest.raises(SettingError, match="Choose them for Keys On"):
+        bake_body(body, 1, 4, settings=settings)
+    bake_body(body, 1, 4, settings=replace(settings, keys_on="FK_SWITCH"))
+    assert [switches(rig, end, side)["IK_FK"] for end, side in LIMBS] == [1.0] * 4
