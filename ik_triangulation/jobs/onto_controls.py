@@ -183,12 +183,17 @@ def _set_switches(
 
 def let_show(
     limb: Limb, ends: tuple[float, float], track: Track | None, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
-) -> Work[None]:
-    """Set and key the properties by which the character follows a limb's own bones, also where IK is at their place."""
+) -> Work[bool]:
+    """Set and key the properties by which the character follows a limb's own bones, also where IK is at their place.
+
+    Returns whether there are IK controls, and so such properties.
+    """
     controls = controls_or_none(limb, of_end=True)
-    if controls is not None:
-        reader = FrameReader(limb, scene, view_layer, frames_between(*ends))
-        yield from _set_switches(controls.own_side, ends, reader, track, undo)
+    if controls is None:
+        return False
+    reader = FrameReader(limb, scene, view_layer, frames_between(*ends))
+    yield from _set_switches(controls.own_side, ends, reader, track, undo)
+    return True
 
 
 def _follow_after(bake: LimbBake, undo: ExitStack, scene: Scene, view_layer: ViewLayer) -> Work[None]:
@@ -196,8 +201,8 @@ def _follow_after(bake: LimbBake, undo: ExitStack, scene: Scene, view_layer: Vie
     limb = bake.limb
     bag = bake.destination.bag(limb.destination, limb.armature, undo)
     track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
-    yield from let_show(limb, bake.ends, track, undo, scene=scene, view_layer=view_layer)
-    set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
+    if not (yield from let_show(limb, bake.ends, track, undo, scene=scene, view_layer=view_layer)):
+        set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
 
 
 def _is_close(missing: Sequence[Discrepancy]) -> bool:

@@ -74,8 +74,8 @@ class IKControls(NamedTuple):
 
     @property
     def own_side(self) -> OwnSide:
-        """The bones that show the limb, where these can follow the limb's own."""
-        return OwnSide([each for each in self.showing if each.shown not in (each.bone, each.own)])
+        """What shows the limb, as it follows the limb's own bones."""
+        return OwnSide(self.showing, self.owner)
 
     def astray(self, armature: Object) -> str:
         """Return a bone of an evaluated armature that does not follow the controls; empty if all do."""
@@ -103,9 +103,10 @@ class IKControls(NamedTuple):
 
 
 class OwnSide(NamedTuple):
-    """The bones that show a limb, as they follow the bones of the limb itself."""
+    """The bones that show a limb, as they follow the bones of the limb itself, and the one with the IK constraint."""
 
     showing: Sequence[Showing]
+    owner: str
 
     def astray(self, armature: Object) -> str:
         """Return a bone of an evaluated armature that does not follow the limb; empty if all do."""
@@ -113,8 +114,11 @@ class OwnSide(NamedTuple):
 
     def follows(self, name: str, armature: Object) -> bool:
         """Tell whether the constraints of a bone of an evaluated armature have it follow the limb."""
-        own = next(each.own for each in self.showing if each.shown == name)
-        return _share(armature.pose.bones[name], own) >= _WHOLE
+        bone, each = armature.pose.bones[name], next(each for each in self.showing if each.shown == name)
+        if each.own != name:
+            return _share(bone, each.own) >= _WHOLE
+        on = [each for each in bone.constraints if each.type == "IK" and not each.mute and each.influence > 0.0]
+        return not (on and name == self.owner) and (each.leader == name or _share(bone, each.leader) <= 1.0 - _WHOLE)
 
 
 def ik_controls_of(limb: Limb, links: Links | None = None, of_end: bool = False) -> IKControls:
@@ -184,10 +188,7 @@ def _carried(limb: Limb, links: Links, control: str) -> Showing:
             if constrained and leader not in ours and control in _line_up(limb.armature, leader):
                 own = next((name for name in ours if links.leaders[shown].get(name)), shown)
                 return Showing(limb.tip, shown, leader, own)
-    raise RigError(f"Nothing turns '{limb.tip}' with its IK control '{control}'. Give it a Copy Rotation, or {_LOWER}")
-
-
-_LOWER = _REMEDY[0].lower() + _REMEDY[1:]
+    raise RigError(f"Nothing turns '{limb.tip}' with its IK control '{control}'. Give it a Copy Rotation.")
 
 
 def _control(limb: Limb, links: Links, constraint: Constraint, others: set[str]) -> str:

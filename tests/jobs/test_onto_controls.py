@@ -66,6 +66,16 @@ def test_a_constraint_that_is_off_is_switched_on_and_keyed():
     assert len(paths) == 2
 
 
+def test_the_constraints_of_the_limb_itself_are_switched_off_for_fk_controls():
+    rig = ik_arm()
+    report = bake(arm_limb(rig, keys_on="FK_SWITCH"), 1, LAST)
+    assert report.all_reached, report.warnings
+    assert max(off(rig, report)) < 1e-4
+    bones = rig.pose.bones
+    assert bones["Palm"].constraints[0].influence == 0.0
+    assert bones["Ulna"].constraints[0].influence == 0.0
+
+
 def test_a_limb_that_no_property_makes_follow_is_named_and_nothing_changes():
     rig = ik_arm()
     other = rig.pose.bones["Palm"].constraints.new("COPY_ROTATION")
