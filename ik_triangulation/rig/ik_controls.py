@@ -74,7 +74,7 @@ class IKControls(NamedTuple):
 
     @property
     def own_side(self) -> OwnSide:
-        """What shows the limb, as it follows the limb's own bones."""
+        """The bones that show the limb, as they follow the limb's own."""
         return OwnSide(self.showing, self.owner)
 
     def astray(self, armature: Object) -> str:
