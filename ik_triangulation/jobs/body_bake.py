@@ -38,13 +38,13 @@ from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from .bake import frames_from
-from .body_following import set_body_switches
+from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .ground import lifted
-from .switching import Track, frames_between
+from .switching import Track
 from .transaction import Transaction
 
 _PARTS = 5  # of a bake
@@ -108,7 +108,7 @@ def bake_body(
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
         if settings.keys_on == "FK_SWITCH":
             track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
-            set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
+            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))
         if settings.mark_misses:

@@ -14,7 +14,7 @@ import bpy
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
-from ..cooperative import finished
+from ..cooperative import Work, finished
 from ..rig.armature import is_flat
 from ..rig.body import RigBody
 from ..rig.checks import check_armature
@@ -27,6 +27,7 @@ from ..rig.switches import Switch, find_switch
 from .body_report import BodyReport, tip_missing
 from .frame_result import Shown
 from .measure import EvaluatedLimb, Watch, astray
+from .onto_controls import let_show
 from .report import NotFollowing, Remedy
 from .switching import Track, frames_between, set_switches
 
@@ -145,6 +146,16 @@ def set_body_switches(
     for tip in rig.tips:
         done += set_switches(BodyWatch(rig, tip), frames, key, scene, view_layer, undo, track)
     return done
+
+
+def follow_body(
+    rig: RigBody, ends: tuple[int, int], track: Track | None, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> Work[None]:
+    """Set and key the properties by which the character follows a body that is written."""
+    for tip in rig.tips:
+        limb = BodyWatch(rig, tip).limb
+        yield from let_show(limb, ends, track, undo, scene=scene, view_layer=view_layer)
+    set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
 
 
 def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: ViewLayer) -> BodyReport:

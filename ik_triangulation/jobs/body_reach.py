@@ -26,14 +26,14 @@ from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from .body_bake import BodyProblem
-from .body_following import set_body_switches
+from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_reach_motion import BodyReachMotion, BodyVisit
 from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import read_contacts
 from .reach import Stop, check_stops, own_stop, style_of
-from .switching import Track, frames_between
+from .switching import Track
 
 _PARTS = 4
 
@@ -110,7 +110,7 @@ def reach_with_body(
         written = yield from relay(writing, (3, _PARTS))
         if settings.keys_on == "FK_SWITCH":
             track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
-            set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
+            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))
         undo.pop_all()

@@ -107,7 +107,7 @@ def write_by_settings(
         if bake.limb.keys_on == "IK":
             written[id(bake)] = yield from write_onto_controls(bake, undo, **where)
         elif bake.limb.keys_on == "FK_SWITCH":
-            yield from follow_after(bake, undo, **where)
+            yield from _follow_after(bake, undo, scene, view_layer)
     return [written[id(bake)] for bake in bakes]
 
 
@@ -181,16 +181,28 @@ def _set_switches(
     raise RigError(f"The character does not follow the {what} of '{limb.tip}'. Choose another button of Keys On.")
 
 
-def follow_after(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> Work[None]:
+def let_show(
+    limb: Limb, ends: tuple[float, float], track: Track | None, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
+) -> Work[bool]:
+    """Set and key the properties by which the character follows a limb's own bones, also where IK is at their place.
+
+    Returns whether there are IK controls, and so such properties.
+    """
+    controls = controls_or_none(limb, of_end=True)
+    if controls is None:
+        return False
+    reader = FrameReader(limb, scene, view_layer, frames_between(*ends))
+    yield from _set_switches(controls.own_side, ends, reader, track, undo)
+    return True
+
+
+def _follow_after(bake: LimbBake, undo: ExitStack, scene: Scene, view_layer: ViewLayer) -> Work[None]:
     """Set and key the properties by which the character follows a limb that is written."""
     limb = bake.limb
     bag = bake.destination.bag(limb.destination, limb.armature, undo)
     track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
-    controls = controls_or_none(limb)
-    if controls is not None:  # where both sides are at one place, nothing shows which is followed
-        reader = FrameReader(limb, scene, view_layer, frames_between(*bake.ends))
-        yield from _set_switches(controls.own_side, bake.ends, reader, track, undo)
-    set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
+    if not (yield from let_show(limb, bake.ends, track, undo, scene=scene, view_layer=view_layer)):
+        set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
 
 
 def _is_close(missing: Sequence[Discrepancy]) -> bool:

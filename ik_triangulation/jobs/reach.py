@@ -33,6 +33,7 @@ from .onto_controls import check_keyed, watch_of, write_by_settings
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
+from .shown_reference import begun_as_shown
 from .write import LimbBake
 
 PATHS = ("ARC", "LINE")
@@ -154,6 +155,7 @@ def reach_through(
         ranges = zip(limbs, _ranges(stops, frame_start, last), strict=True)
         readers = [FrameReader(each, scene, view_layer, frames) for each, frames in ranges]
         visits = yield from relay(_visits(stops, readers, seconds), (0, whole))
+        visits[0].samples[frame_start] = begun_as_shown(visits[0].samples[frame_start], readers[0])
     solved: list[SolvedFrame] = []
     for result in ReachMotion(bones, visits, style).frames(frame_start, return_frames):
         solved.append(result)

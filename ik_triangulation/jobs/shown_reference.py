@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import numpy as np
+from bpy.types import Depsgraph
+from mathutils import Quaternion
 
 from ..cooperative import finished
 from ..kinematics.arrays import Numbers
 from ..rig.frames.reader import FrameReader
-from ..rig.shown_limb import baked_keys_aside, shown_rotations, shows_ik
+from ..rig.frames.sampling import Sample
+from ..rig.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
 
 
 def shown_reference(reader: FrameReader) -> Numbers | None:
@@ -29,3 +32,25 @@ def shown_reference(reader: FrameReader) -> Numbers | None:
     turned = np.einsum("bif,bif->bf", rotations[..., 1:], rotations[..., :-1]) < 0.0
     rotations[..., 1:] *= np.where(np.cumsum(turned, axis=1) % 2, -1.0, 1.0)[:, None, :]
     return np.asarray(rotations)
+
+
+def begun_as_shown(now: Sample, reader: FrameReader) -> Sample:
+    """Return a sample whose rotations are those that the character shows, if that follows the limb's IK controls.
+
+    Only for limbs whose keys go to these, or have the character follow the limb.
+    """
+    limb, armature = reader.limb, reader.limb.armature
+    controls = controls_or_none(limb) if limb.keys_on != "FK" else None
+    if controls is None:
+        return now
+
+    def look(depsgraph: Depsgraph, _: float) -> list[Quaternion] | None:
+        evaluated = armature.evaluated_get(depsgraph)
+        return shown_rotations(limb, controls, evaluated) if controls.is_shown(evaluated) else None
+
+    rotations = finished(reader.evaluate([now.frame], look))[now.frame]
+    if rotations is None:
+        return now
+    pairs = zip(now.rig.channels, rotations, strict=True)
+    channels = [each._replace(rotation=rotation) for each, rotation in pairs]
+    return now._replace(rig=now.rig._replace(channels=channels))

@@ -74,8 +74,8 @@ class IKControls(NamedTuple):
 
     @property
     def own_side(self) -> OwnSide:
-        """What shows the limb, where that can follow the limb's own bones."""
-        return OwnSide([each for each in self.showing if each.shown not in (each.bone, each.own)])
+        """The bones that show the limb, as they follow the limb's own."""
+        return OwnSide(self.showing, self.owner)
 
     def astray(self, armature: Object) -> str:
         """Return a bone of an evaluated armature that does not follow the controls; empty if all do."""
@@ -83,20 +83,30 @@ class IKControls(NamedTuple):
 
     def follows(self, name: str, armature: Object) -> bool:
         """Tell whether the constraints of a bone of an evaluated armature have it follow the controls."""
-        bone = armature.pose.bones[name]
-        leaders = [each.leader for each in self.showing if each.shown == name != each.leader]
-        if leaders and _share(bone, leaders[0]) < _WHOLE:
+        if not self._copies(name, armature):
             return False
-        if name != self.owner:
-            return True
-        on = {each.name for each in bone.constraints if each.type == "IK" and not each.mute and each.influence > 0.0}
-        return on == {self.constraint} and bone.constraints[self.constraint].influence >= _WHOLE
+        return name != self.owner or self._turning(armature) == {self.constraint}
+
+    def is_shown(self, armature: Object) -> bool:
+        """Tell whether an evaluated armature shows the limb as IK has it, with the pole or without."""
+        return all(self._copies(name, armature) for name in self.examined) and bool(self._turning(armature))
+
+    def _copies(self, name: str, armature: Object) -> bool:
+        leaders = [each.leader for each in self.showing if each.shown == name != each.leader]
+        return not leaders or _share(armature.pose.bones[name], leaders[0]) >= _WHOLE
+
+    def _turning(self, armature: Object) -> set[str]:
+        """Return the IK constraints that are on, none if one is on in part."""
+        found = [each for each in armature.pose.bones[self.owner].constraints if each.type == "IK" and not each.mute]
+        on = {each.name: each.influence for each in found if each.influence > 0.0}
+        return set(on) if all(influence >= _WHOLE for influence in on.values()) else set()
 
 
 class OwnSide(NamedTuple):
-    """The bones that show a limb, as they follow the bones of the limb itself."""
+    """The bones that show a limb, as they follow the bones of the limb itself, and the one with the IK constraint."""
 
     showing: Sequence[Showing]
+    owner: str
 
     def astray(self, armature: Object) -> str:
         """Return a bone of an evaluated armature that does not follow the limb; empty if all do."""
@@ -104,12 +114,15 @@ class OwnSide(NamedTuple):
 
     def follows(self, name: str, armature: Object) -> bool:
         """Tell whether the constraints of a bone of an evaluated armature have it follow the limb."""
-        own = next(each.own for each in self.showing if each.shown == name)
-        return _share(armature.pose.bones[name], own) >= _WHOLE
+        bone, each = armature.pose.bones[name], next(each for each in self.showing if each.shown == name)
+        if each.own != name:
+            return _share(bone, each.own) >= _WHOLE
+        on = [each for each in bone.constraints if each.type == "IK" and not each.mute and each.influence > 0.0]
+        return not (on and name == self.owner) and (each.leader == name or _share(bone, each.leader) <= 1.0 - _WHOLE)
 
 
-def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
-    """Return the IK controls of a limb. Raises RigError that says why there are none."""
+def ik_controls_of(limb: Limb, links: Links | None = None, of_end: bool = False) -> IKControls:
+    """Return the IK controls of a limb, or of its end if that will do. Raises RigError that says why there are none."""
     armature = limb.armature
     links = links or Links(armature)
     found = list(_candidates(limb, links))
@@ -122,7 +135,7 @@ def ik_controls_of(limb: Limb, links: Links | None = None) -> IKControls:
     lower, upper = pairs[0].bone, pairs[-1].bone
     turning = [name for name in limb.in_order if can_turn(armature.pose.bones[name])]
     after, before = turning[turning.index(lower) + 1 :], turning[: turning.index(upper)]
-    if before:
+    if before and not of_end:
         raise RigError(f"'{before[-1]}' is above the bones that the IK of '{owner}' turns. Shorten the limb.")
     if len(after) > 1:
         raise RigError(f"'{after[-1]}' is beyond the bone that the IK control of '{after[0]}' carries. End there.")
@@ -175,10 +188,7 @@ def _carried(limb: Limb, links: Links, control: str) -> Showing:
             if constrained and leader not in ours and control in _line_up(limb.armature, leader):
                 own = next((name for name in ours if links.leaders[shown].get(name)), shown)
                 return Showing(limb.tip, shown, leader, own)
-    raise RigError(f"Nothing turns '{limb.tip}' with its IK control '{control}'. Give it a Copy Rotation, or {_LOWER}")
-
-
-_LOWER = _REMEDY[0].lower() + _REMEDY[1:]
+    raise RigError(f"Nothing turns '{limb.tip}' with its IK control '{control}'. Give it a Copy Rotation.")
 
 
 def _control(limb: Limb, links: Links, constraint: Constraint, others: set[str]) -> str:

@@ -14,7 +14,7 @@ from ..errors import IKError
 from ..kinematics.rotation import orientation
 from .armature import is_flat
 from .ik_controls import IKControls, ik_controls_of
-from .keyframes import GENERATED, AnimatedValues, made_by_hand
+from .keyframes import GENERATED, AnimatedValues, curves_of, made_by_hand
 from .keyframes.arrays import KeyArrays, enum_number, get_keys, merge_keys, put_keys
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import replaced_in
@@ -26,10 +26,10 @@ _SAME = 1e-3  # of a bone's length
 _ALWAYS = float("-inf"), float("inf")
 
 
-def controls_or_none(limb: Limb) -> IKControls | None:
-    """Return the IK controls of a limb; None if it has none."""
+def controls_or_none(limb: Limb, of_end: bool = False) -> IKControls | None:
+    """Return the IK controls of a limb, or of its end if that will do; None if it has none."""
     try:
-        return ik_controls_of(limb)
+        return ik_controls_of(limb, of_end=of_end)
     except IKError:
         return None
 
@@ -73,13 +73,16 @@ def shows_ik(limb: Limb) -> IKControls | None:
     That is so where they were animated by hand, and the limb's own bones were not or the character does not follow
     those at present.
     """
+    own_paths = tuple(bone.path_from_id() for bone in limb.pose_bones)
+    if all(curve.data_path.startswith(own_paths) for curve in curves_of(limb.armature)):
+        return None  # quickly: nothing else is animated
     controls = controls_or_none(limb)
     if controls is None or not is_animated_by_hand(limb.armature, controls):
         return None
     bag, bones = channelbag_of(limb.armature), limb.pose_bones
     replaced = (replaced_in(bag, bone.path_from_id(channel(bone)[0])) for bone in bones)
     own = made_by_hand(limb.armature, limb.in_order, *_ALWAYS) or any(known and known.keys for known in replaced)
-    return controls if not own or not controls.astray(limb.armature) else None
+    return controls if not own or controls.is_shown(limb.armature) else None
 
 
 @contextmanager

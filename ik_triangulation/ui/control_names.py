@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bpy.types import PoseBone
 
 from ..errors import IKError
-from ..rig.ik_controls import ik_controls_of
+from ..rig.ik_controls import IKControls, ik_controls_of
 from ..rig.limb import Limb
 from ..rig.switches import switches_of
 from .context import chain_below
@@ -17,36 +17,26 @@ _known: dict[str, tuple[object, ControlNames | None]] = {}  # of the limb that w
 
 
 class ControlNames(NamedTuple):
-    """The tip of a limb, the properties by which the character follows its controls, and the bones of its IK controls.
-
-    `base` is a bone whose scale is keyed as well where IK stretches the limb.
-    """
+    """The tip of a limb, the properties by which the character follows its controls, and its IK controls."""
 
     tip: str
     switches: tuple[str, ...]
-    control: str
-    pole: str
-    base: str
-
-    @property
-    def fk(self) -> str:
-        """The control that ends the limb."""
-        return self.tip
+    controls: IKControls
 
     @property
     def with_switch(self) -> str:
-        """The same, with the property that makes the character follow it."""
+        """The control that ends the limb, with the property that makes the character follow it."""
         return ", ".join((self.tip, *self.switches[:1]))
 
     @property
     def ik(self) -> str:
         """The IK control and its pole."""
-        return ", ".join(name for name in (self.control, self.pole) if name)
+        return ", ".join(name for name in (self.controls.control, self.controls.pole) if name)
 
     @property
     def bones(self) -> list[str]:
         """The bones of the IK controls."""
-        return [name for name in (self.control, self.pole, self.base) if name]
+        return self.controls.keyed
 
 
 def control_names(tip: PoseBone) -> ControlNames | None:
@@ -75,4 +65,4 @@ def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
     found = switches_of(limb.armature, controls.examined)
     rigs_own = [switch for switch in found if ".constraints[" not in switch.path]
     switches = dict.fromkeys(switch.name for switch in rigs_own or found)
-    return ControlNames(tip.name, tuple(switches), controls.control, controls.pole, controls.base)
+    return ControlNames(tip.name, tuple(switches), controls)

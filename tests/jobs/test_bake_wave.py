@@ -29,13 +29,13 @@ def on_rigs(count, depending=False):
 
 def waves_of(limbs, monkeypatch):
     """The number of limbs in each wave of a bake, and its reports."""
-    sizes, together = [], bake_wave.write_bakes
+    sizes, together = [], bake_wave.write_by_settings
 
     def counted(bakes, *more, **options):
         sizes.append(len(bakes))
         return together(bakes, *more, **options)
 
-    monkeypatch.setattr(bake_wave, "write_bakes", counted)
+    monkeypatch.setattr(bake_wave, "write_by_settings", counted)
     reports = bake_limbs(limbs, 1, FRAMES)
     return sizes, reports
 

@@ -227,10 +227,10 @@ STEPS = [
     (commit, "replace_keys"),
     (commit, "_show"),
     (measure, "_judge"),
-    (measure, "_shown"),
+    (measure, "shown_tip"),
     (commit, "run_of"),
     (baking, "check_limb"),
-    (baking, "check_keys"),
+    (baking, "check_keyed"),
     (destination, "ensure_channelbag"),
     (writing, "new_curve"),
     (writing, "merge_keys"),
@@ -254,7 +254,7 @@ def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monke
         bake(limb(rig, target, solver=solver), 1, 10)
 
 
-SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "channel_values"), (measure, "_shown")]
+SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "channel_values"), (measure, "shown_tip")]
 
 
 @pytest.mark.parametrize(("module", "step"), SOLVE_STEPS, ids=[step for _, step in SOLVE_STEPS])

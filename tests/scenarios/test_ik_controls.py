@@ -2,14 +2,19 @@
 """Bakes onto the IK controls of a generated Rigify rig: hands, feet, elbows and knees are shown as they were solved."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.errors import AnimationError
+from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_keys import body_settings
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.target_from_animation import target_from_animation
@@ -125,8 +130,13 @@ def axis_angles(rig):
         rig.pose.bones[f"{end}_ik.{side}"].rotation_mode = "AXIS_ANGLE"
 
 
+def remapped(rig):
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = 100, 150
+
+
 @pytest.mark.parametrize(
-    "state", [nothing, turned, other_parents, heel, eulers, axis_angles, keyed_switches, with_pole]
+    "state", [remapped, nothing, turned, other_parents, heel, eulers, axis_angles, keyed_switches, with_pole]
 )
 def test_arms_and_legs_are_shown_as_solved_by_their_ik_controls(rig, state):
     state(rig)
@@ -240,6 +250,18 @@ def test_a_reach_goes_onto_the_ik_controls_too(rig):
     assert is_shown(rig, report, "hand", "L"), off(rig, report, "hand", "L")
 
 
+def test_a_reach_begins_where_the_character_is_shown(rig):
+    control = rig.pose.bones["hand_ik.L"]
+    control.location = (-0.15, -0.2, 0.15)
+    arm = limb(rig, "hand", "L")
+    before = shown_now(rig, "hand", "L")[0]
+    report = reach(arm, 1, 8, hold=3)
+    tip, turn, _ = apart([before], shown_now(rig, "hand", "L")[:1], report.frames[0].pose.chain.reach)
+    assert tip < 0.02  # FK bones are as long as at rest, those of IK were shortened by its stretch
+    assert turn < 0.02
+    assert report.all_reached
+
+
 def test_a_bake_onto_fk_controls_sets_and_keys_the_switch_if_it_is_asked_to(rig):
     report = bake(limb(rig, "foot", "L", keys_on="FK_SWITCH"), 1, LAST)
     assert report.all_reached
@@ -348,12 +370,22 @@ def test_an_ik_animation_goes_over_to_the_fk_controls_and_the_switch(rig):
 def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls(rig, end, side):
     [tip] = add_limbs(rig, [f"{end}_ik.{side}"])
     bone = rig.pose.bones[tip]
-    assert control_names(bone).fk == f"{end}_fk.{side}"
+    assert control_names(bone).tip == f"{end}_fk.{side}"
     assert control_names(bone).switches[0] == "IK_FK"
-    assert control_names(bone).control == f"{end}_ik.{side}"
+    assert control_names(bone).controls.control == f"{end}_ik.{side}"
     bone.ik_triangulation.keys_on = "IK"
     made = Limb.of(bone)
     made.target.location += (rig.pose.bones[made.bones[0]].head - made.target.location) * 0.3
     report = bake(made, 1, 4)
     assert report.all_reached, report.warnings
     assert is_shown(rig, report, end, side)
+
+
+def test_a_body_keys_its_fk_controls_and_the_switches_and_refuses_ik_controls(rig):
+    set_up_body(rig)
+    body = body_of(rig, "hand_fk.L")
+    settings = replace(body_settings(body), keys_on="IK")
+    with nothing_lost(), pytest.raises(SettingError, match="Choose them for Keys On"):
+        bake_body(body, 1, 4, settings=settings)
+    bake_body(body, 1, 4, settings=replace(settings, keys_on="FK_SWITCH"))
+    assert [switches(rig, end, side)["IK_FK"] for end, side in LIMBS] == [1.0] * 4

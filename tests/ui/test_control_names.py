@@ -22,7 +22,7 @@ def arm():
 def test_the_names_are_those_of_the_rig():
     _, tip = arm()
     names = control_names(tip)
-    assert (names.fk, names.ik, names.bones) == ("Palm", "Grip, Aim", ["Grip", "Aim"])
+    assert (names.tip, names.ik, names.bones) == ("Palm", "Grip, Aim", ["Grip", "Aim"])
 
 
 def test_they_are_found_anew_when_a_constraint_is_gone():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On a generated Rigify rig a click chooses the IK controls, and Bake keys hand and pole, which the character follows."""
+"""On a generated Rigify rig a click chooses the IK controls, and Bake keys hand and pole, which the character shows."""
 
 import bpy
 from mathutils import Vector

@@ -11,13 +11,18 @@ from mathutils import Matrix, Vector
 
 from ...goals import Direction, LookAt, Orientation, Target
 from ...goals.orientation import missing_angle
+from ...jobs.frame_result import Shown
+from ...jobs.measure import shown_tip
 from ...kinematics import Locked, Pose
-from ...rig.armature import Bones, base_of, bones_in_line, channels_of
+from ...rig.armature import Bones, Channels, base_of, bones_in_line, channels_of
 from ...rig.checks import check_armature, check_readable
 from ...rig.frames.sampling import sample
 from ...rig.goal import GoalReader
+from ...rig.ik_controls import IKControls, shown_offset
 from ...rig.limb import Limb, saved_settings
+from ...rig.shown_limb import shown_rotations
 from ..context import chain_below
+from ..control_names import control_names
 
 # Without the soft goals that are not drawn: reading them takes time.
 _ONLY_REACHING = {"pole_target": None, "effort_weight": 0.0, "rest_weight": 0.0, "obstacles": None}
@@ -84,11 +89,17 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
         limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
         check_readable(limb, context.scene, context.view_layer)
         now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
-        world, pose = now.rig.world, bones.pose(now.rig.base, now.rig.channels, now.rig.freedoms)
+        ik = control_names(bone) if stored.keys_on == "IK" else None
+        channels = _of_ik(limb, ik.controls, shown, now.rig.channels) if ik else now.rig.channels
+        world, pose = now.rig.world, bones.pose(now.rig.base, channels, now.rig.freedoms)
+        tip = Shown(pose.tip, pose.tip_rotation)
+        if ik:
+            at = ik.controls.tip
+            tip = shown_tip(shown.pose.bones[at.shown].matrix @ shown_offset(armature, at), limb)
         goal = GoalReader().at(now, pose)
-        nearest = goal.target.closest(pose.tip)
-        distance = (world @ pose.tip - world @ nearest).length
-        angle = missing_angle(goal.soft, pose.tip, pose.tip_rotation)
+        nearest = goal.target.closest(tip.tip)
+        distance = (world @ tip.tip - world @ nearest).length
+        angle = missing_angle(goal.soft, tip.tip, tip.rotation)
         turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction | LookAt)), None)
         close = distance <= now.limb.tolerance
         turned = angle is None or angle <= now.limb.angle_tolerance
@@ -97,6 +108,12 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     number = names.index(active) if active in names else None
     lengths = [shown.pose.bones[name].length for name in names]
     return DisplayedLimb(world, pose, lengths, locked, number, _hand(shown, bone.bone), aim)
+
+
+def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[Channels]) -> list[Channels]:
+    """Return the channels of a limb in the pose that its IK controls have, as evaluated."""
+    rotations = shown_rotations(limb, controls, shown)
+    return [each._replace(rotation=rotation) for each, rotation in zip(channels, rotations, strict=True)]
 
 
 def _hand(shown: Object, tip: Bone) -> list[Vector]:

@@ -47,7 +47,7 @@ def _draw_controls(column: UILayout, bone: PoseBone, context: Context) -> None:
     column.label(text=f"{limb.bl_rna.properties['keys_on'].name}:")
     buttons = column.column(align=True)  # their names need all the width
     buttons.use_property_split = False
-    for choice_of, text in (("FK", names.fk), ("FK_SWITCH", names.with_switch), ("IK", names.ik)):
+    for choice_of, text in (("FK", names.tip), ("FK_SWITCH", names.with_switch), ("IK", names.ik)):
         if choice_of != "FK_SWITCH" or names.switches:
             buttons.prop_enum(limb, "keys_on", choice_of, text=text)
 
