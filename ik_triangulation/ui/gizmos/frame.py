@@ -30,7 +30,7 @@ def target_of(bone: PoseBone | None) -> tuple[Object, str] | None:
         return None
     stored = bone.ik_triangulation
     target = stored.target
-    if target is None or target.library is not None:
+    if target is None or target.library is not None or stored.hold:  # what a foot stands on is not dragged
         return None
     subtarget = bone_of(target, stored.subtarget)
     return None if subtarget and subtarget not in target.pose.bones else (target, subtarget)

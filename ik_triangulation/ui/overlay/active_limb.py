@@ -82,7 +82,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     bones = Bones(armature, line, solved)
     held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
-    if stored.target is None:
+    if stored.target is None or stored.hold:  # a held tip stands on its target, and has a pin
         world, aim = shown.matrix_world.copy(), None
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
     else:

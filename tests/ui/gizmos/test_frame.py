@@ -37,6 +37,11 @@ def test_it_is_where_parents_and_constraints_take_the_target():
     assert found.axes.translation == found.frame.translation
 
 
+def test_what_a_held_tip_stands_on_is_not_dragged():
+    rig, _ = standard(hold=True)
+    assert target_of(rig.pose.bones[TIP]) is None
+
+
 def test_a_bone_is_a_target_and_one_that_is_gone_is_none():
     rig, _ = standard()
     prop = chain_rig(2, name="Prop")

@@ -30,6 +30,13 @@ def test_a_limb_without_a_target_shows_its_joints():
     assert not colours() & {colour_of(Role.TARGET), colour_of(Role.MISSED)}
 
 
+def test_a_held_limb_shows_no_target_as_it_only_stands_on_that():
+    standard()
+    bpy.context.active_object.pose.bones["Bone 3"].ik_triangulation.hold = True
+    assert drawn() > 0
+    assert not colours() & {colour_of(Role.TARGET), colour_of(Role.MISSED)}
+
+
 def test_bones_between_those_that_are_selected_are_marked_as_locked():
     rig, _ = standard(use_selected=True)
     for bone in rig.pose.bones:
