@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path some of whose goals fade in and out.
 
-It is solved twice: first each tip is free wherever its influence is below 1, which tells where it is without its goal;
-then it goes from there the share of the way that its influence says. Both shares are continuous in the influence, so
-nothing pops where it begins or ends. Source: none.
+It is solved twice: first the tips whose influence is not always 1 are free, which tells where they are without their
+goals; then each goes from there the share of the way that its influence says. Nothing pops where the influence begins
+or ends, as that share is continuous in it. Source: none.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def faded_path(
     fading = {tip: share for tip, share in influence.items() if (share < 1.0).any()}
     if fading:
         free = [
-            FadedTask(task=task, rest=np.zeros((task.count, 1)), present=(fading[task.tip] == 1.0).astype(float))
+            FadedTask(task=task, rest=np.zeros((task.count, 1)), present=np.zeros(len(reference)))
             if task.tip in fading
             else task
             for task in tasks

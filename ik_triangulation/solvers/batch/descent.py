@@ -33,7 +33,7 @@ PRECISE = 0.005  # share of its tolerance to which every frame of a path is solv
 _SINGLE = 1e-6  # of the reach: the most that single precision allows
 _FAR = 0.002  # of the reach: error from which on one step without progress calls for second derivatives, else two
 _STILL = 3e-5  # of the reach: if a step cannot bring a state nearer by this, it is as near as it can be
-_FIRMER = 10.0  # times the damping of other steps, so that flat directions are left alone
+_FIRMER = 100.0  # times the damping of other steps, so that flat directions are left alone
 _FEW_COLUMNS = 36  # up to so many, steps with second derivatives are worth their cost
 _SHORT = 0.3  # aim below which the change of a column is bounded more tightly too
 
@@ -206,7 +206,7 @@ class _Run:
             change = (
                 np.empty((tree.columns, len(damping))) if len(slow) == len(damping) else self._point_change(damping)
             )
-            change[:, slow], self.still[slow] = self._nearest_change(slow, 10.0 * damping[slow])
+            change[:, slow], self.still[slow] = self._nearest_change(slow, damping[slow])
             return change
         errors, levels = now.errors()
         below = levels > levels.min() if levels.min() < levels.max() else np.ones(len(levels), bool)

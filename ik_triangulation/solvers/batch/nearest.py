@@ -21,7 +21,7 @@ _PASSES = 2  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed
 _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _BEYOND = 1e-12  # rounding of a bound
-_FLAT = 1e-12  # share of the trace that is added to every diagonal
+_FLAT = 1e-12  # share of the diagonal's size that is added to it, so that no matrix is singular
 
 
 def nearest_change(
@@ -42,7 +42,7 @@ def nearest_change(
     diagonal = np.einsum("fkk->fk", matrix)
     trace = diagonal.sum(1)
     matrix -= curvature(tree, states, axes, velocities, levers, errors, nesting(tree))
-    diagonal += ((damping + _FLAT) * trace)[:, None]
+    diagonal += (damping * trace + _FLAT * (trace + np.abs(diagonal).sum(1)))[:, None]
     low, high = low.T, high.T
     free = ((high > _AT_BOUND) | (downhill <= 0.0)) & ((low < -_AT_BOUND) | (downhill >= 0.0))
     change = _solved(matrix, np.where(free, downhill, 0.0), free, trace)
