@@ -107,7 +107,7 @@ def bake_body(
         written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
         if settings.keys_on == "FK_SWITCH":
-            track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
+            track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))

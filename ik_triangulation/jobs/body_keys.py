@@ -32,7 +32,7 @@ from ..rig.clock import Clock
 from ..rig.frames.body_between import read_between
 from ..rig.frames.body_samples import BodySamples
 from ..rig.hips import location_channel
-from ..rig.keyframes import ByHand, Channel, is_linear
+from ..rig.keyframes import ByHand, Channel, interpolation_of
 from ..rig.limb import Limb
 from ..rig.units import scale_of
 from ..settings import KeySettings, settings_of
@@ -132,8 +132,8 @@ def body_keys(
     frames = problem.samples.frames
     clock = Clock(scene, rig.armature)
     times = [clock.time(frame) for frame in frames]
-    first, linear = clock.time(ends[0]), is_linear(frames, *ends, settings.interpolation)
-    interpolation = "LINEAR" if linear else "BEZIER" if settings.interpolation == "AUTO" else settings.interpolation
+    first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
+    linear = interpolation == "LINEAR"
     rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
     runs = yield from _channels(rig, problem, rotations, locations, times, first, kept)
     full = len(times) * sum(len(run.indices) for run in runs)

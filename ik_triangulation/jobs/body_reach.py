@@ -109,7 +109,7 @@ def reach_with_body(
         writing = write_body(rig, keys, BodyWriting(ends, destination, kind), scene, view_layer, undo)
         written = yield from relay(writing, (3, _PARTS))
         if settings.keys_on == "FK_SWITCH":
-            track = Track(rig.armature, destination.bag(kind, rig.armature, undo)) if kind == "NLA_TRACK" else None
+            track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))

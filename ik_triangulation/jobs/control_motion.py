@@ -108,10 +108,10 @@ class ControlMotion:
 
     def _elbow_off(self, shown: Array, asked: _Asked) -> float:
         """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
-        rows = (np.array(each)[:, None] for each in (shown, asked.bend))
-        here, there = (Bend(row[0], row[1], row[2], self.reach) for row in rows)
         if not (self.controls.base and self._keeps_stretch):
             return float(np.linalg.norm(shown[1] - np.array(asked.bend[1])))
+        rows = (np.array(each)[:, None] for each in (shown, asked.bend))
+        here, there = (Bend(row[0], row[1], row[2], self.reach) for row in rows)
         offsets = across(here.offsets, there.lines), there.offsets
         heights = [float(np.linalg.norm(each)) for each in offsets]
         return float(np.linalg.norm(offsets[0] - offsets[1] * (heights[0] / heights[1] if heights[1] else 0.0)))

@@ -15,7 +15,7 @@ from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
 from ..rig.hips import located_by_hand, location_path
 from ..rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
-from ..rig.keyframes import GENERATED, ByHand, check_curves, check_keys, curves_of, is_linear, made_by_hand
+from ..rig.keyframes import GENERATED, ByHand, check_curves, check_keys, curves_of, interpolation_of, made_by_hand
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.rotation import channel
@@ -118,14 +118,12 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     """
     limb, frames, clock = bake.limb, list(frames_of(bake.solved)), Clock(scene, bake.limb.armature)
     controls = ik_controls_of(limb)
-    bag = bake.destination.bag(limb.destination, limb.armature, undo)
-    track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
+    track = Track.of(bake.destination, limb.destination, limb.armature, undo)
     reader = FrameReader(limb, scene, view_layer, frames)
     yield from _set_switches(controls, bake.ends, reader, track, undo)
     motion = ControlMotion(limb, controls, bake.solved)
     yield from reader.evaluate(frames, motion.see)
-    linear = is_linear(frames, *bake.ends, limb.interpolation)
-    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    interpolation = interpolation_of(frames, *bake.ends, limb.interpolation)
     times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
     for remaining in reversed(range(_ROUNDS if not bake.kept else 2)):
         runs = motion.channels(clock, first)
@@ -140,7 +138,7 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
         motion.correct()
     warnings = () if bake.kept else _of_elbow(motion, controls)
     if limb.reduce and len(times) > 2 and not bake.kept:
-        at, fewer, deviation = yield from motion.reduced(runs, times, linear)
+        at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR")
         times = [times[k] for k in at]
         count = yield from write_controls(bake, fewer, times, interpolation, undo, scene=scene, view_layer=view_layer)
         return WrittenKeys(count, full, at, deviation, warnings)
@@ -199,8 +197,7 @@ def let_show(
 def _follow_after(bake: LimbBake, undo: ExitStack, scene: Scene, view_layer: ViewLayer) -> Work[None]:
     """Set and key the properties by which the character follows a limb that is written."""
     limb = bake.limb
-    bag = bake.destination.bag(limb.destination, limb.armature, undo)
-    track = Track(limb.armature, bag) if limb.destination == "NLA_TRACK" else None
+    track = Track.of(bake.destination, limb.destination, limb.armature, undo)
     if not (yield from let_show(limb, bake.ends, track, undo, scene=scene, view_layer=view_layer)):
         set_switches(Watch(limb), frames_between(*bake.ends), True, scene, view_layer, undo, track)
 

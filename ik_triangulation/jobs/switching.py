@@ -14,6 +14,7 @@ from bpy.types import ActionChannelbag, Object, Scene, ViewLayer
 from ..cooperative import finished
 from ..errors import RigError
 from ..rig.checks import check_armature, check_frames
+from ..rig.destination import Destination
 from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import (
     GENERATED,
@@ -38,6 +39,12 @@ class Track(NamedTuple):
 
     owner: Object
     bag: ActionChannelbag
+
+    @staticmethod
+    def of(destination: Destination, kind: str, owner: Object, undo: ExitStack) -> Track | None:
+        """Return the track of a bake's destination; None if that is of another kind. A new action is made as well."""
+        bag = destination.bag(kind, owner, undo)
+        return Track(owner, bag) if kind == "NLA_TRACK" else None
 
 
 def let_follow(

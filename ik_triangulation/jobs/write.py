@@ -26,7 +26,7 @@ from ..rig.keyframes import (
     AnimatedValues,
     ByHand,
     Channel,
-    is_linear,
+    interpolation_of,
     replace_keys,
     values_before,
     write_keys,
@@ -155,8 +155,8 @@ class _Keys(NamedTuple):
 def _keys_of(bake: LimbBake, clock: Clock, first: float) -> Work[_Keys]:
     """Make the keys of a limb's solved frames, which run on from those before `first` (evaluated time)."""
     limb, kept, arrays = bake.limb, bake.kept, arrays_of(bake.solved)
-    linear = is_linear(arrays.frames, *bake.ends, limb.interpolation)
-    interpolation = "LINEAR" if linear else "BEZIER" if limb.interpolation == "AUTO" else limb.interpolation
+    interpolation = interpolation_of(arrays.frames, *bake.ends, limb.interpolation)
+    linear = interpolation == "LINEAR"
     times = [clock.time(frame) for frame in arrays.frames]
     before = {}
     for name in limb.in_order:

@@ -22,6 +22,7 @@ _COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION"}
 _CARRYING = {"ARMATURE", "CHILD_OF"}  # of the space that a control is in: above them is what moves more than a limb
 _WHOLE = 0.999  # influence that counts as all of it
 _REMEDY = "Choose FK controls for Keys On."
+_NONE = f"The limb of '{{}}' has no IK controls: no IK constraint turns the bones that show it. {_REMEDY}"
 
 
 class Showing(NamedTuple):
@@ -121,15 +122,16 @@ class OwnSide(NamedTuple):
         return not (on and name == self.owner) and (each.leader == name or _share(bone, each.leader) <= 1.0 - _WHOLE)
 
 
-def ik_controls_of(limb: Limb, links: Links | None = None, of_end: bool = False) -> IKControls:
+def ik_controls_of(limb: Limb, of_end: bool = False) -> IKControls:
     """Return the IK controls of a limb, or of its end if that will do. Raises RigError that says why there are none."""
     armature = limb.armature
-    links = links or Links(armature)
-    found = list(_candidates(limb, links))
+    by_ik = [(bone, each) for bone in armature.pose.bones for each in bone.constraints if each.type == "IK"]
+    if not by_ik:  # before the links of hundreds of bones are read
+        raise RigError(_NONE.format(limb.tip))
+    links = Links(armature)
+    found = list(_candidates(limb, links, by_ik))
     if not found:
-        raise RigError(
-            f"The limb of '{limb.tip}' has no IK controls: no IK constraint turns the bones that show it. {_REMEDY}"
-        )
+        raise RigError(_NONE.format(limb.tip))
     owner, constraint, pairs = max(found, key=lambda each: (len(each[2]), each[1].pole_target is not None))
     others = _shared_controls(limb, armature, owner, constraint)
     lower, upper = pairs[0].bone, pairs[-1].bone
@@ -147,15 +149,16 @@ def ik_controls_of(limb: Limb, links: Links | None = None, of_end: bool = False)
     return IKControls(control, pole, base, owner, constraint.name, upper, lower, tuple(showing))
 
 
-def _candidates(limb: Limb, links: Links) -> Iterator[tuple[str, Constraint, list[Showing]]]:
+def _candidates(
+    limb: Limb, links: Links, by_ik: Sequence[tuple[PoseBone, Constraint]]
+) -> Iterator[tuple[str, Constraint, list[Showing]]]:
     """Yield IK constraints that turn bones of the limb's line: their bone, and what they turn from there upwards."""
-    for bone in limb.armature.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type == "IK" and constraint.target is not None:
-                chain = _turned(bone, constraint)
-                pairs = [pair for pair in (_pair(limb, links, name) for name in chain) if pair]
-                if len(pairs) == len(chain) > 1:
-                    yield bone.name, constraint, pairs
+    for bone, constraint in by_ik:
+        if constraint.target is not None:
+            chain = _turned(bone, constraint)
+            pairs = [pair for pair in (_pair(limb, links, name) for name in chain) if pair]
+            if len(pairs) == len(chain) > 1:
+                yield bone.name, constraint, pairs
 
 
 def _turned(bone: PoseBone, constraint: Constraint) -> list[str]:

@@ -6,7 +6,7 @@ from .channelbags import curves_of, ensure_channelbag
 from .checks import check_curves, check_keys
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
-from .writing import Channel, is_linear, remove_generated, replace_keys, write_keys
+from .writing import Channel, interpolation_of, remove_generated, replace_keys, write_keys
 
 __all__ = [
     "GENERATED",
@@ -19,8 +19,8 @@ __all__ = [
     "curves_of",
     "ensure_channelbag",
     "generated",
+    "interpolation_of",
     "is_baked",
-    "is_linear",
     "key_frames",
     "keys_beside",
     "made_by_hand",

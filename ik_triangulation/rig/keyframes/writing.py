@@ -80,8 +80,7 @@ def replace_keys(
     have to be saved before. Closing `undo` restores the keyframes, also if the work is abandoned.
     """
     fitted = any(channel.slopes for channel in channels)
-    if interpolation == "AUTO" or fitted:
-        interpolation = "LINEAR" if not fitted and is_linear(frames, first, last, interpolation) else "BEZIER"
+    interpolation = "BEZIER" if fitted else interpolation_of(frames, first, last, interpolation)
     new_keys = NewKeys(frames, interpolation, kind)
     only = enum_number("type", kind) if keep else None
     count = 0
@@ -168,6 +167,8 @@ def _remove_generated(
     return count, given
 
 
-def is_linear(frames: Sequence[float], first: float, last: float, interpolation: str) -> bool:
-    """Tell whether a full bake of these frames interpolates linearly: with AUTO if it has every frame of the range."""
-    return interpolation == "LINEAR" or (interpolation == "AUTO" and 1 < len(frames) == last - first + 1)
+def interpolation_of(frames: Sequence[float], first: float, last: float, interpolation: str) -> str:
+    """Return the interpolation of a full bake of these frames: with AUTO linear if it has every frame of the range."""
+    if interpolation != "AUTO":
+        return interpolation
+    return "LINEAR" if 1 < len(frames) == last - first + 1 else "BEZIER"
