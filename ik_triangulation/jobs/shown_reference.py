@@ -9,6 +9,7 @@ from mathutils import Quaternion
 
 from ..cooperative import finished
 from ..kinematics.arrays import Numbers
+from ..kinematics.batch.algebra import signs_along
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import Sample
 from ..rig.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
@@ -29,9 +30,7 @@ def shown_reference(reader: FrameReader) -> Numbers | None:
         )
         found = finished(looking)
     rotations = np.moveaxis(np.array([found[frame] for frame in reader.frames], float), 0, -1)
-    turned = np.einsum("bif,bif->bf", rotations[..., 1:], rotations[..., :-1]) < 0.0
-    rotations[..., 1:] *= np.where(np.cumsum(turned, axis=1) % 2, -1.0, 1.0)[:, None, :]
-    return np.asarray(rotations)
+    return np.asarray(rotations * signs_along(rotations)[:, None])
 
 
 def begun_as_shown(now: Sample, reader: FrameReader) -> Sample:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Types of the arrays over frames, poses, samples or pixels, and the blocks in which they are worked through."""
+"""Types of the arrays over frames, poses, samples or pixels, their blocks, and averages in time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,3 +20,11 @@ def blocks(count: int, joints: int) -> Iterator[slice]:
     """Yield slices that cover so many frames one after the other, shorter ones for more joints."""
     size = max(1, _TOGETHER // joints)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
+
+
+def averaged_in_time(values: Numbers, times: int) -> Numbers:
+    """Return values (F, ...) averaged so many times with those before and after them."""
+    for _ in range(times):
+        around = np.concatenate((values[:1], values, values[-1:]))
+        values = 0.25 * around[:-2] + 0.5 * values + 0.25 * around[2:]
+    return values

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask
 from ..kinematics.batch import States
-from ..kinematics.batch.algebra import normalized
+from ..kinematics.batch.algebra import normalized, signs_along
 from ..solvers.batch.descent import PLAIN, Descent, at_one_level, descend
 from .shots import Shot, Tracked
 from .turns import turns_by_joint
@@ -83,17 +83,9 @@ def _beside(shot: Shot, frames: Indices) -> tuple[Indices, Indices]:
 def _average(states: States, frames: Indices, before: Indices, after: Indices, times: int) -> None:
     """Average frames so many times with those before and after them, in place."""
     angles, count = states.angles, len(states)
-    balls = states.balls * _signs(states.balls)[:, None]
+    balls = states.balls * signs_along(states.balls)[:, None]
     every = np.concatenate((angles, balls.reshape(-1, count)))
     for _ in range(times):
         every[:, frames] = 0.5 * every[:, frames] + 0.25 * (every[:, before] + every[:, after])
     states.angles = every[: len(angles)]
     states.balls = normalized(every[len(angles) :].reshape(balls.shape))
-
-
-def _signs(balls: Numbers) -> Numbers:
-    """Signs (b, F) of unit quaternions (b, 4, F) by which each is near to the one before."""
-    against = np.einsum("bif,bif->bf", balls[..., 1:], balls[..., :-1]) < 0.0
-    signs: Numbers = np.ones((len(balls), balls.shape[-1]))
-    np.cumprod(np.where(against, -1.0, 1.0), -1, out=signs[:, 1:])
-    return signs

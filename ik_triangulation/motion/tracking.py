@@ -17,7 +17,7 @@ from ..cooperative import Work
 from ..goals.batch import PlaceTask
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths, normalized
+from ..kinematics.batch.algebra import lengths, normalized, signs_along
 from ..kinematics.batch.states import joined
 from ..solvers.batch.descent import at_one_level, descend
 from ..solvers.batch.restarts import ROUNDS, restart
@@ -113,12 +113,7 @@ def interpolated(tree: Tree, knots: Indices, found: States, frames: States) -> S
         return between
 
     balls = found.balls
-    if tree.balls:
-        against = np.einsum("bif,bif->bf", balls[..., 1:], balls[..., :-1]) < 0.0
-        signs = np.concatenate((np.ones((len(balls), 1)), np.cumprod(np.where(against, -1.0, 1.0), -1)), -1)
-        balls = normalized(mixed(balls * signs[:, None]))
-    else:
-        balls = balls[..., before]
+    balls = normalized(mixed(balls * signs_along(balls)[:, None])) if tree.balls else balls[..., before]
     return States(mixed(found.angles), balls, frames.held, frames.root, frames.place)
 
 

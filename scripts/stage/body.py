@@ -85,6 +85,17 @@ def copy_body(rig, name, collection):
     return copied
 
 
+def only_body(title, name):
+    """A body in a new collection of the scene, and no other; returns its armature and the collection."""
+    collection = bpy.data.collections.new(title)
+    bpy.context.scene.collection.children.link(collection)
+    first = make_body()
+    rig = copy_body(first, name, collection)
+    for ob in [*first.children, first]:
+        bpy.data.objects.remove(ob)
+    return rig, collection
+
+
 def material(name, colour, roughness=0.6):
     """A plain material of this colour, linear; also as the viewport shows it."""
     made = bpy.data.materials.new(name)

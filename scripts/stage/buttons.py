@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A fist that presses three buttons one after the other, by Reach with stops."""
 
-import bpy
 from mathutils import Vector
 
 from . import body, film, props
@@ -26,12 +25,8 @@ def make():
     """Make a body, the buttons and the keys of the reach; return its report."""
     from ik_triangulation.api import Limb, Stop, bake, reach_through
 
-    collection = bpy.data.collections.new("Buttons")
-    bpy.context.scene.collection.children.link(collection)
-    first = body.make_body()
-    actor = Actor(body.copy_body(first, "Presser", collection), collection, 0.0)
-    for ob in [*first.children, first]:
-        bpy.data.objects.remove(ob)
+    rig, collection = body.only_body("Buttons", "Presser")
+    actor = Actor(rig, collection, 0.0)
     for side in "LR":
         actor.hand(side, (1, *HANG))
         bake(Limb.of(actor.rig.pose.bones[f"hand.{side}"]), 1, 1)

@@ -32,12 +32,8 @@ def make():
 
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
-    collection = bpy.data.collections.new("Handing")
-    scene.collection.children.link(collection)
-    first = body.make_body()
-    actor = Actor(body.copy_body(first, "Hander", collection), collection, 0.0)
-    for ob in [*first.children, first]:
-        bpy.data.objects.remove(ob)
+    rig, collection = body.only_body("Handing", "Hander")
+    actor = Actor(rig, collection, 0.0)
     props.table(collection, actor.here, TABLE)
     cup = props.cup(collection, Vector(HERE))
     ways = (1, 0, 0, 8, 0), (TAKEN, 7, 4, 20, 16), (MEET, 3, 0, 14, 0), (PUT, 7, -4, 20, -16), (FRAMES, 0, 0, 8, 0)

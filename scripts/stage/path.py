@@ -43,12 +43,8 @@ def make():
 
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
-    collection = bpy.data.collections.new("Path")
-    scene.collection.children.link(collection)
-    first = body.make_body()
-    actor = Actor(body.copy_body(first, "Waver", collection), collection, 0.0)
-    for ob in [*first.children, first]:
-        bpy.data.objects.remove(ob)
+    rig, collection = body.only_body("Path", "Waver")
+    actor = Actor(rig, collection, 0.0)
     tips = [actor.rig.pose.bones[f"hand.{side}"] for side in "LR"]
     actor.hand("R", (1, *HANG))
     actor.hand("L", *WAYS)

@@ -41,12 +41,7 @@ def make():
     """Make a body that walks on flat ground, by keys on its bones, and a terrain; return both."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
-    collection = bpy.data.collections.new("Terrain")
-    scene.collection.children.link(collection)
-    first = body.make_body()
-    rig = body.copy_body(first, "Walker", collection)
-    for ob in [*first.children, first]:
-        bpy.data.objects.remove(ob)
+    rig, collection = body.only_body("Terrain", "Walker")
     _walk(rig, collection)
     return rig, _ground(collection)
 

@@ -92,6 +92,14 @@ def normalized(v: Numbers) -> Numbers:
     return unit
 
 
+def signs_along(q: Numbers) -> Numbers:
+    """Signs (b, F) with which each of several quaternions (b, 4, F) is near to the one before it."""
+    against = np.einsum("bif,bif->bf", q[..., 1:], q[..., :-1]) < 0.0
+    signs: Numbers = np.ones((len(q), q.shape[-1]))
+    np.cumprod(np.where(against, -1.0, 1.0), -1, out=signs[:, 1:])
+    return signs
+
+
 def lengths(v: Numbers) -> Numbers:
     """Lengths (..., F) of vectors or quaternions."""
     size: Numbers = np.sqrt(np.einsum("...if,...if->...f", v, v))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...goals.batch import AlongTask, Level, LookTask, OrientTask, PlaceTask, Task
-from ...kinematics.arrays import Numbers
+from ...kinematics.arrays import Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import conjugated, normalized, product, quaternions, rotate
 
@@ -49,9 +49,7 @@ def aligned(
     turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
     for task in tasks:
         turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)
-    for _ in range(smoothed if len(turn) > 1 else 0):
-        around = np.pad(turn, ((1, 1), (0, 0), (0, 0)), mode="edge")
-        turn = 0.25 * around[:-2] + 0.5 * turn + 0.25 * around[2:]
+    turn = averaged_in_time(turn, smoothed if len(turn) > 1 else 0)
     rotation = _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:

@@ -23,7 +23,7 @@ from mathutils import Quaternion
 from ...goals.batch import BalanceTask, Level, PlaceTask, Task
 from ...goals.batch.faded import FadedTask
 from ...kinematics import Freedom
-from ...kinematics.arrays import Numbers
+from ...kinematics.arrays import Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate, rotate_back
 from .parts import Part, parts_of_body, two_part_limbs
@@ -147,7 +147,7 @@ class Crouch:
             far = far[before] + part * (far[before + 1] - far[before])
             least, most = self._bounds(task.tip, way)
             cost += ((far - np.clip(far, least, most)) / self._arms[task.tip].length) ** 2
-        return _smooth(_least(depths, cost))
+        return averaged_in_time(_least(depths, cost), _SMOOTHED)
 
     def _reaching_from(self) -> Numbers:
         """Places (t, d, 3, F) from which each tip reaches, at the depths that are looked at."""
@@ -216,11 +216,3 @@ def _least(at: Numbers, cost: Numbers) -> Numbers:
     step = 0.5 * (before - after) / np.where(curve > 0.0, curve, np.inf)
     least: Numbers = np.clip(at[best] + (at[1] - at[0]) * np.clip(step, -1.0, 1.0), at[0], at[-1])
     return least
-
-
-def _smooth(values: Numbers) -> Numbers:
-    """Values (F) averaged over those near them in time."""
-    for _ in range(_SMOOTHED):
-        around = np.pad(values, 1, mode="edge")
-        values = 0.25 * around[:-2] + 0.5 * values + 0.25 * around[2:]
-    return values
