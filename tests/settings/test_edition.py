@@ -2,7 +2,8 @@
 """Files of an earlier edition keep the defaults that they relied on; what is set up now has the new ones.
 
 `edition_0.blend` was saved by the version before editions, with Blender 4.5. It has three armatures of `human_rig`:
-"Body" by Set Up Body with keyed hands, "Arm" with Add Limb on hand.L and foot.R and a Limit Rotation on shin.R, "Plain".
+"Body" by Set Up Body with keyed hands, "Arm" with Add Limb on hand.L and foot.R and a Limit Rotation on shin.R, and
+"Plain".
 """
 
 from pathlib import Path
