@@ -21,7 +21,7 @@ from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
-from ..rig.interference import explained
+from ..rig.interference import TipMoved, explained
 from ..rig.units import distance_text
 from .judgement import held_tolerances, within
 from .measure import AGREES
@@ -182,7 +182,7 @@ def measure_body(
         slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
         due = held.influence[name] == 1.0
         late = ~within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
-        missed = [held.frames[at] for at in np.flatnonzero(late)]
+        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late)]
         tips[name] = BodyTipReport(True, _most(slips[due]), _most(turns[due]), missed)
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
@@ -222,7 +222,7 @@ def _most(values: Numbers) -> float:
 
 def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> list[str]:
     """Return warnings that name what moves tips off the places that were planned, by the frames shown (n, 3, 4, F)."""
-    warnings = dict[str, None]()
+    far = list[TipMoved]()
     sizes, count = lengths_of(rig), len(planned.frames)
     for name in rig.tips:
         row, reach = rig.bones.index(name), body.reach(name)
@@ -232,8 +232,8 @@ def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> li
             continue
         where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
         moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
-        warnings.setdefault(explained(rig, name, float(slips[at]), where, moved))
-    return list(warnings)
+        far.append(TipMoved(name, float(slips[at]), where, moved))
+    return explained(rig, far)
 
 
 def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:

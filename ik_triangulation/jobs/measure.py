@@ -17,7 +17,7 @@ from ..goals.orientation import missing_angle
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat
 from ..rig.frames.reader import FrameReader
-from ..rig.interference import explained, may_interfere
+from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
@@ -82,7 +82,7 @@ class Watch:
 
     def explain(self, apart: float, where: str) -> str:
         """Say what probably moves the tip that far away from the solution."""
-        return explained(self.limb, self.limb.tip, apart, where)
+        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)])[0]
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from bpy.types import AnimData, Constraint, FCurve, Object
@@ -94,18 +94,41 @@ def influences(limb: Boned) -> Iterator[Influence]:
         yield Influence("NLA", "", armature.name)
 
 
-def explained(limb: Boned, tip: str, apart: float, where: str, moved: Collection[str] | None = None) -> str:
-    """Return a warning that something moves a tip that far away from the solution, with the probable reason.
+class TipMoved(NamedTuple):
+    """A tip that is shown `apart` from its solution, and the bones that are `moved` off it, if these are known.
 
-    If the bones that are `moved` off the solution are known, the reason is on one of them, or of the whole armature.
+    `where` says at which frame, as part of a sentence.
     """
-    bones = limb.armature.pose.bones
-    for found in influences(limb):
-        # An IK constraint is on a bone below those that it turns.
-        below = found.bone and [found.bone, *(above.name for above in bones[found.bone].parent_recursive)]
-        if not below or moved is None or any(name in moved for name in below):
-            return found.moves(tip, apart, where)
-    return f"Something else moves the tip of '{tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+
+    tip: str
+    apart: float
+    where: str
+    moved: Collection[str] | None = None
+
+
+def explained(limb: Boned, tips: Iterable[TipMoved]) -> list[str]:
+    """Return warnings that something moves tips away from their solution, one for each probable reason.
+
+    The reason is on a bone that is moved, or of the whole armature. A warning is about the tip that is moved most.
+    """
+    bones, every = limb.armature.pose.bones, list(influences(limb))
+    worst: dict[Influence | None, TipMoved] = {}
+    for each in tips:
+        reason = None
+        for found in every:
+            # An IK constraint is on a bone below those that it turns.
+            below = found.bone and [found.bone, *(above.name for above in bones[found.bone].parent_recursive)]
+            if not below or each.moved is None or any(name in each.moved for name in below):
+                reason = found
+                break
+        if reason not in worst or worst[reason].apart < each.apart:
+            worst[reason] = each
+    return [
+        reason.moves(tip, apart, where)
+        if reason
+        else f"Something else moves the tip of '{tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+        for reason, (tip, apart, where, _) in worst.items()
+    ]
 
 
 def live_constraints(limb: Boned) -> Iterator[Constraint]:
@@ -142,7 +165,7 @@ def _driven(limb: Boned, animation: AnimData) -> Iterator[tuple[FCurve, str]]:
     return _of_bones(limb, (curve for curve in animation.drivers if not curve.mute))
 
 
-def _of_bones(limb: Boned, curves: Iterator[FCurve]) -> Iterator[tuple[FCurve, str]]:
+def _of_bones(limb: Boned, curves: Iterable[FCurve]) -> Iterator[tuple[FCurve, str]]:
     """Yield those of the F-curves that are on transform channels of the bones, with the names of the bones."""
     bones = limb.armature.pose.bones
     starts = {f"{bones[name].path_from_id()}.{kind}": name for name in limb.bones for kind in _TRANSFORM}
