@@ -81,8 +81,7 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
-    if kind == "ACTION":
-        check_hips(rig.armature, rig.hips)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig, settings, scene, *ends, step)
     yield 0, _PARTS

@@ -79,6 +79,7 @@ def none_due(results: JudgedFrames) -> list[str]:
 def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
     """Judge one frame; with an influence below 1 it is not due."""
     (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
+    goal = (shown and shown.goal) or goal
     tip = shown.tip if shown else pose.tip
     error = (world @ tip - world @ goal.target.closest(tip)).length
     angle = missing_angle(goal.soft, tip, shown.rotation if shown else pose.tip_rotation) if goal.soft else None

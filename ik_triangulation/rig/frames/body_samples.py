@@ -39,11 +39,10 @@ from .body_frames import (
     shown_frames,
 )
 from .reader import Evaluator
-from .sampling import Sample, frame_of, sample
+from .sampling import Sample, frame_of, is_elsewhere, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
-_STAYS = 1e-5  # difference of a target's matrices that rounding explains
 AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
 
 
@@ -245,10 +244,7 @@ class LimbGoals:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
         if self._carrier or frame not in self._targets:
             return False
-        before, now = self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph)
-        return max(abs(a - b) for one, other in zip(before, now, strict=True) for a, b in zip(one, other, strict=True)) > (
-            _STAYS * max(1.0, before.translation.length)
-        )
+        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
 
     def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
         """Return the goal as it is now, at a frame that was read before."""

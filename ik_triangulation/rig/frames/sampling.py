@@ -30,6 +30,7 @@ from ..looks import Looks, Volume, looks_of, volume_of
 from ..surface import surface_frame
 
 Handler = Callable[..., None]
+_STAYS = 1e-5  # difference of two matrices that rounding explains
 _PACKAGE = __package__.removesuffix(".rig.frames")  # another name once it is installed
 
 
@@ -125,6 +126,19 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     if bone:
         return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
     return evaluated.matrix_world.copy()
+
+
+def may_hang(target: Object, bone: str) -> bool:
+    """Tell whether anything but its own keys may move a target: a parent, a constraint, a driver or its armature."""
+    animation = target.animation_data
+    drivers = animation is not None and len(animation.drivers) > 0
+    return bool(bone or target.parent or len(target.constraints) or drivers)
+
+
+def is_elsewhere(before: Matrix, now: Matrix) -> bool:
+    """Tell whether a target with these world matrices (4x4) has moved by more than rounding explains."""
+    apart = max(abs(a - b) for one, other in zip(before, now, strict=True) for a, b in zip(one, other, strict=True))
+    return apart > _STAYS * max(1.0, before.translation.length)
 
 
 def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
