@@ -16,7 +16,7 @@ from ..rig.body import RigBody
 from ..rig.carriers import check_body_limbs
 from ..rig.clock import Clock
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
-from ..rig.frames.body_samples import BodySamples, body_now
+from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.hips import check_hips
 from ..rig.keyframes import Channel, check_keys, write_keys
 from ..rig.nla import check_nla
@@ -41,7 +41,7 @@ def solve_body_pose(
     started = perf_counter()
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
-    samples = body_now(rig, view_layer.depsgraph, frame, scene)
+    samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
     problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:

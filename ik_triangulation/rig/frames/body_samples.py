@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix
 
-from ...cooperative import Work
+from ...cooperative import Work, finished
 from ...errors import RigError
 from ...goals import Anywhere, Goal
 from ...kinematics import Pose
@@ -112,6 +112,8 @@ def read_body(
         base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
         goals = {tip: reader.at(depsgraph, frame) for tip, reader in readers.items()}
         matrices = matrices_of(evaluated, rig.bones) if is_live or frame in some else None
+        if matrices is not None:
+            _check_finite(rig, matrices, frame)
         shares = _influence(readers, rig.tips, evaluated)
         return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
 
@@ -180,6 +182,16 @@ def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Anima
     return apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
 
 
+def _check_finite(rig: RigBody, matrices: Numbers, frame: float) -> None:
+    """Raise RigError for a bone whose matrix (4x4) of these (n, 4, 4) has no valid numbers at a frame."""
+    invalid = ~np.isfinite(matrices).all((1, 2))
+    if invalid.any():
+        raise RigError(
+            f"Bone '{rig.bones[int(invalid.argmax())]}' has an invalid pose at frame {frame:g} (NaN or infinite). "
+            "Clear its transform, and check its drivers and keys."
+        )
+
+
 def _check_same(rig: RigBody, frames: Sequence[float], one: Numbers, other: Numbers) -> None:
     """Raise RigError if bones that were evaluated twice were not the same; matrices (n, 4, 4, F)."""
     far = np.abs(one - other)[:, :3].max((0, 1, 2)) > _AGREES * max(1.0, lengths_of(rig).sum())
@@ -217,6 +229,21 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         {tip: np.array([share]) for tip, share in influence.items()},
         readers=readers,
     )
+
+
+def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> BodySamples:
+    """Return samples of a single frame with the animation by hand as Blender evaluates it, where anything interferes.
+
+    Raises RigError for a bone without a valid pose.
+    """
+    if not may_interfere(rig):
+        return samples
+    evaluator = Evaluator(rig, scene, view_layer, samples.frames)
+    matrices = finished(_matrices_by_hand(evaluator, rig, samples.frames, None))
+    _check_finite(rig, matrices[..., 0], samples.frames[0])
+    if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
+        return samples
+    return samples.animated(animation_shown(rig, samples.bases, matrices))
 
 
 class LimbGoals:

@@ -21,7 +21,7 @@ from ...cooperative import Work
 from ...errors import RigError, TargetError
 from ...kinematics import Freedom
 from ...kinematics.rotation import orientation
-from ..armature import Channels, base_of, channels_of, is_flat
+from ..armature import LARGEST, Channels, base_of, channels_of, is_flat
 from ..body import RigBody
 from ..drivers import broken_drivers
 from ..freedom import freedom_of, locked_axes
@@ -117,6 +117,8 @@ def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
         raise TargetError(
             f"{name} has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
         )
+    if not max(abs(number) for number in (a, b, c, x, d, e, f, y, g, h, i, z)) < LARGEST:
+        raise TargetError(f"{name} is scaled or moved beyond {LARGEST:g} at frame {frame:g}. Give it usual numbers.")
     return matrix
 
 
