@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bodies import human_rig
+from ..rigs import push_down
 
 FRAMES = 8
 HIPS, THIGH, SHIN = "spine", "thigh.L", "shin.L"
@@ -52,16 +53,6 @@ def key(rig: bpy.types.Object, random: Random, *bones: str) -> bpy.types.Action:
                 bone.rotation_euler = turn, 0.0, 0.3 * turn
                 bone.keyframe_insert("rotation_euler", frame=frame)
     return rig.animation_data.action
-
-
-def push_down(rig: bpy.types.Object, blend: str = "REPLACE") -> bpy.types.NlaStrip:
-    """Make a strip of the active action, on a track of its own above the others."""
-    animation = rig.animation_data
-    action, slot = animation.action, animation.action_slot
-    strip = animation.nla_tracks.new().strips.new(action.name, 1, action)
-    strip.action_slot, strip.blend_type = slot, blend
-    animation.action = None
-    return strip
 
 
 def strip(*bones: str, blend: str = "REPLACE", then: str = "", influence: float = 1.0, scale: float = 1.0) -> Scene:
