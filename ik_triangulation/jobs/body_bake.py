@@ -86,7 +86,9 @@ def bake_body(
     frames = _frames_of(rig, settings, scene, *ends, step)
     yield 0, _PARTS
     corrected = _corrected(rig, scene)
-    samples = yield from relay(read_body(rig, scene, frames), (0, _PARTS))
+    samples = yield from relay(
+        read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
+    )
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
     problem = BodyProblem(rig, samples, contacts, held_by)

@@ -26,7 +26,7 @@ from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
 from .body_report import BodyReport, BodyTipReport, aim_of, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
-from .judgement import held_tolerances, within
+from .judgement import held_tolerances, is_within
 
 
 def solve_body_pose(
@@ -110,12 +110,12 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
         slip, turn = held_tolerances(rig, name, problem.body.reach(name))
         due = samples.influence[name][0] == 1.0
-        missed = due and not within(slips, slip, turns, turn)[0]
+        missed = due and not is_within(slips, slip, turns, turn)[0]
         tips[name] = BodyTipReport(True, float(slips[0]), float(turns[0]), [frame] if missed else [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones, limb.tip)
         due = samples.influence[limb.tip][0] == 1.0
-        missed = due and not within(np.array(error), goal.tolerance, np.array(angle), limb.angle_tolerance)
+        missed = due and not is_within(np.array(error), goal.tolerance, np.array(angle), limb.angle_tolerance)
         tips[limb.tip] = BodyTipReport(False, error, angle, [frame] if missed else [], aim_of(goal))
     return BodyReport(tips, samples.frames)

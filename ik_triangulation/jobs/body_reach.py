@@ -90,7 +90,8 @@ def reach_with_body(
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        read[number] = (yield from relay(read_body(each, scene, frames), (0, _PARTS))) if same is None else read[same]
+        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH")
+        read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
     _check_influence(read[0])
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     yield 1, _PARTS

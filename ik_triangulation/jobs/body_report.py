@@ -23,7 +23,7 @@ from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
 from ..rig.units import distance_text
-from .judgement import held_tolerances, within
+from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
 
@@ -38,8 +38,9 @@ class BodyTipReport(NamedTuple):
     """A tip at all frames: the largest distance from its goal [Blender units] and angle [rad], and frames it missed.
 
     Of a held tip the goal is its place and rotation in the animation or its contact; its distance and angle count half
-    frames as well. The angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not count. `aim` is what a
-    tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the body.
+    frames as well. The angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not
+    count. `aim` is what a tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the
+    body.
     """
 
     held: bool
@@ -53,7 +54,7 @@ class BodyReport(NamedTuple):
     """A bake of a body: each tip, the `keys` written, and how far the centre of mass was `outside` (an estimate).
 
     A full bake would have had `full_keys`; if that is more, keys were dropped. Bones that are meant to follow the body
-    and do not are in `not_following`.
+    and do not are in `not_following`; `moved` has the warnings that something moves a tip, by its name.
     """
 
     tips: dict[str, BodyTipReport]
@@ -64,6 +65,7 @@ class BodyReport(NamedTuple):
     seconds: float = 0.0
     full_keys: int = 0
     not_following: Sequence[NotFollowing] = ()
+    moved: Mapping[str, str] = {}
 
     @property
     def reached(self) -> bool:
@@ -181,16 +183,16 @@ def measure_body(
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
         slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
         due = held.influence[name] == 1.0
-        late = ~within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
-        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late)]
+        late = ~is_within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
+        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late).tolist()]
         tips[name] = BodyTipReport(True, _most(slips[due]), _most(turns[due]), missed)
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
         off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due]).reshape(-1, 2)
         more = (allowed or {}).get(limb.tip, 0.0)
         tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due])
-        late = ~within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed = [samples.frames[at] for at in due[late]]
+        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
+        missed = [samples.frames[at] for at in due[late].tolist()]
         aim = aim_of(samples.goals[limb.tip][0])
         tips[limb.tip] = BodyTipReport(False, _most(off[:, 0]), _most(off[:, 1]), missed, aim)
     warnings = [
@@ -198,14 +200,15 @@ def measure_body(
     ]
     if planned is not None and len(planned.frames):
         at = {frame: k for k, frame in enumerate(held.frames)}
-        warnings += _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        return BodyReport(tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
     return BodyReport(tips, samples.frames, warnings=warnings)
 
 
 def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Numbers, Numbers]:
-    """Return how far the tail of a bone is off [its units] and how far it is turned [rad], (F) each, by frames (3, 4, F).
+    """Return how far the tail of a bone of this `length` is off and how far it is turned [rad], (F) each.
 
-    `length` is that of the bone.
+    The bone is given by frames (3, 4, F).
     """
     ends = [each[:, 3] + length * each[:, 1] for each in (shown, wanted)]
     turned = np.einsum("jif,jkf->ikf", shown[:, :3], wanted[:, :3])
@@ -220,8 +223,11 @@ def _most(values: Numbers) -> float:
     return float(values.max()) if len(values) else 0.0
 
 
-def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> list[str]:
-    """Return warnings that name what moves tips off the places that were planned, by the frames shown (n, 3, 4, F)."""
+def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
+    """Return warnings that name what moves tips off the places that were planned, by the names of the tips.
+
+    `shown` are the frames (n, 3, 4, F) of all bones.
+    """
     far = list[TipMoved]()
     sizes, count = lengths_of(rig), len(planned.frames)
     for name in rig.tips:

@@ -87,7 +87,7 @@ class Watch:
 
     def explain(self, apart: float, where: str) -> str:
         """Say what probably moves the tip that far away from the solution."""
-        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)])[0]
+        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)])[self.limb.tip]
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""

@@ -3,27 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
-from bpy.types import AnimData, Constraint, FCurve, Object
+from bpy.types import AnimData, Constraint, FCurve
 
 from .animated import moving_curves
 from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .nla import strips_of
+from .reference import Boned
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone
-
-
-class Boned(Protocol):
-    """A limb or a whole body: bones of an armature."""
-
-    @property
-    def armature(self) -> Object: ...
-
-    @property
-    def bones(self) -> Sequence[str]: ...
 
 
 class Influence(NamedTuple):
@@ -38,7 +29,8 @@ class Influence(NamedTuple):
         (kind, bone, name), off = self, f"{apart:.3g}"
         if kind == "CONSTRAINT":
             return (
-                f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. Mute it."
+                f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. "
+                "Mute it."
             )
         if kind == "DRIVER":
             return (
@@ -68,10 +60,13 @@ def may_interfere(limb: Boned) -> bool:
 
     If not, the bones are shown as they are keyed.
     """
+    return animates_otherwise(limb) or any(live_constraints(limb))
+
+
+def animates_otherwise(limb: Boned) -> bool:
+    """Tell whether drivers, the NLA or F-curve modifiers may change the channels of the bones at any frame."""
     animation = limb.armature.animation_data
-    if animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))):
-        return True
-    return any(live_constraints(limb))
+    return bool(animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))))
 
 
 def influences(limb: Boned) -> Iterator[Influence]:
@@ -106,10 +101,10 @@ class TipMoved(NamedTuple):
     moved: Collection[str] | None = None
 
 
-def explained(limb: Boned, tips: Iterable[TipMoved]) -> list[str]:
+def explained(limb: Boned, tips: Iterable[TipMoved]) -> dict[str, str]:
     """Return warnings that something moves tips away from their solution, one for each probable reason.
 
-    The reason is on a bone that is moved, or of the whole armature. A warning is about the tip that is moved most.
+    They are by the names of the tips that are moved most. The reason is on a bone that is moved, or of the armature.
     """
     bones, every = limb.armature.pose.bones, list(influences(limb))
     worst: dict[Influence | None, TipMoved] = {}
@@ -123,12 +118,12 @@ def explained(limb: Boned, tips: Iterable[TipMoved]) -> list[str]:
                 break
         if reason not in worst or worst[reason].apart < each.apart:
             worst[reason] = each
-    return [
-        reason.moves(tip, apart, where)
+    return {
+        tip: reason.moves(tip, apart, where)
         if reason
         else f"Something else moves the tip of '{tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
         for reason, (tip, apart, where, _) in worst.items()
-    ]
+    }
 
 
 def live_constraints(limb: Boned) -> Iterator[Constraint]:

@@ -125,7 +125,7 @@ def _baked(rig: RigBody) -> bool:
 
 
 def _in_strips(armature: Object, paths: list[str]) -> set[tuple[str, int]]:
-    """Return paths and array indices of the channels that strips animate, however they are blended, but no bake does."""
+    """Return paths and array indices of the channels that strips animate in any blending, but no bake does."""
     animation, found = armature.animation_data, set[tuple[str, int]]()
     for strip in strips_of(animation) if animation and animation.use_nla else ():
         if strip.mute or not (strip.action and strip.action_slot):

@@ -258,7 +258,7 @@ def test_a_target_that_is_endlessly_far_is_refused(far):
     bpy.context.view_layer.update()
     body = body_of(rig, "hand.L")
     for act in (lambda: bake_body(body, 1, 6), lambda: solve_body_pose(body)):
-        with nothing_lost(), pytest.raises(TargetError, match="'hand.L Target' is scaled or moved beyond"):
+        with nothing_lost(), pytest.raises(TargetError, match=r"'hand.L Target' is scaled or moved beyond"):
             act()
 
 
@@ -268,7 +268,7 @@ def test_a_pose_without_valid_numbers_is_refused():
     bpy.context.view_layer.update()
     body = body_of(rig, "hand.L")
     for act in (lambda: bake_body(body, 1, 6), lambda: reach_with_body(body, [body_stop(body, "hand.L", 6)], 1)):
-        with pytest.raises(RigError, match="Bone 'thigh.L' has an invalid pose at frame 1"):
+        with pytest.raises(RigError, match=r"Bone 'thigh.L' has an invalid pose at frame 1"):
             act()
 
 

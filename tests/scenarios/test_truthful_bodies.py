@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a report on a body says is what the saved and reopened file shows, whatever else moves its bones.
 
-Shown is what Blender evaluates, measured without any code of the extension. A held tip is held where it was shown before
-the bake, and a tip that reaches is at its target as that is after the bake.
+Shown is what Blender evaluates, measured without any code of the extension. A held tip is held where it was shown
+before the bake, and a tip that reaches is at its target as that is after the bake.
 """
 
 from random import Random

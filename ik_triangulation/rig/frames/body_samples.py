@@ -22,7 +22,7 @@ from ..carriers import carrier_of
 from ..clock import Clock
 from ..goal import GoalReader
 from ..hips import hips_locations, is_moved_by_hand
-from ..interference import may_interfere
+from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
@@ -31,12 +31,12 @@ from ..waiting import is_waiting
 from .body_frames import (
     Animation,
     animation_shown,
-    apart,
     body_by_channels,
     lengths_of,
     matrices_of,
     plain_animation,
     shown_frames,
+    tips_apart,
 )
 from .reader import Evaluator
 from .sampling import Sample, frame_of, is_elsewhere, sample
@@ -92,17 +92,24 @@ class _Look(NamedTuple):
 
 
 def read_body(
-    rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer | None = None
+    rig: RigBody,
+    scene: Scene,
+    frames: Sequence[float],
+    view_layer: ViewLayer | None = None,
+    *,
+    switched: bool = False,
 ) -> Work[BodySamples]:
     """Read a body at frames of the timeline, without stepping the user's scene if that can be.
 
     The animation made by hand is read from F-curves where these are all that moves the bones; where strips, blending,
     drivers, constraints or modifiers may do so too, and where Blender shows another one at some of the frames, it is
-    what Blender evaluates. Raises RigError for a bone above the hips that is scaled, and for a body that is not the
-    same when it is evaluated twice, and what sample() raises.
+    what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for a bone above
+    the hips that is scaled, and for a body that is not the same when it is evaluated twice, and what sample() raises.
     """
     evaluator = Evaluator(rig, scene, view_layer or view_layer_of(scene), frames)
-    is_live, as_by_hand = may_interfere(rig) or evaluator.stepped is not None, is_as_by_hand(rig, scene)
+    switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
+    is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
+    as_by_hand = is_as_by_hand(rig, scene)
     readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
 
@@ -131,6 +138,8 @@ def read_body(
         readers=readers,
     )
     yield
+    if switched and not is_live:
+        return samples
     here = [k for k, frame in enumerate(frames) if is_live or frame in some]
     matrices = np.moveaxis(np.array([looks[k].matrices for k in here], float), 0, -1)
     if as_by_hand or is_live:
@@ -179,7 +188,7 @@ def _matrices_by_hand(
 def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
     """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
     body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
-    return apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
+    return tips_apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
 
 
 def _check_finite(rig: RigBody, matrices: Numbers, frame: float) -> None:

@@ -139,7 +139,7 @@ def may_hang(target: Object, bone: str) -> bool:
 
 def is_elsewhere(before: Matrix, now: Matrix) -> bool:
     """Tell whether a target with these world matrices (4x4) has moved by more than rounding explains."""
-    apart = max(abs(a - b) for one, other in zip(before, now, strict=True) for a, b in zip(one, other, strict=True))
+    apart = max(abs(before[row][column] - now[row][column]) for row in range(4) for column in range(4))
     return apart > _STAYS * max(1.0, before.translation.length)
 
 

@@ -15,7 +15,8 @@ from .channelbags import channelbag_of, find_curves
 def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
     """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
 
-    A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what can be written but may not be what was meant. See destination.py for each `destination`.
+    A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what
+    can be written but may not be what was meant. See destination.py for each `destination`.
     """
     animation = armature.animation_data
     if animation is None or animation.action is None:
