@@ -188,9 +188,9 @@ def measure_body(
         tips[name] = BodyTipReport(True, _most(slips[due]), _most(turns[due]), missed)
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
-        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due]).reshape(-1, 2)
+        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due.tolist()]).reshape(-1, 2)
         more = (allowed or {}).get(limb.tip, 0.0)
-        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due])
+        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due.tolist()])
         late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
         missed = [samples.frames[at] for at in due[late].tolist()]
         aim = aim_of(samples.goals[limb.tip][0])
