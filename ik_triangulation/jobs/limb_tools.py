@@ -129,7 +129,7 @@ def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:
 
 def _plan(armature: Object, count: int, limb: BodyLimb | None) -> _Plan:
     able = limb is not None and any(can_turn(armature.pose.bones[name]) for name in limb.bones)
-    return _Plan(count, limb, read_preset(find_preset(limb.kind.preset)) if limb and able else None)
+    return _Plan(count, limb, read_preset(find_preset(limb.preset)) if limb and able else None)
 
 
 def give_limits(armature: Object, limb: BodyLimb, preset: Preset) -> None:
