@@ -231,7 +231,7 @@ def test_a_link_stands_to_the_target_as_the_papers_rules_say(lengths, distance, 
 
 
 def test_a_placed_link_ends_at_the_distance_asked_for_and_stays_in_its_plane():
-    random = Random(8)
+    random, placed_links = Random(8), 0
     for _ in range(300):
         a, b, c = sorted(random.uniform(1.0, 2.0) for _ in range(3))
         if a + b < 1.05 * c:
@@ -243,6 +243,8 @@ def test_a_placed_link_ends_at_the_distance_asked_for_and_stays_in_its_plane():
         assert (target - pose.end(0)).length == pytest.approx(b, abs=2e-6)
         if normal.length > 0.1:
             assert pose.link(0).dot(normal.normalized()) == pytest.approx(0.0, abs=1e-5)
+            placed_links += 1
+    assert placed_links >= 290
 
 
 def test_the_published_rule_leaves_the_rest_straight():
