@@ -68,7 +68,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
         stored = armature.pose.bones[name].ik_triangulation
         stored.use_selected, stored.enabled, stored.hold = False, True, name in held
         line = [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
-        stored.chain_count = line.index(hips) + (name in reach)
+        stored.chain_count = line.index(hips) + (name in reach or not reach)  # the hips tie the limbs together
         if limb is not None and name in looking:
             stored.chain_count = 1 + line.index(limb.bones[0])
         if limb is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs of a skeleton as one assignment: pairs of branches are scored by geometry and by the words in their bones' names.
+"""Limbs of a skeleton as one assignment, scored by geometry and by the words in the names of bones.
 
 Each pair of branches gives many candidates: which of its bones is the first of the limb, which the elbow or knee, which
 the hock of an animal's leg, and which hand or foot. A candidate's score adds what its lengths, bends and place say, and
@@ -30,7 +30,17 @@ _ASKEW = 0.3  # cosine of the angle between up and the plane's normal from which
 _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs on
 _UNSAID = Clue()
 # Weights of a candidate's score; one is about a fault that the eye sees at once.
-_COVER, _RATIO, _SKIPPED, _GIRDLE, _NO_GIRDLE, _NO_END, _BRANCHES, _HOCK, _TURN = 1.5, 1.0, 0.35, 0.7, 0.3, 0.35, 0.5, 0.35, 0.4
+_COVER, _RATIO, _SKIPPED, _GIRDLE, _NO_GIRDLE, _NO_END, _BRANCHES, _HOCK, _TURN = (
+    1.5,
+    1.0,
+    0.35,
+    0.7,
+    0.3,
+    0.35,
+    0.5,
+    0.35,
+    0.4,
+)
 _WORD, _KIND_WORD = 0.6, 1.5
 _HINT = 0.05  # of the size: weight of the direction in which characters look by convention
 _LEAST = -0.4  # score of a limb that names do not support
@@ -108,7 +118,10 @@ class _Guessing:
         """Return the joints of a line and its end (n + 1, 3)."""
         points = np.vstack([self.skeleton.heads[list(line.bones)], self.skeleton.end(line.bones[-1])])
         if not self.skeleton.children[line.bones[-1]]:  # the length of a last bone is anything
-            link, before = points[-1] - points[-2], np.linalg.norm(points[-2] - points[-3]) if len(points) > 2 else np.inf
+            link, before = (
+                points[-1] - points[-2],
+                np.linalg.norm(points[-2] - points[-3]) if len(points) > 2 else np.inf,
+            )
             points[-1] = points[-2] + link * min(1.0, _LAST * before / max(float(np.linalg.norm(link)), 1e-9))
         return points
 
@@ -128,7 +141,9 @@ class _Guessing:
             points = self._points(line)
             heights = points @ hint
             level, drop = heights.min() - lowest, heights[0] - heights.min()
-            descends = drop > max((0.3 if legs else 1.0) * _DOWN * self.size, 0.5 * float(np.linalg.norm(points[0] - points[-1])))
+            descends = drop > max(
+                (0.3 if legs else 1.0) * _DOWN * self.size, 0.5 * float(np.linalg.norm(points[0] - points[-1]))
+            )
             standing += level < _LEVEL * self.size
             if (descends and level < 2.0 * _GROUND * self.size) or standing > 2:
                 return np.asarray(hint)
@@ -213,7 +228,7 @@ class _Guessing:
         return LimbGuess(kind, tuple(bones), tuple(images), *girdle, has_end, score + sure)
 
     def _candidates(self, line: Line, kind: str) -> Iterator[tuple[float, tuple[int, ...]]]:
-        """Yield scores and places in the line of first part, hinge, hock if any, and end (the line's length if none)."""
+        """Yield scores, and places in the line of first part, hinge, hock if any, and end (its length for none)."""
         points = self._points(line)
         links = np.diff(points, axis=0)
         lengths = np.linalg.norm(links, axis=1)
@@ -289,9 +304,7 @@ class _Guessing:
         bend = bends[start] if start > 0 else (0.8 if kind == "LEG" else 0.0)
         return float(_SKIPPED * np.clip(2.0 * (bends[place] + 0.03) / (bend + 1e-3), 0.25, 1.0) + bends[place])
 
-    def _hock(
-        self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, lower: float, named: bool
-    ) -> float:
+    def _hock(self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, lower: float, named: bool) -> float:
         """Score the part below a hock: it is long, and knee and hock bend against each other."""
         first, hinge, hock, end = picked
         part = np.linalg.norm(points[end] - points[hock])
@@ -315,7 +328,9 @@ class _Guessing:
         unsaid = () if clues[picked[0]].level == "upper" else clues[: picked[1]]
         score -= _WORD * sum(clue.level in above for clue in clues[: picked[0]])
         passed = clues[picked[1] + 1 : picked[-1]] if clues[picked[-1]].level == "end" else ()
-        return score - _WORD * (any(clue.level == "upper" for clue in unsaid) + 2.0 * any(c.level == "end" for c in passed))
+        return score - _WORD * (
+            any(clue.level == "upper" for clue in unsaid) + 2.0 * any(c.level == "end" for c in passed)
+        )
 
     def _front(self, limbs: Sequence[LimbGuess]) -> np.ndarray:
         """Return the direction in which feet point, knees go, elbows do not, and the trunk leads from hind legs on."""
@@ -329,14 +344,18 @@ class _Guessing:
                 total += 3.0 * self._flat(end)
             if len(guess.bones) > 2 and guess.kind in {"ARM", "LEG"}:
                 middle = 0.5 * (heads[0] + heads[2])
-                total += (0.5 if guess.kind == "LEG" and len(guess.bones) == 3 else -0.3) * self._flat(heads[1] - middle)
+                total += (0.5 if guess.kind == "LEG" and len(guess.bones) == 3 else -0.3) * self._flat(
+                    heads[1] - middle
+                )
         legs = [guess for guess in limbs if guess.kind == "LEG"]
         if legs:
             hind = min((skeleton.depths[guess.bones[0]] - len(guess.girdle), guess.bones[0]) for guess in legs)[1]
             others = [skeleton.heads[guess.bones[0]] - skeleton.heads[hind] for guess in limbs]
             total += 2.0 * self._flat(np.sum(others, axis=0))
         for side in ("L", "R"):
-            beside = [skeleton.heads[n] for n, clue in enumerate(self.clues) if clue.side == side and not clue.is_helper]
+            beside = [
+                skeleton.heads[n] for n, clue in enumerate(self.clues) if clue.side == side and not clue.is_helper
+            ]
             if beside:
                 across = np.mean(beside, axis=0) @ self.normal - np.mean(skeleton.heads, axis=0) @ self.normal
                 left = self.normal * np.sign(across) * (1.0 if side == "L" else -1.0)

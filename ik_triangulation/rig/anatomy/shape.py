@@ -64,9 +64,7 @@ class _Naming:
         self._name_middle()
         return {self.skeleton.names[bone]: part for bone, part in self.found.items()}
 
-    def _name_limb(
-        self, guess: LimbGuess, bones: Sequence[int], girdle: Sequence[int], side: str, pair: str
-    ) -> None:
+    def _name_limb(self, guess: LimbGuess, bones: Sequence[int], girdle: Sequence[int], side: str, pair: str) -> None:
         """Name the parts of a limb, the girdle before it and what is beyond its end."""
         kind = guess.kind
         named = _PARTS[kind] if kind in _GIRDLES else _PARTS[kind] * len(bones)
@@ -77,9 +75,7 @@ class _Naming:
             return
         self.found |= {bone: BodyPart(_GIRDLES[kind], side, pair=pair) for bone in girdle if bone not in self.found}
         if guess.has_end:
-            self.found |= {
-                bone: BodyPart(_BEYOND[kind], side, pair=pair) for bone in self.skeleton.under(bones[-1])
-            }
+            self.found |= {bone: BodyPart(_BEYOND[kind], side, pair=pair) for bone in self.skeleton.under(bones[-1])}
         if guess.has_end and kind == "ARM":
             tips = [bone for bone in self.skeleton.under(bones[-1]) if not self.skeleton.children[bone]]
             for number, tip in enumerate(tips):

@@ -54,7 +54,12 @@ def clue_of(name: str) -> Clue:
     kind = "OTHER" if "OTHER" in kinds else (max(sorted(set(kinds)), key=kinds.count) if kinds else "")
     # "upper leg": the first word that is a level decides; of "leg upper foot" a foot or toe, which is more special.
     special = next((level for level in levels if level in {"end", "beyond", "hock", "hock|end"}), "")
-    return Clue(kind, special or (levels[0] if levels else ""), side, role_of([word for word in words if len(word) > 1]) == BESIDE)
+    return Clue(
+        kind,
+        special or (levels[0] if levels else ""),
+        side,
+        role_of([word for word in words if len(word) > 1]) == BESIDE,
+    )
 
 
 def is_same_part(name: str, other: str) -> bool:

@@ -52,6 +52,7 @@ def renamed(bones):
     names = {name: f"Bone.{number:03}" for number, name in enumerate(bones)}
     return {names[n]: RestBone(names.get(b.parent), b.head, b.tail) for n, b in bones.items()}, names
 
+
 QUADRUPED = [  # hips at (0, 0.5, 0.6), looks along -Y
     ("hips", None, (0.5, 0.6), (0.35, 0.62)),
     ("spine 1", "hips", (0.35, 0.62), (0.1, 0.62)),

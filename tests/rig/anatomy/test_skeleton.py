@@ -72,7 +72,9 @@ def test_of_twist_bones_in_a_row_each_part_of_a_limb_begins_with_the_first():
 def test_a_spider_has_all_its_legs(pairs):
     found = limbs(spider(pairs), LEG)
     letters = "abcd"[:pairs]
-    assert sorted(found) == sorted(each for letter in letters for each in both(*(f"leg {letter} {n}" for n in (1, 2, 3))))
+    assert sorted(found) == sorted(
+        each for letter in letters for each in both(*(f"leg {letter} {n}" for n in (1, 2, 3)))
+    )
 
 
 def test_a_bird_has_wings_and_legs_and_no_arms():
@@ -90,7 +92,14 @@ def test_a_chosen_bone_of_a_front_leg_stands_for_that_leg():
 
 def test_names_that_are_known_stay_and_shape_adds_the_hand_that_they_do_not_tell():
     bones = person()
-    named = {"upper arm": "Arm", "forearm": "ForeArm", "hand": "paddle", "thigh": "UpLeg", "shin": "Leg", "foot": "Foot"}
+    named = {
+        "upper arm": "Arm",
+        "forearm": "ForeArm",
+        "hand": "paddle",
+        "thigh": "UpLeg",
+        "shin": "Leg",
+        "foot": "Foot",
+    }
     names = {n: f"{'Left' if n[-1] == 'L' else 'Right'}{named[n[:-2]]}" for n in bones if n[:-2] in named}
     bones = {names.get(n, n): RestBone(names.get(b.parent, b.parent), b.head, b.tail) for n, b in bones.items()}
     body = RestBody(bones)
