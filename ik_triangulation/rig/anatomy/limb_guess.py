@@ -14,7 +14,7 @@ from math import log
 
 import numpy as np
 
-from .skeleton import Line, Skeleton
+from .skeleton import BranchLine, Skeleton
 from .words import Clue, clue_of, is_same_part, marks_an_end
 
 _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
@@ -30,17 +30,9 @@ _ASKEW = 0.3  # cosine of the angle between up and the plane's normal from which
 _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs on
 _UNSAID = Clue()
 # Weights of a candidate's score; one is about a fault that the eye sees at once.
-_COVER, _RATIO, _SKIPPED, _GIRDLE, _NO_GIRDLE, _NO_END, _BRANCHES, _HOCK, _TURN = (
-    1.5,
-    1.0,
-    0.35,
-    0.7,
-    0.3,
-    0.35,
-    0.5,
-    0.35,
-    0.4,
-)
+_COVER, _RATIO, _SKIPPED = 1.5, 1.0, 0.35
+_GIRDLE, _NO_GIRDLE, _NO_END = 0.7, 0.3, 0.35
+_BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
 _WORD, _KIND_WORD = 0.6, 1.5
 _HINT = 0.05  # of the size: weight of the direction in which characters look by convention
 _LEAST = -0.4  # score of a limb that names do not support
@@ -99,22 +91,22 @@ class _Guessing:
         lows = [self._lowest(line) for line in self.lines if self._long(line)]
         self.ground = min(lows, default=0.0)
 
-    def _is_rigging(self, line: Line) -> bool:
+    def _is_rigging(self, line: BranchLine) -> bool:
         """Tell whether half of the bones of a line or more are helpers or IK controls by their names."""
         return 2 * sum(self.clues[bone].is_helper for bone in line.bones) >= len(line.bones)
 
-    def _trimmed(self, line: Line) -> Line:
+    def _trimmed(self, line: BranchLine) -> BranchLine:
         """Leave out a last bone that by its name only marks an end."""
         last = self.skeleton.names[line.bones[-1]]
         if len(line.bones) > 2 and not self.skeleton.children[line.bones[-1]] and marks_an_end(last):
-            return Line(line.bones[:-1], line.image[:-1], False)
+            return BranchLine(line.bones[:-1], line.image[:-1], False)
         return line
 
-    def _long(self, line: Line) -> bool:
+    def _long(self, line: BranchLine) -> bool:
         least = _LEAST_LIMB if self._said(line) in {"ARM", "LEG"} else _LIMB
         return bool(self.skeleton.extents[line.bones[0]] > least * self.size)
 
-    def _points(self, line: Line) -> np.ndarray:
+    def _points(self, line: BranchLine) -> np.ndarray:
         """Return the joints of a line and its end (n + 1, 3)."""
         points = np.vstack([self.skeleton.heads[list(line.bones)], self.skeleton.end(line.bones[-1])])
         if not self.skeleton.children[line.bones[-1]]:  # the length of a last bone is anything
@@ -125,7 +117,7 @@ class _Guessing:
             points[-1] = points[-2] + link * min(1.0, _LAST * before / max(float(np.linalg.norm(link)), 1e-9))
         return points
 
-    def _lowest(self, line: Line) -> float:
+    def _lowest(self, line: BranchLine) -> float:
         return float((self._points(line) @ self.up).min())
 
     def _up(self, hint: np.ndarray) -> np.ndarray:
@@ -152,7 +144,7 @@ class _Guessing:
         length = np.linalg.norm(total)
         return total / length if length > _LIMB * self.size else np.asarray(hint)
 
-    def _said(self, line: Line) -> str:
+    def _said(self, line: BranchLine) -> str:
         """Return the kind that most of the names of a line and of what hangs on its end say; empty if they say none."""
         bones = [*line.bones, *self.skeleton.under(line.bones[-1])]
         votes = [self.clues[bone].kind for bone in bones if self.clues[bone].kind]
@@ -201,7 +193,7 @@ class _Guessing:
         across = self.skeleton.heads[list(guess.bones)].mean(0) - self.skeleton.heads[list(guess.images)].mean(0)
         return bool(across @ left > 0.0)
 
-    def _best(self, line: Line) -> LimbGuess | None:
+    def _best(self, line: BranchLine) -> LimbGuess | None:
         """Return the best candidate of a line, None if it is no limb."""
         said = self._said(line)
         if said == "OTHER" or not self._long(line):
@@ -227,7 +219,7 @@ class _Guessing:
         girdle = line.bones[:first], line.image[:first]
         return LimbGuess(kind, tuple(bones), tuple(images), *girdle, has_end, score + sure)
 
-    def _candidates(self, line: Line, kind: str) -> Iterator[tuple[float, tuple[int, ...]]]:
+    def _candidates(self, line: BranchLine, kind: str) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Yield scores, and places in the line of first part, hinge, hock if any, and end (its length for none)."""
         points = self._points(line)
         links = np.diff(points, axis=0)
@@ -261,7 +253,7 @@ class _Guessing:
         bends: np.ndarray,
         path: np.ndarray,
         whole: float,
-        line: Line,
+        line: BranchLine,
         kind: str,
     ) -> float | None:
         first, hinge, end = picked[0], picked[1], picked[-1]
@@ -293,7 +285,7 @@ class _Guessing:
         steep, less = (-(part @ self.up) / np.linalg.norm(part) for part in (upper, lower))
         return float(_LYING * max(aside - level, 0.0) + max(steep - max(less, 0.0) - _STEEP, 0.0))
 
-    def _skipped(self, place: int, picked: tuple[int, ...], bends: np.ndarray, line: Line, kind: str) -> float:
+    def _skipped(self, place: int, picked: tuple[int, ...], bends: np.ndarray, line: BranchLine, kind: str) -> float:
         """Return the cost of a bone inside a part of the limb: little for twist bones, which go on straight."""
         if place in picked:
             return 0.0

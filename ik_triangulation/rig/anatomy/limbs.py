@@ -15,8 +15,8 @@ from .shape import FRONT, UP, parts_by_shape
 class LimbKind:
     """A kind of limb: the `parts` of its bones from root to tip, and the parts `beside` that belong to it.
 
-    A part that is `between` the last two may be there, as the hock of an animal's hind leg. In a `row` each part may have
-    any number of bones. The bone of a part in `turning`, at the tip, turns as the target.
+    A part `between` the last two may be there, as the hock of an animal's hind leg. In a `row` each part may have any
+    number of bones. The bone of a part in `turning`, at the tip, turns as the target.
     `preset` is the name of the preset with its ranges. The name is an item of the setting `body_part`, which labels it.
     """
 

@@ -68,8 +68,9 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]
 class BodyPart:
     """The part of the body that a bone is: `part` of PARTS or "finger", on the `side` "L", "R" or "" for neither.
 
-    `finger` names the finger; `pair` numbers the pairs of legs of an animal from the second one on; `number` is the last number in the name, None without one; `role` one of ROLES. A `copy`
-    has a second number, such as the tip "f_index.01.L.001" of Rigify's fingers.
+    `finger` names the finger; `pair` numbers the pairs of legs of an animal from the second one on; `number` is the
+    last number in the name, None without one; `role` one of ROLES. A `copy` has a second number, such as the tip
+    "f_index.01.L.001" of Rigify's fingers.
     """
 
     part: str
@@ -108,7 +109,7 @@ def words_of(name: str) -> tuple[str, list[str]]:
     return _sided(words)[0]
 
 
-def role_of(words: list[str]) -> int:
+def bone_role(words: list[str]) -> int:
     """Return the role of a bone in its rig, one of ROLES, by the words of its name."""
     return _role(words)[0]
 

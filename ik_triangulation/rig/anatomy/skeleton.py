@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Geometry of a skeleton at rest: its joints, its plane of symmetry, and the lines of bones that branch off in pairs.
 
-Nothing is assumed about axes, scale or names. Bones need not point to the next joint: a bone counts as the line from its
-head to the head of the child that most of the rest hangs on.
+Nothing is assumed about axes, scale or names. Bones need not point to the next joint: a bone counts as the line from
+its head to the head of the child that most of the rest hangs on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAIN = 0.6  # of the extent of the largest child: a second one above that ends 
 Points = np.ndarray  # (n, 3) [Blender units], armature space
 
 
-class Line(NamedTuple):
+class BranchLine(NamedTuple):
     """A line of bones off the middle and its mirror image: indices of bones from the middle outwards.
 
     `ends_in_branches` tells that several branches of about one size follow, as fingers follow a hand.
@@ -139,8 +139,8 @@ class Skeleton:
         return normal, float(np.median((one + other) @ normal)) / 2.0
 
     @cached_property
-    def lines(self) -> list[Line]:
-        """The lines of bones that branch off the middle in pairs, each pair once, on the positive side of the normal."""
+    def lines(self) -> list[BranchLine]:
+        """Lines of bones that branch off the middle in pairs, each pair once, on the positive side of the normal."""
         if self.symmetry is None:
             return []
         normal, offset, images = self.symmetry
@@ -182,7 +182,7 @@ class Skeleton:
         image = images[main] if images[main] != main else -1
         return self.parents[image] if image >= 0 and self.parents[image] != bone else -1
 
-    def _lines_from(self, line: tuple[int, ...], mirrored: tuple[int, ...], images: list[int]) -> list[Line]:
+    def _lines_from(self, line: tuple[int, ...], mirrored: tuple[int, ...], images: list[int]) -> list[BranchLine]:
         """Follow the largest child outwards; where long branches of about one size begin, follow each of them.
 
         A line ends at short branches of about one size, such as fingers.
@@ -192,12 +192,12 @@ class Skeleton:
             large = [each for each in below if self.extents[each] > _MAIN * self.extents[below[0]]]
             branches = [each for each in large if self.children[each]]
             if len(branches) > 1 and self.extents[branches[1]] < _LONG * self._span(line):
-                return [Line(line, mirrored, True)]
+                return [BranchLine(line, mirrored, True)]
             ways = [(each, self._image_below(each, mirrored[-1], images)) for each in (branches or below[:1])]
             ways = [(each, image) for each, image in ways if image >= 0]
             if len(ways) != 1:
                 more = [self._lines_from((*line, each), (*mirrored, image), images) for each, image in ways]
-                return [found for lines in more for found in lines] or [Line(line, mirrored, False)]
+                return [found for lines in more for found in lines] or [BranchLine(line, mirrored, False)]
             line, mirrored = (*line, ways[0][0]), (*mirrored, ways[0][1])
 
     def _span(self, line: tuple[int, ...]) -> float:

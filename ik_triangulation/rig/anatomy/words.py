@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clues that single words in a bone's name give, for skeletons whose names follow no known convention.
 
-names.py reads whole names and is sure; a clue is only counted beside geometry: "Back_Leg_Upper_L" says leg, left, and the
-upper part of something.
+names.py reads whole names and is sure; a clue is only counted beside geometry: "Back_Leg_Upper_L" says leg, left, and
+the upper part of something.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from .names import BESIDE, role_of, words_of
+from .names import BESIDE, bone_role, words_of
 
 # Level of a limb's part. The name of a joint that begins the part says the same: a knee begins the lower one.
 _LEVELS = {
@@ -24,19 +24,20 @@ _LEVELS = {
     "beyond": "toe toes ball finger fingers thumb index pinky ring tip leaf nub end heel sole",
 }
 _KINDS = {
-    "LEG": "leg legs foot feet thigh shin calf knee ankle toe toes toebase hoof paw femur tibia upleg loleg hip heel ball",
+    "LEG": "leg legs foot feet thigh shin calf knee ankle toe toes toebase hoof paw femur tibia upleg loleg hip heel "
+    "ball",
     "ARM": "arm arms hand forearm elbow wrist finger fingers thumb humerus ulna radius bicep biceps uparm loarm shldr",
     "WING": "wing wings feather feathers",
     "FIN": "fin fins flipper",
-    "OTHER": "ear ears hair skirt breast breasts bust eye eyes brow brows lid eyelid lip lips cheek jaw tongue ribbon cape "
-    "sleeve strap antenna horn tail teeth nose mouth pony ponytail weapon gun cloth butt hood tentacle pincer jiggle "
-    "tassel whisker",
+    "OTHER": "ear ears hair skirt breast breasts bust eye eyes brow brows lid eyelid lip lips cheek jaw tongue ribbon "
+    "cape sleeve strap antenna horn tail teeth nose mouth pony ponytail weapon gun cloth butt hood tentacle pincer "
+    "jiggle tassel whisker",
 }
 
 
 @dataclass(frozen=True)
 class Clue:
-    """What a name hints at: a `kind` of limb or OTHER, a `level` of it, alternatives separated by "|", and a `side`."""
+    """Hints of a name: a `kind` of limb or OTHER, a `level` of it, alternatives separated by "|", and a `side`."""
 
     kind: str = ""
     level: str = ""
@@ -58,7 +59,7 @@ def clue_of(name: str) -> Clue:
         kind,
         special or (levels[0] if levels else ""),
         side,
-        role_of([word for word in words if len(word) > 1]) == BESIDE,
+        bone_role([word for word in words if len(word) > 1]) == BESIDE,
     )
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies as bones at rest, with names that tell nothing."""
 
+from itertools import pairwise
+
 from ik_triangulation.rig.anatomy.body import RestBone
 
 MIDDLE = [  # name, parent, head and tail as places from the side: y, z
@@ -91,7 +93,7 @@ def spider(legs=4):
         spread = 3.0 * y
         places = [(0.1, y, 0.2), (0.5, y + spread * 0.4, 0.6), (0.9, y + spread * 0.8, 0.45), (1.1, y + spread, 0.0)]
         above = "body"
-        for part, (head, tail) in enumerate(zip(places, places[1:], strict=False)):
+        for part, (head, tail) in enumerate(pairwise(places)):
             name = f"leg {'abcdefgh'[number]} {part + 1}"
             left.append((name, above, head, tail))
             above = name

@@ -6,7 +6,9 @@ import pytest
 
 from ik_triangulation.rig.anatomy.body import RestBone
 from ik_triangulation.rig.anatomy.limbs import ARM, LEG, WING, RestBody
+from ik_triangulation.rig.anatomy.limb_guess import assign_limbs
 from ik_triangulation.rig.anatomy.skeleton import Skeleton
+from ik_triangulation.rig.anatomy.words import Clue, clue_of, is_same_part, marks_an_end
 
 from .bodies import bird, moved, person, quadruped, renamed, spider
 
@@ -103,7 +105,7 @@ def test_names_that_are_known_stay_and_shape_adds_the_hand_that_they_do_not_tell
     names = {n: f"{'Left' if n[-1] == 'L' else 'Right'}{named[n[:-2]]}" for n in bones if n[:-2] in named}
     bones = {names.get(n, n): RestBone(names.get(b.parent, b.parent), b.head, b.tail) for n, b in bones.items()}
     body = RestBody(bones)
-    assert [limb.bones for limb in body.limbs(ARM)][0] == ("LeftArm", "LeftForeArm", "Leftpaddle")
+    assert next(limb.bones for limb in body.limbs(ARM)) == ("LeftArm", "LeftForeArm", "Leftpaddle")
     assert body.by_shape == ("ARM",)
 
 
@@ -121,3 +123,23 @@ def test_what_is_not_symmetric_has_no_plane():
     line = {f"Bone {n}": RestBone(f"Bone {n - 1}" if n else None, (0, 0, n), (0, 0, n + 1)) for n in range(6)}
     assert Skeleton(line).symmetry is None
     assert Skeleton({}).symmetry is None
+
+
+@each_turn
+def test_feet_tell_what_is_up_and_in_front(turn):
+    way, up, front = TURNS[turn]
+    found = assign_limbs(Skeleton(moved(renamed(person())[0], way)), np.array(up, float), np.array(front, float))
+    origin = np.array(way((0.0, 0.0, 0.0)))
+    for direction, expected in ((found.up, (0.0, 0.0, 1.0)), (found.front, (0.0, -1.0, 0.0))):
+        turned = np.array(way(expected)) - origin
+        assert direction @ turned / np.linalg.norm(turned) > 0.99
+
+
+def test_single_words_are_clues():
+    assert clue_of("Back_Leg_Upper_L") == Clue("LEG", "upper", "L")
+    assert clue_of("front_foot.R") == Clue("LEG", "end", "R")
+    assert clue_of("J_Sec_L_SkirtBack0_01").kind == "OTHER"
+    assert clue_of("knee_ik.L").is_helper
+    assert is_same_part("upperleg01.L", "upperleg02.L")
+    assert not is_same_part("Bone.001", "Bone.002")
+    assert marks_an_end("leg_a_tip_l")
