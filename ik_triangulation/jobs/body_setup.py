@@ -48,8 +48,8 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
     the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
     without limits get the ranges of their presets. Hands and head get new empties, which wait (rig.waiting) until they
-    are moved. Limbs keep their targets and settings but for their length. Raises ChainError where no feet are found, or only one
-    and no hand, or where they hang on no common bone that can move; then nothing has changed.
+    are moved. Limbs keep their targets and settings but for their length. Raises ChainError where no feet are found, or
+    only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))

@@ -259,8 +259,8 @@ class RestBody:
                 line = [end, *(each for each in parents(self._bones, end) if each in among)][::-1]
                 if kind is FINGER:
                     yield self._without_tip(line)
-                elif len(line) > 1:
-                    yield line
+                elif len(line) > 1 or (kind is NECK and self._parts[end].part == "head"):
+                    yield line  # a head may be on the chest, or on bones that are called a spine
 
     def _lowest(self, name: str, ends: set[str], kind: LimbKind) -> bool:
         """Tell whether a row ends in a bone: none of it is below, or on the spine, none that bears the arms."""
