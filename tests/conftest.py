@@ -58,6 +58,12 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
+def long(pytestconfig):
+    """Whether all there is was asked for: for tests whose long form only has more of the same."""
+    return pytestconfig.option.long
+
+
+@pytest.fixture(scope="session")
 def registered():
     """Call it for everything an add-on can leave behind in Blender, in a form that can be compared."""
     return snapshot
