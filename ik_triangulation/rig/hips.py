@@ -13,7 +13,7 @@ from ..kinematics.arrays import Numbers
 from .by_hand import keys_by_hand, layered_bags
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
-from .keyframes import Channel, check_curves, check_shown, generated
+from .keyframes import Channel, check_curves, check_not_hidden, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
@@ -67,7 +67,7 @@ def check_hips(armature: Object, hips: str, destination: str = "ACTION", is_move
     Only hips that a bake moves are keyed.
     """
     if destination == "NLA_TRACK" and is_moved:
-        check_shown(armature, {hips: [location_path(armature, hips)]})
+        check_not_hidden(armature, {hips: [location_path(armature, hips)]})
     bag = channelbag_of(armature) if destination == "ACTION" else None
     if bag:
         check_curves(list(find_curves(bag, location_path(armature, hips), 3).values()), f"location of '{hips}'")

@@ -79,7 +79,7 @@ def test_what_is_told_of_a_body_is_what_the_reopened_file_shows(name, tmp_path):
     assert not isinstance(check(name, 0, tmp_path / "shot.blend"), str)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in LONG if name not in SHORT])
 @pytest.mark.parametrize("number", [1])
 def test_the_same_in_more_scenes(name, number, tmp_path):

@@ -26,7 +26,7 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
         raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
     if destination == "NLA_TRACK":
         posed = armature.pose.bones
-        check_shown(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
+        check_not_hidden(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
         return []
     if destination == "ACTION" and not action.is_editable:
         where = f" from '{action.library.name_full}'" if action.library else ""
@@ -53,7 +53,7 @@ def is_stuck(curve: FCurve) -> bool:
     return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
 
 
-def check_shown(armature: Object, paths: Mapping[str, Sequence[str]]) -> None:
+def check_not_hidden(armature: Object, paths: Mapping[str, Sequence[str]]) -> None:
     """Raise AnimationError if the active action hides an NLA track with keys at these data paths, by the bones' names.
 
     Above the tracks is the action, whatever its influence and blending: keys of both would mix.
