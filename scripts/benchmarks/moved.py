@@ -16,7 +16,8 @@ from .postures import human
 from .scenes import empty_file, extension
 
 KEYS = 1, 20, 40, 60
-NEAREST, FARTHEST = 0.34, 0.97  # of the arm: distances of the places from the shoulder
+NEAREST, FARTHEST, CLEAR = 0.34, 0.97, 0.25  # of the arm: distances from the shoulder of places, and of the way
+BOX = (-0.75, 0.5), (-0.95, -0.15), (-0.9, 0.75)  # of the arm: where the places are, along X, Y and Z
 MOVE = 0.05  # [m] of a drag at most in one move
 FAST, FLIP = 30.0, 45.0  # degrees of a joint in one frame
 AWAY = 1e-3  # of the arm: from here on the tip is not at its target
@@ -92,18 +93,39 @@ def make(rig):
     return ob, sum(ob.pose.bones[name].length for name in ARM)
 
 
-def place(random):
-    """Return a place in front of the left shoulder, from it [arm]."""
+def motions(rig, seed, count):
+    """Return the pairs of places of one of the RIGS."""
+    ob, arm = make(rig)
+    shoulder, tip = ob.data.bones[ARM[0]].head_local, ob.data.bones[ARM[-1]].tail_local
+    return places(seed, count, np.array(tip - shoulder) / arm)
+
+
+def places(seed, count, rest):
+    """Return `count` pairs of places (2, 3) in front of the left shoulder, from it [arm]; the hand rests at `rest`.
+
+    The straight ways to them keep clear of the shoulder: a hand that passes through it turns the upper arm about.
+    """
+    random, found = Random(seed), []
+    while len(found) < count:
+        pair = np.array([_place(random) for _ in range(2)])
+        ways = pairwise([rest, *pair, rest])
+        if min(_clearance(*ends) for ends in ways) >= CLEAR:
+            found.append(pair)
+    return found
+
+
+def _place(random):
     while True:
-        there = np.array([random.uniform(-0.75, 0.5), random.uniform(-0.95, -0.15), random.uniform(-0.9, 0.75)])
+        there = np.array([random.uniform(*ends) for ends in BOX])
         if NEAREST <= np.linalg.norm(there) <= FARTHEST:
             return there
 
 
-def places(seed, count):
-    """Return `count` pairs of places (count, 2, 3) [arm]."""
-    random = Random(seed)
-    return [np.array([place(random) for _ in range(2)]) for _ in range(count)]
+def _clearance(start, end):
+    """Return the least distance of a straight way from the shoulder."""
+    way = end - start
+    share = np.clip(-start @ way / (way @ way), 0.0, 1.0)
+    return np.linalg.norm(start + share * way)
 
 
 def add_limb(ob):
@@ -239,7 +261,7 @@ def run(arguments):
     print(f"Blender {bpy.app.version_string}, {arguments.count} motions a rig, degrees\n\n{HEAD}\n{'|---' * 8}|")
     with extension():
         for rig in arguments.rigs:
-            pairs = places(arguments.seed, arguments.count)
+            pairs = motions(rig, arguments.seed, arguments.count)
             for method in METHODS:
                 print(line_of(rig, method, [motion(rig, pair, method) for pair in pairs]), flush=True)
 
