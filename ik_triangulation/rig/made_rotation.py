@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from math import radians
 
 import numpy as np
-from bpy.types import AnimData, Constraint, FCurve, Object
+from bpy.types import AnimData, Constraint, FCurve, Object, PropertyGroup
 from mathutils import Quaternion
 
 from ..kinematics.rotation import rotation_angle
@@ -69,6 +69,14 @@ def is_as_made(target: Object) -> bool:
         return False
     animation = target.animation_data
     return animation is None or not _is_turned_by(animation, target, made)
+
+
+def is_not_turned_yet(stored: PropertyGroup) -> bool:
+    """Tell whether the tip of a limb, by its settings on the tip bone, will turn with its target once that is turned."""
+    target = stored.target
+    if stored.orientation != "AUTO" or target is None or target.type != "EMPTY":
+        return False
+    return target.empty_display_type == "ARROWS" and is_as_made(target)
 
 
 def _rotation(target: Object, curves: Sequence[FCurve] = ()) -> Quaternion:
