@@ -72,7 +72,7 @@ def is_as_made(target: Object) -> bool:
 
 
 def is_not_turned_yet(stored: PropertyGroup) -> bool:
-    """Tell whether the tip of a limb, by its settings on the tip bone, will turn with its target once that is turned."""
+    """Tell whether the tip of a limb, whose settings are `stored`, turns with its target only once that is turned."""
     target = stored.target
     if stored.orientation != "AUTO" or target is None or target.type != "EMPTY":
         return False

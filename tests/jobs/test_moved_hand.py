@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A hand whose target is only moved stays natural to its forearm, and turns with it over the whole shot once turned."""
 
+from itertools import pairwise
 from math import degrees, radians
 
 import bpy
@@ -9,8 +10,8 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs, give_new_target
 from ik_triangulation.jobs.target_drag import TargetDrag
@@ -20,7 +21,7 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.made_rotation import is_as_made, is_not_turned_yet
 
 from ..bodies import human_rig
-from ..rigs import empty
+from ..rigs import armature, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -159,6 +160,29 @@ def test_target_from_animation_turns_it_even_where_the_hand_never_turns():
     limb = Limb.of(rig.pose.bones[HAND])
     target_from_animation([limb], 1, 10)
     assert not is_as_made(target)
+
+
+@pytest.mark.parametrize("ahead", [-0.01, 0.0, 0.01])
+def test_a_knee_that_is_straight_at_rest_bends_forwards_though_its_foot_is_told_no_rotation(ahead):
+    places = [(0.1, 0.0, 0.9), (0.1, -ahead, 0.5), (0.1, 0.0, 0.1), (0.1, -0.15, 0.02)]
+    names = ("thigh.L", "shin.L", "foot.L")
+    specs = [{"name": "hips", "head": Vector((0.0, 0.0, 0.95)), "tail": Vector((0.0, 0.0, 1.1)), "parent": None}]
+    for name, (head, tail) in zip(names, pairwise(map(Vector, places)), strict=True):
+        specs.append({"name": name, "head": head, "tail": tail, "parent": specs[-1]["name"]})
+    rig, target = armature("Leg", specs), empty(location=places[-1])
+    add_limbs(rig, ["foot.L"], target)
+    for frame, height in ((1, 0.02), (30, 0.27)):
+        target.location.z = height
+        target.keyframe_insert("location", frame=frame)
+    assert bake(Limb.of(rig.pose.bones["foot.L"]), 1, 30).reached
+    forward = []
+    for frame in range(1, 31):
+        bpy.context.scene.frame_set(frame)
+        forward.append(-rig.pose.bones["shin.L"].head.y)
+    assert abs(forward[0] - ahead) < 1e-3
+    assert forward[4] > 0.05
+    assert forward[-1] > 0.3
+    assert max(after - before for before, after in pairwise(forward)) < 0.025
 
 
 def test_the_hands_of_a_body_stay_natural_and_its_feet_keep_their_rotation():

@@ -20,6 +20,9 @@ from ...kinematics.batch.algebra import compose, cross, dot, exponential, length
 from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
 
 AHEAD = np.radians(2.0)  # of the tip of an end, seen from the elbow, from which on the end turns
+_MOST_TURN = (
+    1.5  # of that angle: with less the elbow gets faster where the end turns no more, with more the end bends far
+)
 NO_BEND = 1e-6  # [rad] of a reference whose plane of bend is rounding
 NORMALS = 2  # times that the normal of a bend and the bend about it are found from each other
 _STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
@@ -64,8 +67,8 @@ class Elbow(NamedTuple):
 
         The toes of a leg that stands are ahead of its knee: while a straight knee bends forwards, its foot stiff, they
         get farther from the hip at first, and nearer only if it bends backwards. So the end keeps its turn off the line
-        from root to tip while the elbow begins to bend, by at most the angle that the tip is ahead. Returns also that
-        turn of the end, in the frame of the lower bone (3, 3, F), or None.
+        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Returns
+        also that turn of the end, in the frame of the lower bone (3, 3, F), or None.
         """
         if self.bone is None or isinstance(self.freedom, Hinge):
             return *self.bent(turned, flexion, distance), None
@@ -84,7 +87,7 @@ class Elbow(NamedTuple):
             reference = np.where(dot(crossed, before[:, 1]) < 0.0, -bend, bend)
             ahead = -reference - np.angle(second + third)
             apart = np.sqrt(np.maximum(distance**2 - y**2, 0.0))
-            most = np.where(ahead > AHEAD, ahead, 0.0)
+            most = np.where(ahead > AHEAD, _MOST_TURN * ahead, 0.0)
             wanted, turn = _with_turning_end(first, second, third, reference, apart, most)
         turns = matrices(exponential(np.stack((np.zeros_like(bend), wanted, np.zeros_like(bend)))))
         bent = compose(compose(before, turns), compose(after.swapaxes(0, 1), lower))
