@@ -28,6 +28,7 @@ python scripts/benchmark.py moved [--count N] [--seed N]        arms whose targe
                                  [--rigs ...]                   and Bake, and Live, beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
+python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 """
 
 import sys
@@ -57,6 +58,7 @@ def main():
         postures,
         ranges,
         reach,
+        skeletons,
     )
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
@@ -80,6 +82,7 @@ def main():
         natural,
         moved,
         postures,
+        skeletons,
     ):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])
