@@ -26,6 +26,7 @@ from ..rig.frames.reader import FrameReader
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
 from ..rig.props import muted
+from ..rig.units import length_text
 from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
@@ -243,7 +244,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
         worst = int(deviating[own.errors[deviating].argmax()])
         warnings.append(
             f"The limb cannot follow the straight line at {len(deviating)} frames; at frame {own.frames[worst]:g} it "
-            f"is {own.errors[worst]:.3g} off. Choose the path Arc."
+            f"is {length_text(own.errors[worst])} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)
     return replace(report, target=targets, frames=frames, alone=alone, warnings=warnings)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
+from ..rig.units import length_text
 from .frame_result import FrameResult, JudgedFrames
 
 
@@ -42,7 +43,7 @@ class NotFollowing(NamedTuple):
         """Describe it in a sentence or two, for that many frames in all."""
         where = "" if of == 1 else f" at frame {self.frame:g}"
         some = f" at {self.frames} of {of} frames" if self.frames < of else ""
-        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {self.distance:.3g} away{where}: "
+        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {length_text(self.distance)} away{where}: "
         if self.remedy is None:
             return f"{begin}other constraints or bones move it. Bake those, or mute them."
         holder, name, now, value = self.remedy

@@ -2,18 +2,16 @@
 """Report of a solve or a bake as text."""
 
 from collections.abc import Sequence
-from math import degrees
 
 from bpy.types import Scene
 
-from ..rig.units import distance_text
+from ..rig.units import angle_text, distance_text, is_seen
 from .report import Report
 
 
 def summary(report: Report, scene: Scene) -> str:
     """Return one line: due frames reached, largest distance with its frame, and deviation from the orientation."""
-    angle, worst = report.largest_angle, distance_text(report.worst_error, scene)
-    turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
+    worst, turned = distance_text(report.worst_error, scene), "".join(f", {line}" for line in _turned(report))
     if _is_single(report):
         return f"{_reached(report)}, distance {worst}{turned}"
     return (
@@ -49,12 +47,16 @@ def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
 
 def lines(report: Report, scene: Scene) -> list[str]:
     """Return the same as summary() in short lines that fit in a sidebar."""
-    angle = report.largest_angle
     where = "" if _is_single(report) else f" at frame {report.worst_frame:g}"
     distance = f"Distance {distance_text(report.worst_error, scene)}{where}"
-    turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
     notes = [note.text(len(report.frames)) for note in report.not_following]
-    return [_reached(report), distance, *turned, *notes, *jump_lines(report), *_reduction(report, scene)]
+    return [_reached(report), distance, *_turned(report), *notes, *jump_lines(report), *_reduction(report, scene)]
+
+
+def _turned(report: Report) -> list[str]:
+    """Return a line about the orientation, if the tip is visibly off it."""
+    angle = report.largest_angle
+    return [f"{angle_text(angle)} off its orientation"] if angle is not None and is_seen(angle) else []
 
 
 def jump_lines(report: Report) -> list[str]:
@@ -63,7 +65,7 @@ def jump_lines(report: Report) -> list[str]:
         return []
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
-    return [f"{count} {degrees(angle):.0f}° of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
+    return [f"{count} {angle_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
 
 
 def _reduction(report: Report, scene: Scene) -> list[str]:

@@ -49,7 +49,7 @@ def test_a_report_says_what_stands_on_its_limits_what_it_cost_and_how_far_it_is_
     assert on_limits(report) == [f"{name}: {', '.join(ends)}" for name, ends in result.on_limits.items()]
     line = summary(report, bpy.context.scene)
     assert line.startswith("Not reached, distance ")
-    assert line.endswith(f", {degrees(wanted):.2g}° off its orientation")
+    assert line.endswith(f", {degrees(wanted):.0f}° off its orientation")
 
 
 @pytest.mark.parametrize("orientation", ["NONE", "FULL"])
