@@ -37,6 +37,7 @@ from ..rig.limit_check import within_limits
 from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
+from ..rig.waiting import take_along_shown
 from .bake import frames_from
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
@@ -114,8 +115,9 @@ def bake_body(
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
+        view_layer.update()
+        take_along_shown(rig, view_layer, undo)
         Transaction.end(undo, within)
-    view_layer.update()
     outside = problem.outside(states)
     if outside is not None and keys.outside is not None:
         outside = keys.outside

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bpy.types import Object
-from mathutils import Vector
 
 from ..errors import ChainError
 from ..presets import apply_preset, find_preset, read_preset
@@ -17,12 +16,11 @@ from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
-from ..rig.look_axis import look_of
-from ..rig.waiting import let_wait
+from ..rig.waiting import let_wait, put_at_tip
 from ..settings import check_registered
 from .limb_tools import give_limits, keep_orientation, new_target
 
-_AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
+_BALL = 0.25  # of the length of a head: radius of the ball it looks at
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
 
 
@@ -82,9 +80,7 @@ def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
     stored.target, stored.subtarget = target, ""
     if looks:
         stored.orientation = "LOOK"
-        look, size = look_of(armature, name), bone.length
-        middle = Vector((0.0, size, 0.0)) + look.origin
-        target.location = armature.matrix_world @ bone.matrix @ (middle + look.axis * (_AHEAD * size))
+        put_at_tip(target, bone, bone.matrix, looks=True)
         target.empty_display_type = "SPHERE"
         target.empty_display_size *= _BALL
     elif limb is not None:
