@@ -41,7 +41,8 @@ def offsets(rig):
     bpy.context.view_layer.update()
     bones = [rig.pose.bones[tip] for tip in WAITING]
     return {
-        bone.name: (rig.matrix_world @ bone.matrix).inverted() @ target_of(rig, bone.name).matrix_world for bone in bones
+        bone.name: (rig.matrix_world @ bone.matrix).inverted() @ target_of(rig, bone.name).matrix_world
+        for bone in bones
     }
 
 

@@ -43,6 +43,8 @@ class Row(NamedTuple):
 def distance_row(aim: Aim, scene: Scene) -> Row:
     """Return in words how far a limb is from its target."""
     role = role_of(aim)
+    if aim.waits:
+        return Row(role, "", "Not used yet")
     if aim.reached:
         return Row(role, "reached", "Reached")
     words = [] if aim.close else [f"{distance_text(aim.distance, scene)} away"]
