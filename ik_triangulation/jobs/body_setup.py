@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from ..settings import check_registered
 from .limb_tools import give_limits, keep_orientation, new_target
 
 _BALL = 0.25  # of the length of a head: radius of the ball it looks at
+MOST_TIPS = 6  # of selected bones that are limbs of their own; more are those of a whole rig
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
 
 
@@ -71,6 +72,24 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     armature.ik_triangulation.balance = True
     armature.update_tag()
     return NewBody(tuple(reach), tuple(held), hips, tuple(looking))
+
+
+def ends_of(armature: Object, bones: Collection[str]) -> list[str]:
+    """Return those of the bones that have none of the others below them."""
+    above = {parent.name for name in bones for parent in armature.pose.bones[name].parent_recursive}
+    return [name for name in bones if name not in above]
+
+
+def is_whole_rig(armature: Object, bones: Collection[str]) -> bool:
+    """Tell whether bones were selected as a whole, not as limbs: more than six tips, or several of most bones.
+
+    Fingers are limbs however many there are.
+    """
+    ends = ends_of(armature, bones)
+    if len(ends) <= MOST_TIPS:
+        return len(ends) > 1 and 2 * len(bones) > len(armature.pose.bones)
+    anatomy = Anatomy(armature, Controls(armature))
+    return not all(anatomy.part(name) == "finger" for name in ends)
 
 
 def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
