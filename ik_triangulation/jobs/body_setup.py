@@ -18,6 +18,7 @@ from ..rig.body import hindrance
 from ..rig.controls import Controls
 from ..rig.waiting import let_wait, put_at_tip
 from ..settings import check_registered
+from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
 
 _BALL = 0.25  # of the length of a head: radius of the ball it looks at
@@ -53,6 +54,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
         missing = "hands" if not reach else "feet"
         raise ChainError(f"No {missing} are found. Select the tip bones: those of the hands, and those of the feet.")
     hips = _hips(armature, list(tips))
+    stamp(armature)
     presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE, NECK)}
     for name, limb in tips.items():
         stored = armature.pose.bones[name].ik_triangulation
