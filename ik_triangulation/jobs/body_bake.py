@@ -45,6 +45,7 @@ from .body_report import BodyReport, HeldPlaces, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .ground import lifted
+from .nothing_to_bake import check_something
 from .switching import Track
 from .transaction import Transaction
 
@@ -79,6 +80,8 @@ def bake_body(
     check_range(scene, *ends, step)
     check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
+    if within is None and not keep:
+        check_something([rig])
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
     if kind == "ACTION":

@@ -21,6 +21,7 @@ from ..rig.collections import home
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
 from ..rig.units import scale_of
+from ..rig.waiting import remember_made
 from ..settings import check_registered
 from ..settings.edition import stamp
 
@@ -62,6 +63,8 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
         stored.chain_count, stored.use_selected = plan.count, False
         stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
         stored.target, stored.subtarget = reached, ""
+        if target is None:
+            remember_made(armature.pose.bones[tip])
         if turns and target is None:
             keep_orientation(armature, tip, reached)
         if plan.limb and plan.preset:

@@ -29,10 +29,20 @@ def let_wait(bone: PoseBone) -> None:
     posed.waits, posed.waits_at = True, _place(bone.ik_triangulation.target)
 
 
+def remember_made(bone: PoseBone) -> None:
+    """Remember the place at which the target of the limb that ends in a bone was made."""
+    bone.ik_triangulation_posed.waits_at = _place(bone.ik_triangulation.target)
+
+
 def is_waiting(bone: PoseBone) -> bool:
-    """Tell whether nobody has moved, keyed, parented or constrained the target of this limb since it waits."""
+    """Tell whether the target of this limb waits, and has not been touched since."""
+    return bool(bone.ik_triangulation_posed.waits) and is_untouched(bone)
+
+
+def is_untouched(bone: PoseBone) -> bool:
+    """Tell whether the target of this limb was made for it and nobody has moved, keyed, parented or constrained it."""
     posed, target = bone.ik_triangulation_posed, bone.ik_triangulation.target
-    if not posed.waits or target is None or bone.ik_triangulation.subtarget:
+    if not posed.is_property_set("waits_at") or target is None or bone.ik_triangulation.subtarget:
         return False
     animation = target.animation_data
     animated = animation and (animation.action or len(animation.drivers) or len(animation.nla_tracks))
@@ -46,15 +56,19 @@ def put_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool = Fals
 
     `frame` is that of the bone (4x4, armature space). What is looked at keeps its rotation.
     """
-    world, length = bone.id_data.matrix_world @ frame, Vector((0.0, bone.length, 0.0))
     if looks:
-        look = look_of(bone.id_data, bone.name)
-        target.location = world @ (length + look.origin + look.axis * (_AHEAD * bone.length))
+        look, world = look_of(bone.id_data, bone.name), bone.id_data.matrix_world @ frame
+        target.location = world @ (Vector((0.0, bone.length, 0.0)) + look.origin + look.axis * (_AHEAD * bone.length))
         return
-    target.location, turn, _ = (world @ Matrix.Translation(length)).normalized().decompose()
+    target.location, turn, _ = place_at_tip(bone, frame).decompose()
     turning = channel(target)[0]
     values = values_for(turn, target.rotation_mode, Free(), tuple(getattr(target, turning)))
     setattr(target, turning, values)
+
+
+def place_at_tip(bone: PoseBone, frame: Matrix) -> Matrix:
+    """Return a frame without scale (4x4, world space) at the tail of a bone that has this `frame` (armature space)."""
+    return (bone.id_data.matrix_world @ frame @ Matrix.Translation((0.0, bone.length, 0.0))).normalized()
 
 
 def take_along_shown(rig: RigBody, view_layer: ViewLayer, undo: ExitStack) -> None:
