@@ -44,7 +44,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
         self.tell({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
-            if limb.chain_count == 1 and limb.body_part == "NONE":
+            if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
         return {"FINISHED"}
 
