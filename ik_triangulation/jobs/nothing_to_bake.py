@@ -26,7 +26,8 @@ def check_something(bodies: Sequence[RigBody], limbs: Sequence[Limb] = ()) -> No
     """
     if not (bodies or limbs) or not all(map(_is_idle_body, bodies)) or not all(map(_is_idle_limb, limbs)):
         return
-    first = bodies[0].limbs[0] if bodies else limbs[0]
+    every = [*(limb for rig in bodies for limb in rig.limbs), *limbs]
+    first = next((limb for limb in every if limb.orientation != "LOOK"), every[0])
     raise AnimationError(
         f"There is nothing to bake: no target was moved or keyed yet. Move '{first.target_name}', or key it."
     )

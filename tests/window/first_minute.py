@@ -2,7 +2,8 @@
 """A new user's first minute on a small screen: a hand follows a ball, in at most ten actions and the factory layout.
 
 All of it is done with mouse and keys. Few fields are open, and Bake is on the screen without scrolling. Then the same
-with a target of the limb's own, which is dragged at two frames with Auto Keying.
+with a target of the limb's own, which is dragged at two frames with Auto Keying, and a body from a rig of
+which all bones are selected.
 """
 
 import addon_utils
@@ -48,6 +49,54 @@ def script():
     yield from _count_fields()
     yield from _pictures()
     yield from _own_target()
+    yield from _whole_rig()
+
+
+def _whole_rig() -> screen.Steps:
+    """From a new metarig with all bones selected, as it is added: Add Limb sets up the body, and a hand is dragged.
+
+    Before that there is nothing to bake. The other hand's empty goes along, and says that it is not used yet.
+    """
+    _done.clear()
+    _fresh()
+    bpy.data.objects.remove(bpy.data.objects["Ball"])
+    bpy.context.view_layer.objects.active = _rig()
+    _rig().select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.ed.undo_push(message="Set up")
+    screen.viewport().spaces.active.show_region_ui = False
+    yield 1.0
+    yield from _act("N opens the sidebar", hands.press("N"))
+    yield from _act("a click on the tab", _open_tab())
+    screen.picture("first-minute-all-selected")
+    yield from _act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
+    bones = _rig().pose.bones
+    with_target = {bone.name for bone in bones if bone.ik_triangulation.target}
+    assert len(with_target) == 3, with_target
+    assert {"hand.L", "hand.R"} < with_target, with_target
+    screen.picture("first-minute-body")
+    yield from _on_screen("body")
+    yield from buttons.press(BAKE)
+    yield from wait.end()
+    assert not all_keys(_rig()), "an untouched body is baked"
+    screen.picture("first-minute-nothing-to-bake")
+    view = screen.region()
+    hands.move(view.x + 100, view.y + 100)  # the message goes
+    yield 1.0
+    other = bones["hand.R"].ik_triangulation.target
+    before = other.matrix_world.translation.copy()
+    _rig().data.bones.active = _rig().data.bones["hand.L"]
+    yield from _act("a drag of the gizmo", _drag_target(-40, -180))
+    assert (other.matrix_world.translation - before).length > 0.02, "the other empty stays behind"
+    assert (other.matrix_world.translation - evaluated_tip(_rig(), "hand.R")).length < 1e-3
+    _rig().data.bones.active = _rig().data.bones["hand.R"]
+    yield 1.0
+    screen.picture("first-minute-not-used-yet")
+    yield from _act("Bake", buttons.press(BAKE))
+    yield from wait.end()
+    screen.picture("first-minute-body-baked")
+    assert all_keys(_rig()), "nothing is baked"
 
 
 def _own_target() -> screen.Steps:
