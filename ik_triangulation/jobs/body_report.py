@@ -18,7 +18,7 @@ from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples, body_scene
 from ..rig.frames.sampling import go_to
-from ..rig.units import angle_text, distance_text, is_seen, length_text
+from ..rig.units import degrees_text, distance_text, is_seen, length_text
 from .report import NotFollowing
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     if tip.aim == "FOLLOW":
         return f"{name} follows the body"
     if tip.aim == "LOOK":
-        off = angle_text(tip.angle)
+        off = degrees_text(tip.angle)
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
-    turned = f", {angle_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
+    turned = f", {degrees_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 
 

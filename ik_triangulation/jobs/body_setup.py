@@ -76,7 +76,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     return NewBody(tuple(reach), tuple(held), hips, tuple(looking))
 
 
-def ends_of(armature: Object, bones: Collection[str]) -> list[str]:
+def lowest_of(armature: Object, bones: Collection[str]) -> list[str]:
     """Return those of the bones that have none of the others below them."""
     above = {parent.name for name in bones for parent in armature.pose.bones[name].parent_recursive}
     return [name for name in bones if name not in above]
@@ -87,7 +87,7 @@ def is_whole_rig(armature: Object, bones: Collection[str]) -> bool:
 
     Fingers are limbs however many there are.
     """
-    ends = ends_of(armature, bones)
+    ends = lowest_of(armature, bones)
     if len(ends) <= MOST_TIPS:
         return len(ends) > 1 and 2 * len(bones) > len(armature.pose.bones)
     anatomy = Anatomy(armature, Controls(armature))

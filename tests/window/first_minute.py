@@ -86,7 +86,10 @@ def _whole_rig() -> screen.Steps:
     yield 1.0
     other = bones["hand.R"].ik_triangulation.target
     before = other.matrix_world.translation.copy()
-    _rig().data.bones.active = _rig().data.bones["hand.L"]
+    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, _target_of("hand.L"))
+    for beside in (30, 10, 0):  # the gizmo is found once it is drawn under the mouse
+        hands.move(view.x + x + beside, view.y + y)
+        yield 1.0
     yield from _act("a drag of the gizmo", _drag_target(-40, -180))
     assert (other.matrix_world.translation - before).length > 0.02, "the other empty stays behind"
     assert (other.matrix_world.translation - evaluated_tip(_rig(), "hand.R")).length < 1e-3
@@ -138,7 +141,7 @@ def _own_target() -> screen.Steps:
 def _drag_target(right: float, up: float) -> screen.Steps:
     """Drag the centre of the gizmo by so many pixels."""
     view = screen.region()
-    place = _rig().pose.bones["hand.L"].ik_triangulation.target.matrix_world.translation
+    place = _target_of("hand.L")
     x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
     hands.move(view.x + x - 3, view.y + y)
     yield hands.REACTION
@@ -184,6 +187,11 @@ def _bone(name: str):
     """A place on a bone in the world, near its head, where other bones are not beside it."""
     bone = _rig().pose.bones[name]
     return _rig().matrix_world @ (bone.head + 0.3 * (bone.tail - bone.head))
+
+
+def _target_of(name: str):
+    """The place of the target of a limb in the world."""
+    return _rig().pose.bones[name].ik_triangulation.target.matrix_world.translation.copy()
 
 
 def _act(what: str, steps: screen.Steps) -> screen.Steps:

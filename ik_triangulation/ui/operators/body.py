@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Context, Object
 
 from ...jobs import live
-from ...jobs.body_setup import ends_of, set_up_body
+from ...jobs.body_setup import lowest_of, set_up_body
 from ...rig.selection import select_only, selected_bones
 from ..context import cannot_edit, own_armature
 from .base import IKOperator
@@ -31,7 +31,7 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
     def act(self, context: Context) -> set[str]:
         armature = own_armature(context)
         chosen = selected_bones(armature) if context.mode == "POSE" else []
-        ends = ends_of(armature, chosen)
+        ends = lowest_of(armature, chosen)
         self.tell({"INFO"}, f"Body: {new_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())}")
         return {"FINISHED"}
 

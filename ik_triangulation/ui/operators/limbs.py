@@ -6,7 +6,7 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...errors import ChainError
 from ...jobs import live
-from ...jobs.body_setup import MOST_TIPS, ends_of, is_whole_rig
+from ...jobs.body_setup import MOST_TIPS, is_whole_rig, lowest_of
 from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
@@ -62,7 +62,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         try:
             made = new_body(armature, ())
         except ChainError as error:
-            if len(ends_of(armature, chosen)) <= MOST_TIPS:
+            if len(lowest_of(armature, chosen)) <= MOST_TIPS:
                 return False
             raise ChainError(
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
