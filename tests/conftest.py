@@ -15,6 +15,7 @@ import addon_utils
 import pytest
 
 from ik_triangulation.presets import built_in, find_preset, names
+from scripts.manual import make
 
 from .registered import snapshot
 
@@ -61,6 +62,12 @@ def pytest_unconfigure() -> None:
 def long(pytestconfig):
     """Whether all there is was asked for: for tests whose long form only has more of the same."""
     return pytestconfig.option.long
+
+
+@pytest.fixture(scope="session")
+def manual_pages():
+    """The folder with the pages of the manual, built once for all tests that read them."""
+    return make().parent
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from mathutils import Matrix, Vector
 from ..kinematics import Free
 from .body import RigBody
 from .look_axis import look_of
+from .made_rotation import MADE_ROTATION, is_as_made, remember_rotation
 from .rotation import channel, values_for
 
 _SAME = 1e-6  # difference of matrices that is rounding, relative to their largest number
@@ -95,7 +96,10 @@ def take_along(bones: Iterable[PoseBone], frame_of: Callable[[str], Matrix], und
             continue
         before = _place(target)
         keep_waiting(bone, undo)
+        as_made = is_as_made(target)
         put_at_tip(target, bone, frame_of(bone.name), limb.orientation == "LOOK")
+        if as_made:
+            remember_rotation(target)
         let_wait(bone)
         moved |= not _is_same(_place(target), before)
     return moved
@@ -105,7 +109,7 @@ def keep_waiting(bone: PoseBone, undo: ExitStack) -> None:
     """Have the closing of `undo` give back the place at which the target of a limb waits."""
     target, at = bone.ik_triangulation.target, tuple(bone.ik_triangulation_posed.waits_at)
     undo.callback(setattr, bone.ik_triangulation_posed, "waits_at", at)
-    for name in ("location", channel(target)[0]):
+    for name in ("location", channel(target)[0], MADE_ROTATION):
         undo.callback(setattr, target, name, tuple(getattr(target, name)))
 
 

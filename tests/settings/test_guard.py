@@ -19,7 +19,6 @@ from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, MethodSettings,
 from ik_triangulation.solvers import solve
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.panels.layout import SidebarPanel
-from scripts.manual import make
 
 from ..layouts import recorded
 from ..rigs import chain_rig, configure
@@ -165,9 +164,9 @@ def test_a_setting_has_a_flag_or_says_why_not(flags):
 
 
 @pytest.fixture(scope="module")
-def anchors():
+def anchors(manual_pages):
     """All places of the manual that can be linked to, as page.html#anchor."""
-    pages = make().parent.glob("*.html")
+    pages = manual_pages.glob("*.html")
     return {f"{page.name}#{found}" for page in pages for found in re.findall(r'id="([^"]+)"', page.read_text("utf-8"))}
 
 

@@ -40,8 +40,9 @@ def script():
     yield from wait.end()
     assert not all_keys(rig()), "an untouched body is baked"
     screen.picture("first-body-nothing-to-bake")
+    yield from hands.press("ESC")  # the message goes
     view = screen.region()
-    hands.move(view.x + 100, view.y + 100)  # the message goes
+    hands.move(view.x + 100, view.y + 100)
     yield 1.0
     other = bones["hand.R"].ik_triangulation.target
     before = other.matrix_world.translation.copy()

@@ -32,22 +32,25 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         armature = own_armature(context)
         chosen = selected_bones(armature) if context.mode == "POSE" else []
         ends = lowest_of(armature, chosen)
-        self.tell({"INFO"}, f"Body: {new_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())}")
+        made, doubts = new_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        self.tell({"INFO"}, f"Body: {made}")
+        if doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
         return {"FINISHED"}
 
 
-def new_body(armature: Object, ends: Sequence[str]) -> str:
-    """Set up a body with these tips, by default those that are recognised, select a hand, and return what was made.
+def new_body(armature: Object, ends: Sequence[str]) -> tuple[str, str]:
+    """Set up a body with these tips, by default those that are recognised; return what was made, and what is doubtful.
 
-    Raises what set_up_body() does.
+    A hand is selected. Raises what set_up_body() does.
     """
     made = set_up_body(armature, ends)
     for tip in (*made.reach, *made.held, *made.looking):
         live.stop(armature, tip)
-    select_only(armature, [made.reach[0]])
+    select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
-    looks = f"{head} looks, " if head else ""
-    return f"{reach} reach, {held} held, {looks}hips '{made.hips}' move, balance is on"
+    reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
+    return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_body_add,))

@@ -7,7 +7,7 @@ from bpy.types import Context, Object, PropertyGroup
 from ...errors import ChainError
 from ...jobs import live
 from ...jobs.body_setup import MOST_TIPS, is_whole_rig, lowest_of
-from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
+from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
@@ -60,7 +60,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 "such as a hand, and select the object again."
             )
         try:
-            made = new_body(armature, ())
+            made, doubts = new_body(armature, ())
         except ChainError as error:
             if len(lowest_of(armature, chosen)) <= MOST_TIPS:
                 return False
@@ -69,6 +69,8 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 "limb, such as a hand, and add it alone."
             ) from error
         self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {made}")
+        if doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
         return True
 
 
@@ -97,10 +99,7 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
     bl_description = "Create an empty at the tip of the limb as its target"
 
     def act(self, context: Context) -> set[str]:
-        bone = active_bone(context)
-        armature = active_armature(context)
-        bone.ik_triangulation.target = new_target(armature, bone.name, tip_turns(armature, bone.name))
-        bone.ik_triangulation.subtarget = ""
+        give_new_target(active_armature(context), active_bone(context).name)
         return {"FINISHED"}
 
 
