@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
+from typing import Any
 
 import bpy
 import numpy as np
@@ -37,6 +38,7 @@ from ..rig.limit_check import within_limits
 from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
+from ..solvers.body.floor import Floor, floor_of
 from .bake import frames_from
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
@@ -162,7 +164,11 @@ class BodyProblem:
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
         steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
-        self.steady = steady and steady.allowing(Geometry(tree, self.reference))
+        begin = Geometry(tree, self.reference)
+        self.steady = steady and steady.allowing(begin)
+        self.floor: Floor | None = None
+        if rig.floor:
+            self.floor = floor_of(self.body, rig.held, self.held_frames, begin, samples.influence)
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
@@ -171,7 +177,8 @@ class BodyProblem:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
         tree, tasks = self.body.tree, tasks or self.tasks
         influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
-        more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
+        more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
+        more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
         return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
 
     def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:

@@ -45,7 +45,7 @@ class PreviousDefaults:
     joint: tuple[PreviousDefault, ...] = ()
 
 
-PREVIOUS = PreviousDefaults()
+PREVIOUS = PreviousDefaults(body=(PreviousDefault(1, "floor", False),))
 
 
 def edition_property() -> dict[str, Any]:
