@@ -40,6 +40,7 @@ from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from ..solvers.body.floor import Floor, floor_of
 from .bake import frames_from
+from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_report import BodyReport, HeldPlaces, measure_body
@@ -113,6 +114,7 @@ def bake_body(
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))
+        report = with_floor(report, problem, samples.goals)
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)

@@ -23,6 +23,7 @@ from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
+from .body_floor import with_floor
 from .body_report import BodyReport, BodyTipReport, aim_of, tip_frame, tip_missing
 from .contact_frames import read_contacts
 
@@ -112,4 +113,4 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         due = samples.influence[limb.tip][0] == 1.0
         missed = due and (error > goal.tolerance or angle > limb.angle_tolerance)
         tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [], aim_of(goal))
-    return BodyReport(tips, samples.frames)
+    return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)

@@ -26,6 +26,7 @@ from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from .body_bake import BodyProblem
+from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_reach_motion import BodyReachMotion, BodyVisit
@@ -113,6 +114,7 @@ def reach_with_body(
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
         report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))
+        report = with_floor(report, problem, samples.goals)
         undo.pop_all()
     view_layer.update()
     outside = problem.outside(states)

@@ -35,6 +35,7 @@ class BodyTipReport(NamedTuple):
     Of a held tip the goal is its place and rotation in the animation or its contact, and half frames count as well; the
     angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not count. `aim` is what a
     tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the body.
+    The target of one that is `below_floor` is there at a frame that it missed.
     """
 
     held: bool
@@ -42,6 +43,7 @@ class BodyTipReport(NamedTuple):
     angle: float
     missed: list[float]
     aim: str = "REACH"
+    below_floor: bool = False
 
 
 class BodyReport(NamedTuple):
@@ -108,6 +110,8 @@ def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
         off = f"{degrees(tip.angle):.2g}°"
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
     turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
+    if tip.missed and tip.below_floor:
+        return f"{name} missed, {distance} away: below the floor{turned}"
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 
 

@@ -23,10 +23,12 @@ from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed
 from ..solvers.body.priorities import at_two_levels
 
-_DESCENT = Descent(iterations=24, stall=4)
+_DESCENT = Descent(iterations=24, stall=3, tries=3)
+_ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
+_PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
-_FARTHEST = 1.5  # of the body's size: way of a tip from where it is without its goal
-_TOGETHER, _ALONE, _TURNS = 7, 4, 3  # halvings of the way of all far tips at once, of each, and of their turns
+_FARTHEST = 1.0  # of the body's size: way of a tip from where it is without its goal
+_TOGETHER, _ALONE, _TURNS = 6, 4, 2  # halvings of the way of all far tips at once, of each, and of their turns
 _INSIDE = 0.99  # share of the way that is taken: the last of it stretches limbs by large turns
 _RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
 
@@ -49,7 +51,7 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
         return {}
     some = some[~_met(tree, reference, tasks, some)]
     found = {tip: np.zeros(len(reference), bool) for tip, share in shares.items() if (share[some] > _BEYOND).any()}
-    for tip, far in found.items():
+    for tip, far in found.items() if len(found) > 1 else ():
         own = [task for task in tasks if task.level == Level.HOLD or (task.tip == tip and isinstance(task, PlaceTask))]
         suspect = some[shares[tip][some] > _BEYOND]
         far[suspect] = ~_met(tree, reference, own, suspect)
@@ -85,7 +87,8 @@ class _DrawnIn:
     ) -> None:
         self._tree, self._tasks, self._far, self._states = tree, tasks, far, states.copy()
         self._states.own_places()
-        self._others = [*without(tasks, far), *bounds]
+        others = [*without(tasks, far), *bounds]
+        self._others = [task.within(_PRECISE * task.tolerance) for task in others]
         self._places = {task.tip: task for task in tasks if isinstance(task, PlaceTask) and task.tip in far}
         begin = Geometry(tree, states)
         self._begin = {tip: begin.tip(tip) for tip in far}
@@ -127,7 +130,7 @@ class _DrawnIn:
         """Bring the states to tasks where these can be met; return where."""
         goals = [task.take(self._some) for task in tasks]
         tried = self._states.take(self._some).copy()
-        descend(self._tree, tried, at_two_levels(goals), _DESCENT)
+        descend(self._tree, tried, at_two_levels(goals), _ONWARDS)
         met = System(self._tree, tried, goals).met
         self._states.put(self._some[met], tried.take(np.flatnonzero(met)))
         return met
