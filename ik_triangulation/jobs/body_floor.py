@@ -23,10 +23,10 @@ def with_floor(report: BodyReport, problem: BodyProblem, goals: Mapping[str, Seq
     if floor is None or not missed:
         return report
     tips = dict(report.tips)
-    frames = np.array(report.frames, float)
-    for task in body_tasks(problem.body, {name: goals[name] for name in missed}, 1.0):
-        name = problem.body.tips[task.tip].name
-        depths = np.broadcast_to(floor.below(task), frames.shape)
-        if (depths[np.isin(frames, missed[name])] > task.tolerance).any():
-            tips[name] = tips[name]._replace(below_floor=True)
+    for name, frames in missed.items():
+        at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
+        late = {name: [goals[name][number] for number in at]}  # at other frames of a reach there are none
+        for task in body_tasks(problem.body, late, 1.0):
+            if (floor.take(at).below(task) > task.tolerance).any():
+                tips[name] = tips[name]._replace(below_floor=True)
     return report._replace(tips=tips)
