@@ -36,9 +36,7 @@ class BodyMotion:
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
         self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
-        self._follower = BodyFollower(
-            problem.body.tree, problem.reference, self._held, problem.steady, problem.floor
-        )
+        self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True
         self.states = None if states is None or not _is_alike(states, problem.reference) else states

@@ -24,8 +24,8 @@ from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
 from ..solvers.body.crouching import crouch_of
-from ..solvers.body.floor import Floor, kept_above
 from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
+from ..solvers.body.floor import Floor, kept_above
 from ..solvers.body.parts import Part, parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle

@@ -28,7 +28,7 @@ _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
 _FARTHEST = 1.0  # of the body's size: way of a tip from where it is without its goal
-_TOGETHER, _ALONE, _TURNS = 6, 4, 2  # halvings of the way of all far tips at once, of each, and of their turns
+_TOGETHER, _ALONE, _TURNS = 6, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
 _INSIDE = 0.99  # share of the way that is taken: the last of it stretches limbs by large turns
 _RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
 
@@ -178,9 +178,7 @@ class _DrawnIn:
             low, high = np.where(met, tried, low), np.where(met, high, tried)
         share[:] = 1.0
         share[self._some] = low
-        around = np.concatenate((share[:1], share, share[-1:]))
-        least = np.minimum(np.minimum(around[:-2], around[2:]), share)
-        smooth = np.where(share < 1.0, np.minimum(averaged_in_time(least, _SMOOTHED), share), share)
+        smooth = np.where(share < 1.0, np.minimum(averaged_in_time(share, _SMOOTHED), share), share)
         return self._shares(turns, left, smooth)
 
     def _shares(self, turns: Sequence[Task], left: Sequence[Numbers], share: Numbers) -> list[Task]:

@@ -188,11 +188,11 @@ def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_ow
     assert not report.tips["hand.R"].missed
     assert report.tips["hand.R"].error < 5e-4
     assert max(report.tips[name].error for name in FEET) < 1e-3 * LEG
-    assert largest_turn(rig, range(1, LAST + 1)) < 40.0
+    assert largest_turn(rig, range(1, LAST + 1)) < 46.0
     bpy.context.scene.frame_set((1 + LAST) // 2)
     shoulder, hand = rig.pose.bones["upper_arm.L"].head, rig.pose.bones["hand.L"].tail
     goal = target_of(rig, "hand.L").matrix_world.translation
-    assert degrees((hand - shoulder).angle(goal - shoulder)) < 15.0
+    assert degrees((hand - shoulder).angle(goal - shoulder)) < 25.0
     assert (hand - shoulder).length > 0.85 * sum(
         rig.data.bones[f"{name}.L"].length for name in ("upper_arm", "forearm", "hand")
     )
