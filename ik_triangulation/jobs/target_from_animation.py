@@ -20,8 +20,10 @@ from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_fram
 from ..rig.keyframes.unkeyed import AnimatedValues
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb
+from ..rig.made_rotation import MADE_ROTATION, forget_rotation, made_rotation_of
 from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
+from ..rig.units import length_text
 from .bodies import body_of
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
@@ -134,6 +136,7 @@ def _write(
         [curve for curve in curves_of(target) if curve.data_path in motion.paths],
         f"target '{motion.limb.target_name}'",
     )
+    _take_as_turned(target, undo)
     saved = AnimatedValues(target, motion.paths)
     undo.callback(saved.update_and_restore, view_layer)
     bag, times = ensure_channelbag(target, undo), list(map(clock.time, frames))
@@ -145,12 +148,19 @@ def _write(
         show()
 
 
+def _take_as_turned(target: Object, undo: ExitStack) -> None:
+    """Have a hand turn with its target, which is keyed to turn as the hand does, even where that stands still."""
+    if any(made := made_rotation_of(target)):
+        undo.callback(setattr, target, MADE_ROTATION, made)
+        forget_rotation(target)
+
+
 def _check_followed(limb: Limb, apart: dict[float, float]) -> None:
     """Raise TargetError if the target, evaluated, is not where it was keyed to be."""
     reach = sum(limb.armature.pose.bones[name].length for name in limb.bones)
     frame = max(apart, key=apart.__getitem__)
     if apart[frame] > _APART * max(1.0, reach):
         raise TargetError(
-            f"Target '{limb.target_name}' does not go where it is keyed, {apart[frame]:.3g} off at frame {frame:g}. "
-            "Turn off its constraints and drivers, and the NLA tracks above its action."
+            f"Target '{limb.target_name}' does not go where it is keyed, {length_text(apart[frame])} off at frame "
+            f"{frame:g}. Turn off its constraints and drivers, and the NLA tracks above its action."
         )

@@ -58,6 +58,7 @@ _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands stil
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
+_ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 
@@ -127,17 +128,21 @@ def body_path(
 def _best(work: _Path) -> Work[States]:
     """Return the states of the first try that misses nothing and makes no jump, else those of the best one."""
     best: States | None = None
-    least, last = (np.inf, np.inf), None
+    tree = work.tree
+    least, last = (True, np.inf, np.inf), None
+    kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
     tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
     for number, (way, eased, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, eased, last if backwards else None)
         last = end if last is None else last
-        missed = int((~System(work.tree, states, work.tasks).met).sum())
-        found, before = (missed, unsteadiness(work.tree, states)), least
-        if found < least:
+        missed = int((~System(tree, states, work.tasks).met).sum())
+        # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
+        astray = kept and _is_astray(tree, work.animation, states)
+        found, before = (astray, missed, unsteadiness(tree, states)), least
+        if found < least or best is None:
             best, least = states, found
-        fast = number >= _ENOUGH and found[0] == before[0] and found[1] > _CALMER * before[1]  # the motion itself
-        if missed == 0 and (least[1] <= _JUMP or fast):
+        fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
+        if not astray and missed == 0 and (least[2] <= _JUMP or fast):
             break
     assert best is not None
     return best
@@ -156,6 +161,7 @@ class _Path:
         seed: int,
         settings: BodyPathSettings,
     ) -> None:
+        self.animation = reference
         if not held_of(tasks):  # nothing tells where the body stands but its goals
             reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
         compliance = body_compliance(tree) if compliance is None else compliance
@@ -317,6 +323,12 @@ class _Path:
             if any(task.level == Level.HOLD for task in self.tasks):
                 hold(tree, states, self.tasks, share=HELD_SHARE)
         yield
+
+
+def _is_astray(tree: Tree, reference: States, states: States) -> bool:
+    """Tell whether a joint of the first frame is turned far off its reference."""
+    here = Posture(tree, reference.take([0])).offsets(states.take([0]))
+    return bool(np.abs(here[: len(tree.joint_of)]).max(initial=0.0) > _ASTRAY)
 
 
 def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:

@@ -42,9 +42,9 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
     begin, shares = Geometry(tree, reference), dict[int, Numbers]()
     for task in tasks:
         if isinstance(task, PlaceTask) and task.level != Level.HOLD:
-            tip = tree.tips[task.tip]
+            limb = tree.tips[task.tip]
             place = begin.tip(task.tip) + task.measure(begin).errors
-            shares[task.tip] = lengths(place - begin.heads[tip.first]) / max(tip.reach, 1e-9)
+            shares[task.tip] = lengths(place - begin.heads[limb.first]) / max(limb.reach, 1e-9)
     beyond = np.any([share > _BEYOND for share in shares.values()], 0)
     some = np.flatnonzero(beyond)
     if not len(some):

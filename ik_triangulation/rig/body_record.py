@@ -15,7 +15,7 @@ from .body import RigBody
 from .contacts import Contact
 
 _OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor"
-_BEFORE = {"floor": False}  # of records from before there were these settings
+_BEFORE: dict[str, Any] = {"floor": False}  # of records from before there were these settings
 _OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
 
 

@@ -41,7 +41,8 @@ class FloorTask:
 
     def above(self, geometry: Geometry) -> Numbers:
         """Heights (p, F) at which the points are."""
-        return np.einsum("i,pif->pf", self.up, self._places(geometry))
+        heights: Numbers = np.einsum("i,pif->pf", self.up, self._places(geometry))
+        return heights
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the velocities along `up` of the points that are too low."""

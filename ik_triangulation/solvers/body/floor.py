@@ -42,7 +42,8 @@ class Floor:
         """Depths (F) of the place of a task below the floor; zero for tasks that are not a point to reach."""
         if not isinstance(task, PlaceTask) or task.level == Level.HOLD or task.target.shape is not None:
             return np.zeros(1)
-        return np.maximum(self.tips[task.tip] - self.points.up @ task.target.place, 0.0)
+        depths: Numbers = np.maximum(self.tips[task.tip] - self.points.up @ task.target.place, 0.0)
+        return depths
 
     def crossed(self, geometry: Geometry) -> bool:
         """Tell whether any point is below its bound in any of the states."""
@@ -103,14 +104,14 @@ def floor_of(
     least = np.minimum(least, np.einsum("i,nif->nf", up, reference.heads[joints]))
     reaching = [number for number, tip in enumerate(body.tips) if tip.name not in held]
     places = np.array([tree.tips[number].place[:] for number in reaching]).reshape(-1, 3)
-    points = FloorTask(
+    bound = FloorTask(
         joints=np.array([*joints, *(tree.tips[number].joint for number in reaching)], np.intp),
         points=np.concatenate((np.zeros((len(joints), 3)), places)),
         up=up,
         heights=np.concatenate((least, tips[reaching])),
         tolerance=np.array([_TOLERANCE * tree.size]),
     )
-    return Floor(points, tips)
+    return Floor(bound, tips)
 
 
 def kept_above(floor: Floor | None, tasks: Sequence[Task], geometry: Geometry) -> list[Task]:

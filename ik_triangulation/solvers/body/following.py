@@ -72,7 +72,7 @@ class BodyFollower:
         return states
 
     def _give_way(self, states: States, goals: Sequence[Task], near: Sequence[Task]) -> None:
-        """Where a place is missed, meet all other goals without it, in place; it comes as near as these leave it."""
+        """Meet all goals but the place that is missed most, in place; that comes as near as the others leave it."""
         measured = System(self._tree, states, goals).measured
         missed = {
             task.tip: float((off.off - task.tolerance).max())

@@ -6,10 +6,12 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, UILayout
 
+from ...rig.limb import means_surface
+from ...rig.made_rotation import is_not_turned_yet
 from ..context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
-from .layout import LimbPanel, choice
+from .layout import LimbPanel, choice, paragraph
 
 
 class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
@@ -25,7 +27,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
             _draw_ground(column, limb, context)
             return
         column.prop(limb, "shape")
-        if limb.shape == "SURFACE":
+        if means_surface(limb.shape, limb.target, limb.subtarget):
             column.prop(limb, "surface_offset")
         offset = column.row(align=True, heading="Offset")
         offset.prop(limb, "use_offset", text="")
@@ -35,6 +37,8 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         choice(column, limb, "orientation", context)
         if limb.orientation == "LOOK":
             choice(column, limb, "look_axis", context)
+        elif is_not_turned_yet(limb):
+            paragraph(column, "Target not turned yet: the hand stays natural to its forearm", context, "INFO")
         weight = column.column()
         weight.active = limb.orientation != "NONE"
         weight.prop(limb, "orient_weight", slider=True)
@@ -53,7 +57,7 @@ def _draw_ground(column: UILayout, limb: Any, context: Context) -> None:
     if limb.target is None:
         return
     column.prop(limb, "shape")
-    if limb.shape == "SURFACE":
+    if means_surface(limb.shape, limb.target, limb.subtarget):
         column.prop(limb, "surface_offset")
         choice(column, limb, "orientation", context)
 
