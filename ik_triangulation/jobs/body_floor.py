@@ -25,7 +25,7 @@ def with_floor(report: BodyReport, problem: BodyProblem, goals: Mapping[str, Seq
     tips = dict(report.tips)
     for name, frames in missed.items():
         at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
-        late = {name: [goals[name][number] for number in at]}  # at other frames of a reach there are none
+        late = {name: [goals[name][number] for number in at.tolist()]}  # at other frames of a reach there are none
         for task in body_tasks(problem.body, late, 1.0):
             if (floor.take(at).below(task) > task.tolerance).any():
                 tips[name] = tips[name]._replace(below_floor=True)

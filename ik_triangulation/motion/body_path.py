@@ -117,7 +117,7 @@ def body_path(
             free = yield from _best(path(without(asked, far), bounds))
             goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
             yield
-            work = path(goals, bounds)
+            work = path(goals, bounds) if goals is not None else work
         states = yield from _best(work)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):

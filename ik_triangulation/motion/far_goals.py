@@ -30,6 +30,7 @@ _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out
 _FARTHEST = 1.0  # of the body's size: way of a tip from where it is without its goal
 _TOGETHER, _ALONE, _TURNS = 6, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
 _INSIDE = 0.99  # share of the way that is taken: the last of it stretches limbs by large turns
+_STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
 _RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
 
 
@@ -71,8 +72,10 @@ def without(tasks: Sequence[Task], tips: Mapping[int, Any]) -> list[Task]:
 
 def drawn_in(
     tree: Tree, states: States, tasks: Sequence[Task], far: Mapping[int, Mask], bounds: Sequence[Task] = ()
-) -> list[Task]:
+) -> list[Task] | None:
     """Return the tasks with places and rotations of far tips drawn in to where all goals are met, within `bounds`.
+
+    None if one of these tips cannot follow the straight line to its goal at all.
 
     `states` (F) are solved without these tips, `far` has the frames (F) at which each is out of reach.
     """
@@ -98,13 +101,15 @@ class _DrawnIn:
         self._most = {tip: np.where(far[tip], np.minimum(way, _FARTHEST * tree.size), way) for tip, way in most.items()}
         self._whole = most
 
-    def tasks(self) -> list[Task]:
+    def tasks(self) -> list[Task] | None:
         """Find the longest ways, smooth them in time, and turn the tips as far as that leaves."""
         ways = {tip: np.zeros(len(self._states)) for tip in self._far}
         ways = self._longest(ways, list(self._far), _TOGETHER)
         if len(self._far) > 1:
             for tip in self._far:
                 ways = self._longest(ways, [tip], _ALONE)
+        if any(ways[tip][far].max() < _STUCK * self._tree.tips[tip].reach for tip, far in self._far.items()):
+            return None
         ways = {tip: self._smoothed(tip, way) for tip, way in ways.items()}
         places = [self._place(tip, ways[tip]) for tip in self._far]
         turns = self._turned([task for each in places for task in each])
