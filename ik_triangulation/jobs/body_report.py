@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import degrees
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,13 +18,12 @@ from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples, body_scene
 from ..rig.frames.sampling import go_to
-from ..rig.units import distance_text
+from ..rig.units import angle_text, distance_text, is_seen, length_text
 from .report import NotFollowing
 
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
 
-_SHOWN = 0.05  # [degrees] off an orientation from which on it is told
 _OFTEN = 32  # frames measured between two looks at what the user does
 
 
@@ -68,7 +66,7 @@ class BodyReport(NamedTuple):
     @property
     def text(self) -> str:
         """The report as text, with lengths in Blender units."""
-        return "; ".join([*_lines(self, "{:.3g}".format), *self.warnings])
+        return "; ".join([*_lines(self, length_text), *self.warnings])
 
 
 def body_summary(report: BodyReport, scene: Scene, scale: float) -> str:
@@ -105,9 +103,9 @@ def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     if tip.aim == "FOLLOW":
         return f"{name} follows the body"
     if tip.aim == "LOOK":
-        off = f"{degrees(tip.angle):.2g}°"
+        off = angle_text(tip.angle)
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
-    turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
+    turned = f", {angle_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 
 

@@ -67,7 +67,8 @@ def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> Judg
     reached = errors <= limb.tolerance
     if angles is not None:
         reached &= angles <= limb.angle_tolerance
-    return JudgedFrames(row, solved.samples.frames, errors, reached, np.ones(len(solved), bool), angles)
+    due = np.ones(len(solved), bool)
+    return JudgedFrames(row, solved.samples.frames, errors, reached, due, angles, solved.measures)
 
 
 def none_due(results: JudgedFrames) -> list[str]:

@@ -21,6 +21,7 @@ from ..rig.interference import live_constraints, may_interfere
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
+from ..rig.units import length_text
 from .frame_result import Shown
 from .frame_solver import SolvedFrame
 from .report import NotFollowing, Remedy
@@ -86,10 +87,13 @@ class Watch:
         for constraint in live_constraints(limb):
             bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
             return (
-                f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {apart:.3g} away from the "
+                f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {length_text(apart)} away from the "
                 f"solution{where}. Mute it."
             )
-        return f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+        return (
+            f"Something else moves the tip of '{limb.tip}' {length_text(apart)} away from the solution{where} "
+            "(NLA, drivers)."
+        )
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""

@@ -83,7 +83,7 @@ def _switches(report: Report | BodyReport) -> list[str]:
 
 def _icon(report: Report) -> str:
     """Return the icon for a report: all due frames reached, some missed, or none due."""
-    return ("CHECKMARK" if report.all_reached else "ERROR") if report.due else "INFO"
+    return ("CHECKMARK" if report.all_reached else "ERROR") if report.due_count else "INFO"
 
 
 _latest: dict[tuple[int, str], LastResult | BodyResult] = {}  # by the armature's session uid and the tip bone

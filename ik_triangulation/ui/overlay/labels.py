@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from ...kinematics import Free, Hinge
 from ...kinematics.arrays import Array
-from ...rig.units import distance_text
+from ...rig.units import angle_text, distance_text
 from .active_limb import Aim, DisplayedLimb
 from .aim_figure import role_of
 from .figure import axis_role
@@ -47,7 +47,7 @@ def distance_row(aim: Aim, scene: Scene) -> Row:
         return Row(role, "reached", "Reached")
     words = [] if aim.close else [f"{distance_text(aim.distance, scene)} away"]
     if aim.angle is not None and not aim.turned:
-        words.append(f"{_rounded(degrees(aim.angle))}° off")
+        words.append(f"{angle_text(aim.angle)} off")
     return Row(role, "missed" if aim.missed else "", ", ".join(words))
 
 
