@@ -11,6 +11,7 @@ from ..goals.orientation import missing_angle
 from ..rig.limb import Limb
 from .frame_result import FrameResult, JudgedFrames, Shown
 from .frame_solver import Jumps, SolvedFrame
+from .judgement import within
 from .measure import NOT_MEASURED, Measured
 from .report import Report
 from .shot import SolvedShot, frames_of
@@ -64,9 +65,7 @@ def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> Judg
             errors[k] = result.error
             if angles is not None:
                 angles[k] = result.angle
-    reached = errors <= limb.tolerance
-    if angles is not None:
-        reached &= angles <= limb.angle_tolerance
+    reached = within(errors, limb.tolerance, angles, limb.angle_tolerance)
     due = np.ones(len(solved), bool)
     return JudgedFrames(row, solved.samples.frames, errors, reached, due, angles, solved.measures)
 

@@ -17,11 +17,10 @@ from ..goals.orientation import missing_angle
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat
 from ..rig.frames.reader import FrameReader
-from ..rig.interference import live_constraints, may_interfere
+from ..rig.interference import explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
-from ..rig.units import length_text
 from .frame_result import Shown
 from .frame_solver import SolvedFrame
 from .report import NotFollowing, Remedy
@@ -83,17 +82,7 @@ class Watch:
 
     def explain(self, apart: float, where: str) -> str:
         """Say what probably moves the tip that far away from the solution."""
-        limb = self.limb
-        for constraint in live_constraints(limb):
-            bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
-            return (
-                f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {length_text(apart)} away from the "
-                f"solution{where}. Mute it."
-            )
-        return (
-            f"Something else moves the tip of '{limb.tip}' {length_text(apart)} away from the solution{where} "
-            "(NLA, drivers)."
-        )
+        return explained(self.limb, self.limb.tip, apart, where)
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""

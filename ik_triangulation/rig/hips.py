@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
 
 from ..kinematics.arrays import Numbers
-from .by_hand import keys_by_hand
+from .by_hand import keys_by_hand, layered_bags
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
 from .keyframes import Channel, check_curves, generated
@@ -56,8 +56,8 @@ def hips_locations(
 
 def is_moved_by_hand(armature: Object, hips: str) -> bool:
     """Tell whether somebody has moved hips without keys since the extension wrote their location."""
-    bag = channelbag_of(armature)
-    keyed = bool(bag and find_curves(bag, location_path(armature, hips), 3))
+    path = location_path(armature, hips)
+    keyed = any(find_curves(bag, path, 3) for _, bag in layered_bags(armature))
     return not keyed and is_moved_since(armature.pose.bones[hips])
 
 

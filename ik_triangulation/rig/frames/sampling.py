@@ -22,6 +22,7 @@ from ...errors import RigError, TargetError
 from ...kinematics import Freedom
 from ...kinematics.rotation import orientation
 from ..armature import Channels, base_of, channels_of, is_flat
+from ..body import RigBody
 from ..drivers import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
@@ -154,7 +155,7 @@ def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
 
 
 @contextmanager
-def temporary_scene(limb: Limb, scene: Scene) -> Iterator[Scene]:
+def temporary_scene(limb: Limb | RigBody, scene: Scene) -> Iterator[Scene]:
     """Create a scene with only the armature, its targets and the time settings of `scene`; it is removed afterwards.
 
     Handlers of other add-ons are not called for its frames: they would change the user's scene.
