@@ -24,7 +24,7 @@ from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
-from .body_report import BodyReport, BodyTipReport, aim_of, slips_and_turns, tip_missing
+from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
 from .judgement import held_tolerances, within
 
@@ -111,11 +111,11 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         slip, turn = held_tolerances(rig, name, problem.body.reach(name))
         due = samples.influence[name][0] == 1.0
         missed = due and not within(slips, slip, turns, turn)[0]
-        tips[name] = BodyTipReport(True, float(slips[0]), float(turns[0]), [frame] if missed else [])
+        tips[name] = BodyTipReport.of((slips, turns), [frame], [frame] if missed else [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
-        error, angle = tip_missing(goal, bones, limb.tip)
+        distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
         due = samples.influence[limb.tip][0] == 1.0
-        missed = due and not within(np.array(error), goal.tolerance, np.array(angle), limb.angle_tolerance)
-        tips[limb.tip] = BodyTipReport(False, error, angle, [frame] if missed else [], aim_of(goal))
+        missed = due and not within(distances, goal.tolerance, angles, limb.angle_tolerance)[0]
+        tips[limb.tip] = BodyTipReport.of((distances, angles), [frame], [frame] if missed else [], goal)
     return BodyReport(tips, samples.frames)
