@@ -47,9 +47,9 @@ def solve_body_pose(
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
+        report = report._replace(keys=keys, outside=problem.outside(states), warnings=warnings)
         undo.pop_all()
-    outside = problem.outside(states)
-    return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
+    return report._replace(seconds=perf_counter() - started)
 
 
 def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:

@@ -115,17 +115,18 @@ def reach_with_body(
         held = HeldPlaces.of(between or problem)
         planned = problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, planned=planned), (3, _PARTS))
+        view_layer.update()
+        outside = problem.outside(states)
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         undo.pop_all()
-    view_layer.update()
-    outside = problem.outside(states)
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 def _check_props(tip: str, stops: Sequence[Stop]) -> None:

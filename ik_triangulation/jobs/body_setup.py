@@ -22,6 +22,7 @@ from ..rig.waiting import let_wait
 from ..settings import check_registered
 from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
+from .transaction import all_or_nothing
 
 _AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
@@ -36,6 +37,7 @@ class NewBody(NamedTuple):
     looking: tuple[str, ...] = ()
 
 
+@all_or_nothing
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 

@@ -23,6 +23,7 @@ from ..rig.freedom import can_turn, is_unlimited, store
 from ..rig.units import scale_of
 from ..settings import check_registered
 from ..settings.edition import stamp
+from .transaction import all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _SAME = 1e-4  # [rad]
@@ -37,6 +38,7 @@ class _Plan:
     preset: Preset | None
 
 
+@all_or_nothing
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
     """Make a limb of every line of these bones, and of a single one the limb it belongs to; return their tips' names.
 
@@ -69,6 +71,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     return list(new)
 
 
+@all_or_nothing
 def remove_limb(armature: Object, tip: str) -> None:
     """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
 

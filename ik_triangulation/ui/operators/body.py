@@ -2,10 +2,10 @@
 """Set Up Body: hands that reach, feet that are held and a head that looks, in one press."""
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, Object
 
 from ...jobs import live
-from ...jobs.body_setup import set_up_body
+from ...jobs.body_setup import NewBody, set_up_body
 from ...rig.selection import select_only, selected_bones
 from ..context import cannot_edit, own_armature
 from .base import IKOperator
@@ -32,13 +32,16 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         pose = armature.pose.bones
         ends = [name for name in chosen if not any(below.name in chosen for below in pose[name].children_recursive)]
         made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        return self.finish(lambda: self._tell_about(armature, made))
+
+    def _tell_about(self, armature: Object, made: NewBody) -> None:
+        """Select a tip of the body and tell of all."""
         for tip in (*made.reach, *made.held, *made.looking):
             live.stop(armature, tip)
         select_only(armature, [made.reach[0]])
         reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
         looks = f"{head} looks, " if head else ""
         self.tell({"INFO"}, f"Body: {reach} reach, {held} held, {looks}hips '{made.hips}' move, balance is on")
-        return {"FINISHED"}
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_body_add,))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add limbs from the selection, remove a limb, create a target for one."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.types import Context, Object, PropertyGroup
 
@@ -31,6 +33,10 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         armature = own_armature(context)
         chosen = chosen_bones(context)
         tips = add_limbs(armature, chosen, other_object(context))
+        return self.finish(lambda: self._tell_about(armature, chosen, tips))
+
+    def _tell_about(self, armature: Object, chosen: Sequence[str], tips: Sequence[str]) -> None:
+        """Select the tips of the limbs that were made of the chosen bones, and tell of them."""
         select_only(armature, tips)
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
@@ -40,7 +46,6 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
-        return {"FINISHED"}
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):
