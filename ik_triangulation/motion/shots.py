@@ -89,6 +89,11 @@ class Shot(NamedTuple):
         """Whether some goals are more urgent than others."""
         return len({task.level for task in self.tasks}) > 1
 
+    def urgent_alone(self) -> Shot:
+        """The same frames with the goals of the most urgent level only."""
+        first = min(task.level for task in self.tasks)
+        return self._replace(tasks=[task for task in self.tasks if task.level == first])
+
     def goals(self, frames: Columns) -> list[Task]:
         """The tasks of some frames."""
         return [task.take(frames) for task in self.tasks]

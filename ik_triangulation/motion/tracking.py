@@ -166,6 +166,21 @@ def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, se
     if len(missed) and shot.has_priorities:
         prioritise(shot, result, missed)
         yield
+        yield from _meet_urgent(shot, result, missed[~result.urgent[missed]], method, seed)
+
+
+def _meet_urgent(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+    """Search for poses that meet the most urgent goals alone, as the search for all of them found none; in place."""
+    if not len(missed) or not shot.tree.angles:
+        return
+    alone = shot.urgent_alone()
+    other = Tracked(alone, result.states.copy())
+    yield from meet_missed(alone, other, missed, method, seed)
+    found = missed[other.met[missed]]
+    if len(found):
+        some = other.states.take(found)
+        result.put(found, some, shot.system(some, found))
+        prioritise(shot, result, found)
 
 
 def meet_like(shot: Shot, result: Tracked, other: Tracked, method: Method, seed: int) -> Work[None]:
