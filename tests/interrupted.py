@@ -37,13 +37,12 @@ class Injection:
     def _trace(self, frame, event, argument):
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(_OURS):
-            return None
+            return
         self.calls += 1
         if self.calls == self.number:
             self.fired = True
             self.where = f"{Path(code.co_filename).name}: {code.co_name}"
             raise self.kind("injected")
-        return None
 
 
 def calls_of(job: Callable[[], object]) -> int:
@@ -102,7 +101,7 @@ def _read(struct, path: str, found: dict[str, object], seen: set[int], depth: in
         else:
             found[here] = repr(value[:]) if getattr(prop, "is_array", False) else repr(value)
     if isinstance(struct, bpy.types.ID | bpy.types.PoseBone):
-        for key in struct.keys():  # noqa: SIM118
+        for key in struct.keys():
             value = struct[key]
             found[f"{path}[{key}]"] = repr(sorted(value.items()) if hasattr(value, "to_dict") else value)
 

@@ -56,7 +56,7 @@ def body_result(report: BodyReport, rig: RigBody, scene: Scene) -> CommandResult
     """Return the result of a command for one body."""
     return CommandResult(
         parts={"body": report.to_dict(rig)},
-        tips=report.tip_results(rig),
+        tips=report.tip_summaries(rig),
         warnings=list(report.warnings),
         lines=_lines(report, rig, scene),
         reached=report.reached,
@@ -107,7 +107,7 @@ def bake_whole_scene(
     pairs = [*zip(bodies, (bake.rig for bake in bakes), strict=True)]
     result = CommandResult(
         parts={"bodies": [report.to_dict(rig) for report, rig in pairs]},
-        tips=[tip for report, rig in pairs for tip in report.tip_results(rig)],
+        tips=[tip for report, rig in pairs for tip in report.tip_summaries(rig)],
         warnings=[warning for report in bodies for warning in report.warnings],
         lines=[line for report, rig in pairs for line in _lines(report, rig, scene)],
         reached=all(report.reached for report in bodies),

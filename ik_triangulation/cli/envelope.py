@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..jobs.tip_result import TipResult, missed_frames_of
+from ..jobs.tip_summary import TipSummary, missed_frames_of
 from ..rig.safe_files import Write
 
 SCHEMA = 2
@@ -27,7 +27,7 @@ class CommandResult:
 
     limbs: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
-    tips: list[TipResult] = field(default_factory=list)
+    tips: list[TipSummary] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     text: str = ""

@@ -27,7 +27,7 @@ from ..rig.units import angle_text, distance_text, is_seen, length_text, scale_o
 from .judgement import held_tolerances, within
 from .measure import AGREES
 from .report import NotFollowing
-from .tip_result import TipResult
+from .tip_summary import TipSummary
 
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
@@ -107,11 +107,11 @@ class BodyReport(NamedTuple):
         """Frames at which any tip is not where it has to be, in order."""
         return sorted({frame for tip in self.tips.values() for frame in tip.missed})
 
-    def tip_results(self, rig: RigBody) -> list[TipResult]:
+    def tip_summaries(self, rig: RigBody) -> list[TipSummary]:
         """Return each tip over all frames, with lengths in world space."""
         scale = scale_of(rig.armature)
         return [
-            TipResult(
+            TipSummary(
                 armature=rig.armature.name,
                 tip=name,
                 held=tip.held,

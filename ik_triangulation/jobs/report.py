@@ -15,7 +15,7 @@ from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
 from ..rig.units import length_text
 from .frame_result import FrameResult, JudgedFrames
-from .tip_result import TipResult
+from .tip_summary import TipSummary
 
 
 class Remedy(NamedTuple):
@@ -188,11 +188,11 @@ class Report:
         return largest_turn([result.pose for result in self.frames])
 
     @property
-    def tips(self) -> list[TipResult]:
+    def tips(self) -> list[TipSummary]:
         """The limb's tip over all frames."""
         angle = self.largest_angle
         return [
-            TipResult(
+            TipSummary(
                 armature=self.armature,
                 tip=self.tip,
                 held=False,

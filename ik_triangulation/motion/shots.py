@@ -41,9 +41,9 @@ class Method(Protocol):
 class Tracked:
     """A path: `states` of all frames, and how they stand to their goals.
 
-    `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
-    each task is off, in its own unit. `steps` (F) are those of Gauss-Newton that brought each frame to its goal from
-    the knots beside it.
+    `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
+    (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
+    those of Gauss-Newton that brought each frame to its goal from the knots beside it.
     """
 
     def __init__(self, shot: Shot, states: States) -> None:

@@ -106,7 +106,8 @@ def check_layers(ob: Object) -> None:
     for action in (animation.action, *strips):
         if action is not None and has_layers(action):
             raise AnimationError(
-                f"Action '{action.name}' of '{ob.name}' has several layers, which cannot be read yet. Merge them into one."
+                f"Action '{action.name}' of '{ob.name}' has several layers, which cannot be read yet. "
+                "Merge them into one."
             )
 
 

@@ -3,9 +3,9 @@
 
 python summary.py OUTPUT [LIST]
 
-OUTPUT is the folder with the reports, or with folders of them. With LIST, the text file that names the shots, those without a report are
-listed as well. Exit codes: 0 all reached, 1 a shot failed or has no report, 3 no such shot but one that missed. This
-file needs nothing but Python.
+OUTPUT is the folder with the reports, or with folders of them. With LIST, the text file that names the shots, those
+without a report are listed as well. Exit codes: 0 all reached, 1 a shot failed or has no report, 3 no such shot but one
+that missed. This file needs nothing but Python.
 """
 
 import json

@@ -89,8 +89,7 @@ def test_the_values_for_json_are_those_of_the_rows_and_make_none(solver, orienta
     rig, target = chain_rig(4), key_location(empty(), range(1, 42, 4))
     key_location(target, [20], lambda _: (0.0, 0.0, 50.0))
     made = bake(Limb.from_tip(rig, "Bone 3", target, solver=solver, orientation=orientation), 1, 30)
-    rows = [row for row in made.frames]
-    told = None
+    rows = list(made.frames)
     with monkeypatch.context() as patch:
         patch.setattr(made.judged, "_row", None)
         told = made.to_dict()

@@ -325,7 +325,10 @@ def test_the_summary_names_frames_as_spans_and_armatures_where_there_are_several
     done = ran([sys.executable, SUMMARY, tmp_path])
     assert done.returncode == MISSED
     assert done.stdout.splitlines()[0] == "missed  a  hand.L at 1, 4-8, 10"
-    report["tips"] += [tip | {"armature": "Other", "missed": [2]}, tip | {"tip": "foot.L", "reached": True, "missed": []}]
+    report["tips"] += [
+        tip | {"armature": "Other", "missed": [2]},
+        tip | {"tip": "foot.L", "reached": True, "missed": []},
+    ]
     (tmp_path / "a.json").write_text(json.dumps(report))
     done = ran([sys.executable, SUMMARY, tmp_path])
     assert done.stdout.splitlines()[0] == "missed  a  Rig, hand.L at 1, 4-8, 10; Other, hand.L at 2"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Result of one tip over all frames, the same for limbs and for the tips of bodies: what reports list at their top."""
+"""Summary of one tip over all frames, the same for limbs and for the tips of bodies: what reports list at their top."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
-class TipResult(NamedTuple):
+class TipSummary(NamedTuple):
     """A tip at all frames of a solve, a bake or a reach, as Blender shows it.
 
     Distances are in Blender units in world space, angles in degrees. `held` tips are measured from the place where they
@@ -26,6 +26,6 @@ class TipResult(NamedTuple):
     worst_frame: float
 
 
-def missed_frames_of(tips: Iterable[TipResult]) -> list[float]:
+def missed_frames_of(tips: Iterable[TipSummary]) -> list[float]:
     """Return the frames at which any of the tips was missed, in order."""
     return sorted({frame for tip in tips for frame in tip.missed})
