@@ -277,7 +277,7 @@ def _improves(part: Shot, before: Tracked, after: Tracked, is_calmer: Judge) -> 
 
 
 def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:
-    """Tell whether a frame that was met, if only in its urgent goals, is missed, or one missed before is farther off."""
+    """Tell whether a frame is missed that was met, if only in its urgent goals, or one missed is farther off."""
     farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * shot.tree.size
     lost = (before.met & ~after.met) | (before.urgent & ~after.urgent) | (farther & ~after.met)
     return bool(lost.any())

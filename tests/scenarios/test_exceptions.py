@@ -25,7 +25,7 @@ from ..rigs import chain_rig, configure, empty, key_location, select
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
 LAST = 4  # frames
-ALL = 10, 5  # points anywhere, and near the end
+ALL = 9, 4  # points anywhere, and near the end
 FEW = 2, 2
 NEAR = 12  # of the last calls
 
@@ -147,6 +147,8 @@ JOBS: dict[str, Callable[[], Callable[[], object]]] = {
     "prop by keys": lambda: prop("KEYS"),
     "pose of a body with keys": body_pose,
     "reach of a body": body_reach,
+    "target from animation": target_of_animation,
+    "joint tool": own_limits,
 }
 
 
