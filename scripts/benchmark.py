@@ -26,6 +26,7 @@ python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joi
 python scripts/benchmark.py drags [--count N] [--seed N]        pops of limbs whose target is dragged, Live beside bake
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
+python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 """
 
 import sys
@@ -54,6 +55,7 @@ def main():
         postures,
         ranges,
         reach,
+        skeletons,
     )
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
@@ -76,6 +78,7 @@ def main():
         mocap,
         natural,
         postures,
+        skeletons,
     ):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])

@@ -189,7 +189,7 @@ def test_an_unexpected_exception_changes_nothing_or_comes_when_all_is_done(what)
     assert changed_by(JOBS[what], FEW, 1) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", JOBS)
 def test_unexpected_exceptions_at_many_points_change_nothing(what):
     assert changed_by(JOBS[what], ALL, 2) == []

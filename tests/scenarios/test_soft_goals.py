@@ -78,7 +78,7 @@ def test_a_soft_goal_loses_no_frame_of_the_default_solver_and_none_by_smoothing(
         assert lost == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(60))
 def test_soft_goals_lose_no_frames_in_many_scenes(seed):
     lost, _ = lost_by_a_soft_goal(seed)
