@@ -15,7 +15,8 @@ _NEVER_SET = object()
 
 def keep_settings(armature: Object, undo: ExitStack) -> None:
     """Have the closing of `undo` restore the extension's settings of an armature and of all its bones."""
-    owners = [(armature, _OF_OBJECT), *((bone, _OF_BONE) for bone in armature.pose.bones)]
+    bones = armature.pose.bones if armature.pose else ()
+    owners = [(armature, _OF_OBJECT), *((bone, _OF_BONE) for bone in bones)]
     groups = [group for owner, names in owners for name in names if (group := getattr(owner, name, None)) is not None]
     undo.callback(armature.update_tag)
     for group, values in [(group, _read(group)) for group in groups]:

@@ -135,10 +135,11 @@ def test_a_copy_that_cannot_be_registered_leaves_nothing_registered(addon, regis
     off = registered()
     try:
         with monkeypatch.context() as patch:
-            patch.setattr("ik_triangulation.cli.register", lambda: 1 / 0)
-            with pytest.raises(ZeroDivisionError):
-                addon.register()
-        assert registered() == off
+            for broken in ("ui.menus", "cli"):
+                patch.setattr(f"ik_triangulation.{broken}.register", lambda: 1 / 0)
+                with pytest.raises(ZeroDivisionError):
+                    addon.register()
+                assert registered() == off
     finally:
         addon.register()
     assert registered() == before
