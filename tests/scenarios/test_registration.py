@@ -92,7 +92,9 @@ def test_not_title_case(label):
 @pytest.fixture
 def second_copy(addon, tmp_path, monkeypatch):
     """The name of another copy of the package that Blender can enable."""
-    shutil.copytree(Path(addon.__file__).parent, tmp_path / "second_copy", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = Path(addon.__file__).parent
+    shutil.copytree(folder, tmp_path / "second_copy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(folder.parent / "blender_manifest.toml", tmp_path)  # which has the version
     monkeypatch.syspath_prepend(str(tmp_path))
     yield "second_copy"
     addon_utils.disable("second_copy")
