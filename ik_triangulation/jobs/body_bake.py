@@ -81,13 +81,14 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
-    if kind == "ACTION":
-        check_hips(rig.armature, rig.hips)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig, settings, scene, *ends, step)
     yield 0, _PARTS
     corrected = _corrected(rig, scene)
-    samples = yield from relay(read_body(rig, scene, frames), (0, _PARTS))
+    samples = yield from relay(
+        read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
+    )
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
     problem = BodyProblem(rig, samples, contacts, held_by)

@@ -26,7 +26,7 @@ from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
 from .body_report import BodyReport, BodyTipReport, tip_missing
 from .frame_result import Shown
-from .judgement import within
+from .judgement import is_within
 from .measure import EvaluatedLimb, Watch, astray
 from .onto_controls import let_show
 from .report import NotFollowing, Remedy
@@ -170,14 +170,15 @@ def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: V
 
     seen = finished(Evaluator(rig, scene, view_layer, frames).evaluate(frames, look))
     view_layer.update()
-    tips = dict(report.tips)
+    tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
         off = np.array([seen[frames[at]][limb.tip] for at in due]).reshape(-1, 2)
         tolerance = np.array([samples.goals[limb.tip][at].tolerance for at in due])
-        late = ~within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed, here = ([frames[at] for at in some] for some in (due[late], due))
+        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
+        missed, here = ([frames[at] for at in some.tolist()] for some in (due[late], due))
         tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
     said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
+    said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]
     return report._replace(tips=tips, warnings=warnings, not_following=())

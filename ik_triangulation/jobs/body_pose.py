@@ -16,7 +16,7 @@ from ..rig.body import RigBody
 from ..rig.carriers import check_body_limbs
 from ..rig.clock import Clock
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
-from ..rig.frames.body_samples import BodySamples, body_now
+from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.hips import check_hips
 from ..rig.keyframes import Channel, check_keys, write_keys
 from ..rig.nla import check_nla
@@ -26,7 +26,7 @@ from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
 from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
-from .judgement import held_tolerances, within
+from .judgement import held_tolerances, is_within
 
 
 def solve_body_pose(
@@ -41,7 +41,7 @@ def solve_body_pose(
     started = perf_counter()
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
-    samples = body_now(rig, view_layer.depsgraph, frame, scene)
+    samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
     problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
@@ -110,12 +110,12 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
         slip, turn = held_tolerances(rig, name, problem.body.reach(name))
         due = samples.influence[name][0] == 1.0
-        missed = due and not within(slips, slip, turns, turn)[0]
+        missed = due and not is_within(slips, slip, turns, turn)[0]
         tips[name] = BodyTipReport.of((slips, turns), [frame], [frame] if missed else [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
         due = samples.influence[limb.tip][0] == 1.0
-        missed = due and not within(distances, goal.tolerance, angles, limb.angle_tolerance)[0]
+        missed = due and not is_within(distances, goal.tolerance, angles, limb.angle_tolerance)[0]
         tips[limb.tip] = BodyTipReport.of((distances, angles), [frame], [frame] if missed else [], goal)
     return BodyReport(tips, samples.frames)

@@ -84,14 +84,14 @@ def reach_with_body(
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
-    if kind == "ACTION":
-        check_hips(rig.armature, rig.hips)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = range(frame_start, last + 1)
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        read[number] = (yield from relay(read_body(each, scene, frames), (0, _PARTS))) if same is None else read[same]
+        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH")
+        read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
     _check_influence(read[0])
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     yield 1, _PARTS

@@ -22,9 +22,9 @@ from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
-from ..rig.interference import explained
+from ..rig.interference import TipMoved, explained
 from ..rig.units import angle_text, distance_text, is_seen, length_text, scale_of
-from .judgement import held_tolerances, within
+from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
 from .tip_summary import TipSummary
@@ -85,7 +85,7 @@ class BodyReport(NamedTuple):
     """A bake of a body: each tip, the `keys` written, and how far the centre of mass was `outside` (an estimate).
 
     A full bake would have had `full_keys`; if that is more, keys were dropped. Bones that are meant to follow the body
-    and do not are in `not_following`.
+    and do not are in `not_following`; `moved` has the warnings that something moves a tip, by its name.
     """
 
     tips: dict[str, BodyTipReport]
@@ -96,6 +96,7 @@ class BodyReport(NamedTuple):
     seconds: float = 0.0
     full_keys: int = 0
     not_following: Sequence[NotFollowing] = ()
+    moved: Mapping[str, str] = {}
 
     @property
     def reached(self) -> bool:
@@ -263,30 +264,32 @@ def measure_body(
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
         slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
         due = held.influence[name] == 1.0
-        late = ~within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
-        missed, here = ([held.frames[at] for at in np.flatnonzero(mask)] for mask in (late, due))
+        late = ~is_within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
+        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late).tolist()]
+        here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
         tips[name] = BodyTipReport.of((slips[due], turns[due]), here, missed)
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
-        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due]).reshape(-1, 2)
+        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due.tolist()]).reshape(-1, 2)
         more = (allowed or {}).get(limb.tip, 0.0)
-        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due])
-        late = ~within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed, here = ([samples.frames[at] for at in some] for some in (due[late], due))
+        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due.tolist()])
+        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
+        missed, here = ([samples.frames[at] for at in some.tolist()] for some in (due[late], due))
         tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
     warnings = [
         f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
     ]
     if planned is not None and len(planned.frames):
         at = {frame: k for k, frame in enumerate(held.frames)}
-        warnings += _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        return BodyReport(tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
     return BodyReport(tips, samples.frames, warnings=warnings)
 
 
 def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Numbers, Numbers]:
-    """Return how far the tail of a bone is off [its units] and how far it is turned [rad], (F) each, by frames (3, 4, F).
+    """Return how far the tail of a bone of this `length` is off and how far it is turned [rad], (F) each.
 
-    `length` is that of the bone.
+    The bone is given by frames (3, 4, F).
     """
     ends = [each[:, 3] + length * each[:, 1] for each in (shown, wanted)]
     turned = np.einsum("jif,jkf->ikf", shown[:, :3], wanted[:, :3])
@@ -297,9 +300,12 @@ def _spread(tolerances: tuple[float, float], angles: Numbers) -> tuple[float, Nu
     return tolerances[0], angles, tolerances[1]
 
 
-def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> list[str]:
-    """Return warnings that name what moves tips off the places that were planned, by the frames shown (n, 3, 4, F)."""
-    warnings = dict[str, None]()
+def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
+    """Return warnings that name what moves tips off the places that were planned, by the names of the tips.
+
+    `shown` are the frames (n, 3, 4, F) of all bones.
+    """
+    far = list[TipMoved]()
     sizes, count = lengths_of(rig), len(planned.frames)
     for name in rig.tips:
         row, reach = rig.bones.index(name), body.reach(name)
@@ -309,8 +315,8 @@ def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> li
             continue
         where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
         moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
-        warnings.setdefault(explained(rig, name, float(slips[at]), where, moved))
-    return list(warnings)
+        far.append(TipMoved(name, float(slips[at]), where, moved))
+    return explained(rig, far)
 
 
 def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Scene
+
 from ..cooperative import Work
 from ..goals.batch import Task
 from ..kinematics import Body

@@ -13,7 +13,7 @@ from ..rig.body import RigBody
 from ..rig.units import scale_of
 
 
-def within(
+def is_within(
     distances: Numbers,
     tolerance: Numbers | float,
     angles: Numbers | None = None,

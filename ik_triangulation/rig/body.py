@@ -128,7 +128,8 @@ class BodyRest:
     def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        With `weighed` its segments have the masses of those that the bones are named after. Raises ChainError for scaled bones.
+        With `weighed` its segments have the masses of those that the bones are named after. Raises ChainError for
+        scaled bones.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
         bones = rig.armature.pose.bones

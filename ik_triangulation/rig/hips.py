@@ -13,7 +13,7 @@ from ..kinematics.arrays import Numbers
 from .by_hand import keys_by_hand, layered_bags
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
-from .keyframes import Channel, check_curves, generated
+from .keyframes import Channel, check_curves, check_not_hidden, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
@@ -61,9 +61,14 @@ def is_moved_by_hand(armature: Object, hips: str) -> bool:
     return not keyed and is_moved_since(armature.pose.bones[hips])
 
 
-def check_hips(armature: Object, hips: str) -> None:
-    """Raise AnimationError if the location of the hips cannot be keyed."""
-    bag = channelbag_of(armature)
+def check_hips(armature: Object, hips: str, destination: str = "ACTION", is_moved: bool = True) -> None:
+    """Raise AnimationError if the location of the hips cannot be keyed there, or would not be played back.
+
+    Only hips that a bake moves are keyed.
+    """
+    if destination == "NLA_TRACK" and is_moved:
+        check_not_hidden(armature, {hips: [location_path(armature, hips)]})
+    bag = channelbag_of(armature) if destination == "ACTION" else None
     if bag:
         check_curves(list(find_curves(bag, location_path(armature, hips), 3).values()), f"location of '{hips}'")
 

@@ -3,28 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
-from bpy.types import AnimData, Constraint, FCurve, Object
+from bpy.types import AnimData, Constraint, FCurve
 
 from .animated import moving_curves
 from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .nla import strips_of
+from .reference import Boned
 from .units import length_text
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone
-
-
-class Boned(Protocol):
-    """A limb or a whole body: bones of an armature."""
-
-    @property
-    def armature(self) -> Object: ...
-
-    @property
-    def bones(self) -> Sequence[str]: ...
 
 
 class Influence(NamedTuple):
@@ -36,10 +27,11 @@ class Influence(NamedTuple):
 
     def moves(self, tip: str, apart: float, where: str) -> str:
         """Return a warning that it moves a tip that far away from the solution, with the remedy."""
-        (kind, bone, name), off = self, f"{length_text(apart)}"
+        (kind, bone, name), off = self, length_text(apart)
         if kind == "CONSTRAINT":
             return (
-                f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. Mute it."
+                f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. "
+                "Mute it."
             )
         if kind == "DRIVER":
             return (
@@ -69,10 +61,13 @@ def may_interfere(limb: Boned) -> bool:
 
     If not, the bones are shown as they are keyed.
     """
+    return animates_otherwise(limb) or any(live_constraints(limb))
+
+
+def animates_otherwise(limb: Boned) -> bool:
+    """Tell whether drivers, the NLA or F-curve modifiers may change the channels of the bones at any frame."""
     animation = limb.armature.animation_data
-    if animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))):
-        return True
-    return any(live_constraints(limb))
+    return bool(animation and (_blends(animation) or any(_modified(limb)) or any(_driven(limb, animation))))
 
 
 def influences(limb: Boned) -> Iterator[Influence]:
@@ -95,18 +90,42 @@ def influences(limb: Boned) -> Iterator[Influence]:
         yield Influence("NLA", "", armature.name)
 
 
-def explained(limb: Boned, tip: str, apart: float, where: str, moved: Collection[str] | None = None) -> str:
-    """Return a warning that something moves a tip that far away from the solution, with the probable reason.
+class TipMoved(NamedTuple):
+    """A tip that is shown `apart` from its solution, and the bones that are `moved` off it, if these are known.
 
-    If the bones that are `moved` off the solution are known, the reason is on one of them, or of the whole armature.
+    `where` says at which frame, as part of a sentence.
     """
-    bones = limb.armature.pose.bones
-    for found in influences(limb):
-        # An IK constraint is on a bone below those that it turns.
-        below = found.bone and [found.bone, *(above.name for above in bones[found.bone].parent_recursive)]
-        if not below or moved is None or any(name in moved for name in below):
-            return found.moves(tip, apart, where)
-    return f"Something else moves the tip of '{tip}' {length_text(apart)} away from the solution{where} (NLA, drivers)."
+
+    tip: str
+    apart: float
+    where: str
+    moved: Collection[str] | None = None
+
+
+def explained(limb: Boned, tips: Iterable[TipMoved]) -> dict[str, str]:
+    """Return warnings that something moves tips away from their solution, one for each probable reason.
+
+    They are by the names of the tips that are moved most. The reason is on a bone that is moved, or of the armature.
+    """
+    bones, every = limb.armature.pose.bones, list(influences(limb))
+    worst: dict[Influence | None, TipMoved] = {}
+    for each in tips:
+        reason = None
+        for found in every:
+            # An IK constraint is on a bone below those that it turns.
+            below = found.bone and [found.bone, *(above.name for above in bones[found.bone].parent_recursive)]
+            if not below or each.moved is None or any(name in each.moved for name in below):
+                reason = found
+                break
+        if reason not in worst or worst[reason].apart < each.apart:
+            worst[reason] = each
+    return {
+        tip: reason.moves(tip, apart, where)
+        if reason
+        else f"Something else moves the tip of '{tip}' {length_text(apart)} away from the solution{where} "
+        "(NLA, drivers)."
+        for reason, (tip, apart, where, _) in worst.items()
+    }
 
 
 def live_constraints(limb: Boned) -> Iterator[Constraint]:
@@ -143,7 +162,7 @@ def _driven(limb: Boned, animation: AnimData) -> Iterator[tuple[FCurve, str]]:
     return _of_bones(limb, (curve for curve in animation.drivers if not curve.mute))
 
 
-def _of_bones(limb: Boned, curves: Iterator[FCurve]) -> Iterator[tuple[FCurve, str]]:
+def _of_bones(limb: Boned, curves: Iterable[FCurve]) -> Iterator[tuple[FCurve, str]]:
     """Yield those of the F-curves that are on transform channels of the bones, with the names of the bones."""
     bones = limb.armature.pose.bones
     starts = {f"{bones[name].path_from_id()}.{kind}": name for name in limb.bones for kind in _TRANSFORM}

@@ -20,6 +20,7 @@ from .keyframes import AnimatedValues, generated
 from .keyframes.arrays import KeyArrays, get_keys, put_keys
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import replaced_in
+from .nla import strips_of
 from .rotation import channel, set_rotation
 
 _SAME = 1e-6  # difference of channel values that rounding explains
@@ -123,11 +124,25 @@ def _baked(rig: RigBody) -> bool:
     return any(generated(curve).any() for bag in bags for path in paths for curve in find_curves(bag, path).values())
 
 
+def _in_strips(armature: Object, paths: list[str]) -> set[tuple[str, int]]:
+    """Return paths and array indices of the channels that strips animate in any blending, but no bake does."""
+    animation, found = armature.animation_data, set[tuple[str, int]]()
+    for strip in strips_of(animation) if animation and animation.use_nla else ():
+        if strip.mute or not (strip.action and strip.action_slot):
+            continue
+        bags = (each.channelbag(strip.action_slot) for layer in strip.action.layers for each in layer.strips)
+        for bag in bags:
+            for path in paths if bag else ():
+                curves = find_curves(bag, path).items()
+                found.update((path, index) for index, curve in curves if counts(curve) and not generated(curve).any())
+    return found
+
+
 def _without_bakes(
     armature: Object, paths: list[str], without: tuple[float, float] | None
 ) -> Iterator[tuple[FCurve, KeyArrays, bool]]:
-    """Yield each F-curve with baked keys, its keys by hand, and whether layers below it have such."""
-    below: set[tuple[str, int]] = set()
+    """Yield each F-curve with baked keys, its keys by hand, and whether layers below it have such, or strips."""
+    below = _in_strips(armature, paths)
     for strip, bag in layered_bags(armature):
         for path in paths:
             known = replaced_in(bag, path)

@@ -35,8 +35,8 @@ def read_between(
     """Return a body at other frames of the timeline than those of `samples`, without goals.
 
     Keys that correct a bake between the two times (in the action) in `without` are left out. Blender evaluates the
-    frames only where the armature, something above the hips or the influence of held tips moves, and where the samples have what it shows. `influence` is that of
-    held tips.
+    frames only where the armature, something above the hips or the influence of held tips moves, and where the samples
+    have what it shows. `influence` is that of held tips.
     """
     count, held = len(frames), {tip: samples.influence[tip] for tip in rig.held}
     still = not any((each != each[..., :1]).any() for each in (samples.worlds, samples.bases, *held.values()))

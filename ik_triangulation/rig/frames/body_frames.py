@@ -89,7 +89,7 @@ def animation_shown(rig: RigBody, bases: Numbers, matrices: Numbers) -> Animatio
     return Animation(rotations, locations, frames)
 
 
-def apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:
+def tips_apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:
     """Return how far the tips and hips are apart at most by two arrays of frames (n, 3, 4, F), as a share of a reach.
 
     For tips that is of their limb's reach, for hips of the longest; an angle [rad] counts as such a share.

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix
 
-from ...cooperative import Work
+from ...cooperative import Work, finished
 from ...errors import RigError
 from ...goals import Anywhere, Goal
 from ...kinematics import Pose
@@ -22,7 +22,7 @@ from ..carriers import carrier_of
 from ..clock import Clock
 from ..goal import GoalReader
 from ..hips import hips_locations, is_moved_by_hand
-from ..interference import may_interfere
+from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
@@ -31,19 +31,18 @@ from ..waiting import is_waiting
 from .body_frames import (
     Animation,
     animation_shown,
-    apart,
     body_by_channels,
     lengths_of,
     matrices_of,
     plain_animation,
     shown_frames,
+    tips_apart,
 )
 from .reader import Evaluator
-from .sampling import Sample, frame_of, sample
+from .sampling import Sample, frame_of, is_elsewhere, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
-_STAYS = 1e-5  # difference of a target's matrices that rounding explains
 AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
 
 
@@ -93,17 +92,24 @@ class _Look(NamedTuple):
 
 
 def read_body(
-    rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer | None = None
+    rig: RigBody,
+    scene: Scene,
+    frames: Sequence[float],
+    view_layer: ViewLayer | None = None,
+    *,
+    switched: bool = False,
 ) -> Work[BodySamples]:
     """Read a body at frames of the timeline, without stepping the user's scene if that can be.
 
     The animation made by hand is read from F-curves where these are all that moves the bones; where strips, blending,
     drivers, constraints or modifiers may do so too, and where Blender shows another one at some of the frames, it is
-    what Blender evaluates. Raises RigError for a bone above the hips that is scaled, and for a body that is not the
-    same when it is evaluated twice, and what sample() raises.
+    what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for a bone above
+    the hips that is scaled, and for a body that is not the same when it is evaluated twice, and what sample() raises.
     """
     evaluator = Evaluator(rig, scene, view_layer or view_layer_of(scene), frames)
-    is_live, as_by_hand = may_interfere(rig) or evaluator.stepped is not None, is_as_by_hand(rig, scene)
+    switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
+    is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
+    as_by_hand = is_as_by_hand(rig, scene)
     readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
 
@@ -113,6 +119,8 @@ def read_body(
         base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
         goals = {tip: reader.at(depsgraph, frame) for tip, reader in readers.items()}
         matrices = matrices_of(evaluated, rig.bones) if is_live or frame in some else None
+        if matrices is not None:
+            _check_finite(rig, matrices, frame)
         shares = _influence(readers, rig.tips, evaluated)
         return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
 
@@ -130,6 +138,8 @@ def read_body(
         readers=readers,
     )
     yield
+    if switched and not is_live:
+        return samples
     here = [k for k, frame in enumerate(frames) if is_live or frame in some]
     matrices = np.moveaxis(np.array([looks[k].matrices for k in here], float), 0, -1)
     if as_by_hand or is_live:
@@ -178,7 +188,17 @@ def _matrices_by_hand(
 def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
     """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
     body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
-    return apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
+    return tips_apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
+
+
+def _check_finite(rig: RigBody, matrices: Numbers, frame: float) -> None:
+    """Raise RigError for a bone whose matrix (4x4) of these (n, 4, 4) has no valid numbers at a frame."""
+    invalid = ~np.isfinite(matrices).all((1, 2))
+    if invalid.any():
+        raise RigError(
+            f"Bone '{rig.bones[int(invalid.argmax())]}' has an invalid pose at frame {frame:g} (NaN or infinite). "
+            "Clear its transform, and check its drivers and keys."
+        )
 
 
 def _check_same(rig: RigBody, frames: Sequence[float], one: Numbers, other: Numbers) -> None:
@@ -220,6 +240,21 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
     )
 
 
+def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> BodySamples:
+    """Return samples of a single frame with the animation by hand as Blender evaluates it, where anything interferes.
+
+    Raises RigError for a bone without a valid pose.
+    """
+    if not may_interfere(rig):
+        return samples
+    evaluator = Evaluator(rig, scene, view_layer, samples.frames)
+    matrices = finished(_matrices_by_hand(evaluator, rig, samples.frames, None))
+    _check_finite(rig, matrices[..., 0], samples.frames[0])
+    if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
+        return samples
+    return samples.animated(animation_shown(rig, samples.bases, matrices))
+
+
 class LimbGoals:
     """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
 
@@ -245,10 +280,7 @@ class LimbGoals:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
         if self._carrier or frame not in self._targets:
             return False
-        before, now = self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph)
-        return max(abs(a - b) for one, other in zip(before, now, strict=True) for a, b in zip(one, other, strict=True)) > (
-            _STAYS * max(1.0, before.translation.length)
-        )
+        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
 
     def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
         """Return the goal as it is now, at a frame that was read before."""

@@ -23,10 +23,14 @@ _APART = 1e-5  # of the largest element: difference of two matrices that count a
 
 
 def reason_to_step(
-    limb: Limb | RigBody, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], known: Dependencies | None = None
+    limb: Limb | RigBody,
+    scene: Scene,
+    view_layer: ViewLayer,
+    frames: Sequence[float],
+    known: Dependencies | None = None,
 ) -> Bound | None:
     """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
-    known = known or Dependencies([limb])
+    known = known or Dependencies(limb.limbs if isinstance(limb, RigBody) else [limb])
     moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
     moving += [(limb.armature, name) for name in _held(limb)]
     for each in moving:
