@@ -101,7 +101,8 @@ def _read(struct, path: str, found: dict[str, object], seen: set[int], depth: in
         else:
             found[here] = repr(value[:]) if getattr(prop, "is_array", False) else repr(value)
     if isinstance(struct, bpy.types.ID | bpy.types.PoseBone):
-        for key in struct.keys():
+        # Blender 4.5 has the registered groups among these as well.
+        for key in set(struct.keys()) - set(struct.bl_rna.properties.keys()):
             value = struct[key]
             found[f"{path}[{key}]"] = repr(sorted(value.items()) if hasattr(value, "to_dict") else value)
 
