@@ -15,8 +15,8 @@ from bpy.types import Object
 from ..rig.destination import Made
 from ..settings.kept import keep_settings
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Transaction:
             within.undo.push(done)
 
 
-def all_or_nothing(job: Callable[Concatenate[Object, P], R]) -> Callable[Concatenate[Object, P], R]:
+def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Concatenate[Object, _P], _R]:
     """Decorate a job that sets up an armature: whatever it raises, settings and objects are as they were before."""
 
     @wraps(job)
-    def run(armature: Object, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(armature: Object, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         with ExitStack() as undo:
             keep_objects(undo)
             keep_settings(armature, undo)
