@@ -23,7 +23,7 @@ from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
-from ..rig.units import angle_text, distance_text, is_seen, length_text, scale_of
+from ..rig.units import degrees_text, distance_text, is_seen, length_text, scale_of
 from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
@@ -188,13 +188,13 @@ def _lines(report: BodyReport, told: Callable[[float], str]) -> list[str]:
 
 def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     distance = told(tip.error)
-    turned = f", {angle_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
+    turned = f", {degrees_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
     if tip.held:
         return f"{name} slips {distance}{turned}" if tip.missed else f"{name} held, slip {distance}"
     if tip.aim == "FOLLOW":
         return f"{name} follows the body"
     if tip.aim == "LOOK":
-        off = angle_text(tip.angle)
+        off = degrees_text(tip.angle)
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from bpy.types import Scene
 
-from ..rig.units import angle_text, distance_text, is_seen
+from ..rig.units import degrees_text, distance_text, is_seen
 from .report import Report
 
 
@@ -56,7 +56,7 @@ def lines(report: Report, scene: Scene) -> list[str]:
 def _turned(report: Report) -> list[str]:
     """Return a line about the orientation, if the tip is visibly off it."""
     angle = report.largest_angle
-    return [f"{angle_text(angle)} off its orientation"] if angle is not None and is_seen(angle) else []
+    return [f"{degrees_text(angle)} off its orientation"] if angle is not None and is_seen(angle) else []
 
 
 def jump_lines(report: Report) -> list[str]:
@@ -65,7 +65,7 @@ def jump_lines(report: Report) -> list[str]:
         return []
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
-    return [f"{count} {angle_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
+    return [f"{count} {degrees_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
 
 
 def _reduction(report: Report, scene: Scene) -> list[str]:

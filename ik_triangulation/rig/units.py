@@ -35,7 +35,7 @@ def length_text(length: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def angle_text(angle: float) -> str:
+def degrees_text(angle: float) -> str:
     """Return an angle [rad] in degrees: whole ones from 10 on, else with one decimal, and 0 below 0.1."""
     shown = round(degrees(angle), 1)
     if abs(shown) >= _WHOLE:
@@ -45,4 +45,4 @@ def angle_text(angle: float) -> str:
 
 def is_seen(angle: float | None) -> bool:
     """Whether there is an angle [rad], and it is not shown as 0."""
-    return angle is not None and angle_text(angle) != "0°"
+    return angle is not None and degrees_text(angle) != "0°"

@@ -6,7 +6,7 @@ from math import radians
 import bpy
 import pytest
 
-from ik_triangulation.rig.units import angle_text, distance_text, is_seen, length_text
+from ik_triangulation.rig.units import degrees_text, distance_text, is_seen, length_text
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
     ],
 )
 def test_angles_have_whole_degrees_from_ten_on_and_nothing_below_a_tenth(angle, text):
-    assert angle_text(radians(angle)) == text
+    assert degrees_text(radians(angle)) == text
     assert is_seen(radians(angle)) == (text != "0°")
 
 
