@@ -84,7 +84,10 @@ class SolvedShot(Sequence[SolvedFrame]):
     def measures(self) -> PathMeasures:
         """Costs and limits of the frames as solved."""
         known = {k % len(self): each.solution.cost for k, each in self._fixed.items()}
-        return PathMeasures(self.problem.tree, self._path.states, known)
+        steps = np.array(self._path.steps)
+        for k, each in self._fixed.items():
+            steps[k] = each.solution.iterations
+        return PathMeasures(self.problem.tree, self._path.states, known, steps)
 
     @property
     def is_written(self) -> bool:
