@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Set Up Body: hands that reach, feet that are held and a head that looks, in one press."""
 
-
 import bpy
 from bpy.types import Context, Object
 
