@@ -5,11 +5,17 @@ The axis of an elbow is orthogonal to both its links, with the sign of the bend 
 """
 
 from collections.abc import Iterable, Sequence
-from math import atan2, pi
+from math import atan2, inf, pi, radians
 
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
+
+from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
+_TELLS = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+_AGREES = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
+_FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
+_MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
 
@@ -43,3 +49,39 @@ def turn_to(rest: Matrix, axis: Vector | None) -> float:
 def to_quarter(angle: float) -> float:
     """The multiple of a quarter turn nearest to an angle [rad]."""
     return round(angle / (pi / 2.0)) * pi / 2.0
+
+
+def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector | None:
+    """Return the axis about which an elbow or knee flexes that goes `towards` a direction when it bends; unit vector.
+
+    `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest of more than 5 degrees that
+    agrees with the direction tells the axis better. None where the limb points in that direction itself.
+    """
+    wanted = towards.cross(upper.normalized() + lower.normalized())
+    if wanted.length <= _ALONG * towards.length:
+        return None
+    wanted.normalize()
+    if upper.angle(lower, 0.0) > _TELLS:
+        bent = upper.cross(lower).normalized()
+        if bent.angle(wanted, inf) < _AGREES:
+            return bent
+    return wanted
+
+
+def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:
+    """Return the unit axis nearest to `axis` about which a joint's limits let it bend from rest, signed as it can.
+
+    Both are in the joint's rest frame. Where the limits leave too little of it, it is the way of the widest range.
+    """
+    coordinates = freedom.coordinates(Quaternion())
+    left, widest = Vector((0.0, 0.0, 0.0)), (0.0, Vector(axis))
+    for each in coordinates:
+        share = axis.dot(each.axis)
+        below, beyond = each.value - each.lower, each.upper - each.value
+        if (beyond if share > 0.0 else below) > _FLEXES:
+            left += share * each.axis
+        # Of two equal ranges the one to the side of the axis.
+        wide = max((beyond, share > 0.0, 1.0), (below, share <= 0.0, -1.0))
+        if wide[0] > widest[0]:
+            widest = wide[0], wide[2] * each.axis
+    return left.normalized() if left.length > _MOSTLY else widest[1].normalized()

@@ -18,6 +18,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..arrays import Indices, Numbers
+from ..body_anatomy import BodyAnatomy, LimbLine, anatomy_by_lengths
 from ..chain import Chain
 from ..cone import Cone
 from ..euler_limits import EulerLimits
@@ -49,7 +50,7 @@ class Tree:
     """Joints, each after its parent (-1: none), and tips. With `moves_root` the first joint's place is free.
 
     The joints have to move rigidly with their parents (Joint.plain). A root that moves does so in all directions, or
-    only `along` a unit vector of armature space; `root_ways` (c, 3) are its directions.
+    only `along` a unit vector of armature space; `root_ways` (c, 3) are its directions. `anatomy` tells arms and legs.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Tree:
         tips: Sequence[TreeTip],
         moves_root: bool = False,
         along: Vector | None = None,
+        anatomy: BodyAnatomy | None = None,
     ) -> None:
         self.joints, self.parents, self.tips, self.moves_root = tuple(joints), tuple(parents), tuple(tips), moves_root
         ways = np.eye(3) if along is None else np.array([along[:]], float)
@@ -76,6 +78,7 @@ class Tree:
         self.columns = len(self.joint_of) + len(self.root_ways)
         self._moving: dict[int, tuple[Any, Any]] = {}
         self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
+        self._anatomy = anatomy
 
     @classmethod
     def of(cls, chain: Chain) -> Tree:
@@ -93,6 +96,20 @@ class Tree:
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
+
+    @cached_property
+    def anatomy(self) -> BodyAnatomy:
+        """The parts of the body that the joints are: as given, else estimated by the lengths of the links."""
+        return self._anatomy or anatomy_by_lengths(self.joints, self.above, self.lines, self.size)
+
+    @cached_property
+    def lines(self) -> list[LimbLine]:
+        """The joints of each tip's limb, from its first one to its last one."""
+        every = range(len(self.joints))
+        return [
+            LimbLine([j for j in every if self.above[j, tip.joint] and self.above[tip.first, j]], tip.reach)
+            for tip in self.tips
+        ]
 
     def moving(self, joint: int) -> tuple[Any, Any]:
         """The columns that move a joint, and the joint of each of them."""

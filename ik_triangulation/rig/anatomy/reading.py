@@ -14,18 +14,20 @@ from .body import RestBone
 from .limbs import BodyLimb, LimbKind, RestBody
 
 
+def rest_bones(armature: Object) -> dict[str, RestBone]:
+    """Return all bones of an armature at rest, by their names."""
+    return {
+        bone.name: RestBone(bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local))
+        for bone in armature.data.bones
+    }
+
+
 class Anatomy:
     """The limbs of an armature, recognised by the names of its bones, otherwise by their shape at rest."""
 
     def __init__(self, armature: Object, controls: Controls) -> None:
         self._bones, self._controls = armature.pose.bones, controls
-        rest = {
-            bone.name: RestBone(
-                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
-            )
-            for bone in armature.data.bones
-        }
-        self._body = RestBody(rest)
+        self._body = RestBody(rest_bones(armature))
 
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to, of FK controls where there are; None if it is not recognised."""
