@@ -52,14 +52,14 @@ def with_axes(rig, axes):
     bpy.context.view_layer.update()
 
 
-def off_their_limbs(rig):
-    """Turn the long bones of limbs by 90 degrees about their heads, so that they do not point to the next joint."""
+def off_their_limbs(rig, names=LIMB_BONES):
+    """Turn bones of these names by 90 degrees about their heads, so that they do not point to the next joint."""
     random = Random(2)
     with _edited(rig) as bones:
         for bone in bones:
             bone.use_connect = False
         for bone in bones:
-            if bone.name.split(".")[0] in LIMB_BONES:
+            if bone.name.split(".")[0] in names:
                 along = (bone.tail - bone.head).normalized()
                 across = along.cross(Vector([random.gauss(0.0, 1.0) for _ in range(3)])).normalized()
                 bone.tail = bone.head + across * bone.length

@@ -12,21 +12,21 @@ from mathutils import Matrix, Quaternion, Vector
 from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
-_TELLS = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
-_AGREES = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
+TELLS = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+AGREES = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
 _FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
 _MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
 
-def flexion_axis(links: Sequence[Vector], joints: Iterable[int]) -> Vector | None:
-    """Mean axis about which these joints are bent at rest (unit vector); None for a straight limb.
+def flexion_axis(links: Sequence[Vector], joints: Iterable[int], least: float = _STRAIGHT) -> Vector | None:
+    """Mean axis about which these joints are bent at rest (unit vector); None if that is by less than `least` [rad].
 
     `links` are the vectors from joint to joint in armature space, the last one to the tip.
     """
     directions = [link.normalized() for link in links]
     bend = sum((directions[i - 1].cross(directions[i]) for i in joints if i > 0), Vector((0.0, 0.0, 0.0)))
-    return bend.normalized() if bend.length > _STRAIGHT else None
+    return bend.normalized() if bend.length > least else None
 
 
 def bend_about(axis: Vector, before: Vector, after: Vector) -> float:
@@ -61,9 +61,9 @@ def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector 
     if wanted.length <= _ALONG * towards.length:
         return None
     wanted.normalize()
-    if upper.angle(lower, 0.0) > _TELLS:
+    if upper.angle(lower, 0.0) > TELLS:
         bent = upper.cross(lower).normalized()
-        if bent.angle(wanted, inf) < _AGREES:
+        if bent.angle(wanted, inf) < AGREES:
             return bent
     return wanted
 

@@ -7,10 +7,10 @@ Locked rotation channels are respected with each of these sources.
 from math import inf, isinf, pi, tau
 
 from bpy.types import Constraint, PoseBone
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ..errors import ChainError
-from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
+from ..kinematics import Cone, EulerLimits, Framed, Free, Freedom, Hinge, Locked, framed, unframed
 from ..kinematics.euler import EULER_ORDERS, to_euler
 from ..kinematics.ranges import clamp_to_range
 from ..kinematics.rotation import wrap
@@ -39,7 +39,7 @@ def limits_of(bone: PoseBone) -> Freedom:
     settings = getattr(bone, "ik_triangulation_joint", None)
     source = settings.source if settings else "BLENDER"
     if source == "OWN":
-        return _own_freedom(bone, settings)
+        return framed(_own_freedom(bone, settings), Quaternion(settings.frame).normalized())
     return _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
 
 
@@ -50,6 +50,8 @@ def store(freedom: Freedom, stiffness: float, settings) -> None:
     and the Euler order is always explicit, so that the limits survive a change of the rotation mode.
     """
     settings.source, settings.stiffness = "OWN", stiffness
+    settings.frame = freedom.frame if isinstance(freedom, Framed) else Quaternion()
+    freedom = unframed(freedom)
     if isinstance(freedom, Hinge):
         settings.kind, settings.axis = "HINGE", freedom.axis
         settings.use_limits = _limited(freedom.lower, freedom.upper)

@@ -101,6 +101,16 @@ class JointSettings:
     twist_upper: float = setting(
         FloatProperty, "Twist To", "Upper limit of the twist about the bone", default=pi / 4.0, subtype="ANGLE"
     )
+    frame: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Frame",
+        "Rotation from the bone's axes at rest to those of cone and Euler limits. A preset gives limits in the axes of "
+        "the limb: Y leads to the next joint, X is the axis of flexion",
+        default=(1.0, 0.0, 0.0, 0.0),
+        size=4,
+        subtype="QUATERNION",
+        panel=Exempt("a preset sets it from the limb"),
+    )
     stiffness: float = setting(
         FloatProperty,
         "Stiffness",

@@ -13,7 +13,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ...goals.batch import Task
-from ...kinematics import Cone, Free, Freedom
+from ...kinematics import Cone, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
@@ -47,8 +47,9 @@ def _both_ways(tree: Tree) -> list[int]:
 
 def _bends_both_ways(freedom: Freedom, axis: Numbers) -> bool:
     """Tell whether a joint may bend about an axis to both sides."""
-    if isinstance(freedom, Cone):
-        return freedom.swing > _BEND
+    own = unframed(freedom)
+    if isinstance(own, Cone):
+        return own.swing > _BEND
     about = [each for each in freedom.coordinates(Quaternion()) if abs(each.axis.dot(Vector(axis))) > _ALONG]
     return isinstance(freedom, Free) or any(
         each.lower - each.value < -_BEND and each.upper - each.value > _BEND for each in about
