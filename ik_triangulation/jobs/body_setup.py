@@ -20,6 +20,7 @@ from ..rig.controls import Controls
 from ..rig.look_axis import look_of
 from ..rig.waiting import let_wait
 from ..settings import check_registered
+from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
 
 _AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
@@ -54,6 +55,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
         missing = "hands" if not reach else "feet"
         raise ChainError(f"No {missing} are found. Select the tip bones: those of the hands, and those of the feet.")
     hips = _hips(armature, list(tips))
+    stamp(armature)
     presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE, NECK)}
     for name, limb in tips.items():
         stored = armature.pose.bones[name].ik_triangulation

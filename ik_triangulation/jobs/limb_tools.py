@@ -22,6 +22,7 @@ from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
 from ..rig.units import scale_of
 from ..settings import check_registered
+from ..settings.edition import stamp
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _SAME = 1e-4  # [rad]
@@ -53,6 +54,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     new = {tip: plan for tip, plan in plans.items() if armature.pose.bones[tip].ik_triangulation.target is None}
     if not new:
         raise ChainError(f"'{next(iter(plans))}' ends a limb already. Select other bones.")
+    stamp(armature)
     for tip, plan in new.items():
         turns = plan.limb is not None and plan.limb.turns
         reached = target or new_target(armature, tip, turns)
