@@ -30,7 +30,7 @@ from ..rig.checks import check_armature, check_range
 from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_body
-from ..rig.freedom import keyed
+from ..rig.freedom import keyed, limit_notes
 from ..rig.hips import check_hips, located_by_hand, location_channel
 from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
 from ..rig.limit_check import within_limits
@@ -78,7 +78,7 @@ def bake_body(
     check_range(scene, *ends, step)
     check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
-    warnings = check_keys(rig.armature, rig.bones, kind)
+    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     if kind == "ACTION":
         check_hips(rig.armature, rig.hips)

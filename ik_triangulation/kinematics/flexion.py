@@ -12,8 +12,8 @@ from mathutils import Matrix, Quaternion, Vector
 from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
-TELLS = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
-AGREES = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
+LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+MOST_ASIDE = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
 _FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
 _MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
@@ -61,9 +61,9 @@ def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector 
     if wanted.length <= _ALONG * towards.length:
         return None
     wanted.normalize()
-    if upper.angle(lower, 0.0) > TELLS:
+    if upper.angle(lower, 0.0) > LEAST_BEND:
         bent = upper.cross(lower).normalized()
-        if bent.angle(wanted, inf) < AGREES:
+        if bent.angle(wanted, inf) < MOST_ASIDE:
             return bent
     return wanted
 

@@ -18,8 +18,8 @@ from bpy.types import Object
 from mathutils import Matrix, Vector
 
 from ..errors import ChainError
-from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed
-from ..kinematics.flexion import AGREES, TELLS, bend_about, flexion_axis, to_quarter, turn_to
+from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
+from ..kinematics.flexion import LEAST_BEND, MOST_ASIDE, bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, is_unlimited, limits_of, locked_axes, stiffness_of, store
@@ -29,6 +29,7 @@ from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 _OWN = radians(20.0)  # deviation up to which a bone's own axis is its axis of flexion; Rigify's elbow is 13 degrees off
 _SAME = radians(0.5)  # deviation up to which axes are a bone's own
+_ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
 _MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
 _RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # from a rotation vector in one limb to that in its mirror image
 
@@ -61,6 +62,8 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep
             off = abs(turn_to(limb.rests[number], axes[number]) - limb.turn(number, axes[number], True))
             if off > _OWN:
                 notes.append(f"{bones[number]}: a locked bone's ranges are about its own axes, {degrees(off):.0f}° off")
+        if joint.from_straight and isinstance(freedom, EulerLimits):
+            freedom = limb.less_bend(number, freedom, axes[number])
         freedom = limb.placed(number, freedom, axes[number], locked)
         if joint.from_straight and isinstance(freedom, Hinge):
             freedom = limb.from_rest(number, freedom)
@@ -93,9 +96,11 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
     axes = limb.axes(straight, towards)
     joints = []
     for number, (bone, freedom) in enumerate(zip(bones, freedoms, strict=True)):
-        if number in straight:
+        if number in straight and isinstance(freedom, Hinge):
             freedom = limb.from_straight(number, freedom)
         said = limb.in_limb(number, freedom, axes[number])
+        if number in straight and isinstance(said, EulerLimits):
+            said = limb.less_bend(number, said, axes[number], -1.0)
         joints.append(
             PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
         )
@@ -141,8 +146,8 @@ class _Rest:
         way = self._stance.direction(-towards.x if self._right else towards.x, -towards.y, towards.z)
         found: list[Vector | None] = [link.cross(way) for link in self.links]
         number = next(iter(straight), 0)
-        wanted, told = found[number], flexion_axis(self.links, straight, TELLS)
-        if told is not None and (wanted is None or told.angle(wanted, 0.0) < AGREES):
+        wanted, told = found[number], flexion_axis(self.links, straight, LEAST_BEND)
+        if told is not None and (wanted is None or told.angle(wanted, 0.0) < MOST_ASIDE):
             return [told] * len(self.links)
         return found
 
@@ -200,11 +205,28 @@ class _Rest:
         return Matrix((flexion, along, flexion.cross(along))).transposed()
 
     def flexes(self, number: int, freedom: Freedom) -> bool:
-        """Tell whether a joint is a hinge about the axis in which it is bent at rest."""
-        axis = flexion_axis(self.links, [number])
-        if axis is None or not isinstance(freedom, Hinge):
+        """Tell whether a joint bends one way, about the axis in which it is bent at rest: a hinge, or Euler limits."""
+        axis, own = flexion_axis(self.links, [number]), unframed(freedom)
+        if axis is None or not isinstance(own, (Hinge, EulerLimits)):
             return False
-        return bool(abs(axis.angle(self.rests[number] @ freedom.axis, inf)) <= _OWN)
+        if isinstance(own, Hinge):
+            return bool(abs(axis.angle(self.rests[number] @ own.axis, inf)) <= _OWN)
+        frame = freedom.frame.to_matrix() if isinstance(freedom, Framed) else Matrix.Identity(3)
+        flexion = self.rests[number] @ frame.col[0]
+        return bool(-own.lower[0] < _ONE_WAY * own.upper[0] and axis.angle(flexion, inf) <= _OWN)
+
+    def less_bend(self, number: int, limits: EulerLimits, axis: Vector | None, sign: float = 1.0) -> EulerLimits:
+        """Return limits in the limb's axes whose angles about X are measured from rest, not from the straight limb.
+
+        With a `sign` of -1 it is the other way. Rest is always allowed.
+        """
+        if number == 0 or axis is None:
+            return limits
+        bend = sign * bend_about(axis.normalized(), self.links[number - 1], self.links[number])
+        lower, upper = limits.lower[0] - bend, limits.upper[0] - bend
+        if sign > 0.0:
+            lower, upper = min(lower, 0.0), max(upper, 0.0)
+        return EulerLimits(limits.order, (lower, *limits.lower[1:]), (upper, *limits.upper[1:]))
 
     def from_rest(self, number: int, hinge: Hinge) -> Hinge:
         """Convert a hinge's range from angles measured from straight to angles measured from rest."""

@@ -20,9 +20,10 @@ PRESET_SETTINGS = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.
 class PresetJoint:
     """One joint of a preset in the axes of the limb: X is its axis of flexion, Y leads to the next joint.
 
-    A limb on the right side gets the mirror image. Limits are measured from rest, those of a
-    hinge `from_straight` from the straight limb. A shorter limb leaves out the joints of the highest `rank`; in a
-    longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it is `shared`.
+    A limb on the right side gets the mirror image. Limits are measured from rest, with `from_straight` the angles of a
+    hinge, or the Euler angles about X, from the straight limb. A shorter limb leaves out the joints of the highest
+    `rank`; in a longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it
+    is `shared`.
     """
 
     name: str

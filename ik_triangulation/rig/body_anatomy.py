@@ -19,7 +19,7 @@ from ..kinematics.flexion import anatomical_flexion
 from .anatomy.limbs import ARM, LEG, LimbKind, RestBody
 from .anatomy.names import BESIDE, BodyPart
 from .anatomy.reading import rest_bones
-from .stance import Stance, side_of, stance_of
+from .stance import Stance, stance_of
 
 _PARTS = {
     "hips": Part.TRUNK,
@@ -30,7 +30,6 @@ _PARTS = {
     "neck": Part.SIMPLE,
     "head": Part.SIMPLE,
 }
-_SIDES = {"L": 1.0, "R": -1.0}
 
 
 def body_anatomy(armature: Object, body: Body) -> BodyAnatomy:
@@ -52,7 +51,7 @@ def body_anatomy(armature: Object, body: Body) -> BodyAnatomy:
             legs |= {limb} if kind is LEG else set()
     limbs = tuple(found)
     stance = stance_of(armature)
-    flexion = [_flexion(armature, body, stance, limb, limb in legs, parts[limb.middle]) for limb in limbs]
+    flexion = [_flexion(armature, body, stance, limb, limb in legs) for limb in limbs]
     return BodyAnatomy(_parts(body, parts, body.tree.lines, limbs, legs), limbs, tuple(flexion))
 
 
@@ -70,13 +69,13 @@ def _named_limb(parts: Sequence[BodyPart | None], path: Sequence[int]) -> tuple[
     return None, None
 
 
-def _flexion(
-    armature: Object, body: Body, stance: Stance, limb: TwoPartLimb, is_leg: bool, part: BodyPart | None
-) -> Vector | None:
-    """Return the axis about which a limb's elbow or knee flexes, in the rest frame of its bone."""
+def _flexion(armature: Object, body: Body, stance: Stance, limb: TwoPartLimb, is_leg: bool) -> Vector | None:
+    """Return the axis about which a limb's elbow or knee flexes, in the rest frame of its bone.
+
+    A knee goes ahead when it bends; of an elbow it is the forearm that goes ahead.
+    """
     upper, middle, end = (armature.data.bones[body.joints[joint].name] for joint in limb)
-    side = _SIDES.get(part.side if part else "") or side_of(armature, stance, [upper.name, middle.name])
-    towards = stance.outwards((LEG if is_leg else ARM).name, side)
+    towards = stance.front if is_leg else -stance.front
     links = middle.head_local - upper.head_local, end.head_local - middle.head_local
     axis = anatomical_flexion(towards, *links)
     return None if axis is None else middle.matrix_local.to_3x3().normalized().transposed() @ axis

@@ -23,7 +23,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from .stop import OVERRIDABLE
 
-EDITION = 1
+EDITION = 2
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,12 @@ class PreviousDefaults:
     joint: tuple[PreviousDefault, ...] = ()
 
 
-PREVIOUS = PreviousDefaults()
+def _has_limit_rotation(bone: PoseBone) -> bool:
+    """Tell whether limits that are chosen automatically may be other ones than those of the IK panel."""
+    return any(each.type == "LIMIT_ROTATION" for each in bone.constraints)
+
+
+PREVIOUS = PreviousDefaults(joint=(PreviousDefault(2, "source", "BLENDER", _has_limit_rotation),))
 
 
 def edition_property() -> dict[str, Any]:

@@ -22,6 +22,12 @@ class JointSettings:
         "Source of this bone's joint limits",
         items=[
             (
+                "AUTO",
+                "Automatic",
+                "Blender's IK limits and the bone's Limit Rotation constraints in Local Space, the narrower of both",
+                3,
+            ),
+            (
                 "BLENDER",
                 "Blender's IK Limits",
                 "Locks, limits and stiffness from the bone's Inverse Kinematics panel",
@@ -30,7 +36,7 @@ class JointSettings:
             ("OWN", "Custom", "The settings below, with more types of joints than Blender has", 1),
             ("CONSTRAINT", "Limit Rotation", "The bone's Limit Rotation constraint, which works in Local Space", 2),
         ],
-        default="BLENDER",
+        default="AUTO",
     )
     kind: str = setting(
         EnumProperty,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Presets of limbs: given to rigs of any roll, kept and read again, refused whole if a file is bad."""
 
-from math import pi, radians
+from math import atan, pi, radians
 from random import Random
 
 import pytest
@@ -205,15 +205,31 @@ def test_a_preset_of_a_limb_with_a_locked_bone_fits_that_limb(locked):
         assert (type(freedom), stiffness) == (type(before[name][0]), pytest.approx(before[name][1]))
 
 
-def test_an_elbow_and_a_vertebra_bend_to_all_sides_as_recorded_ones_do():
-    rig, bones = arm()
+@pytest.mark.parametrize("bend", [0.0, 0.4])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_elbow_bends_forwards_and_a_little_to_the_side_and_hardly_backwards(side, bend):
+    rig, bones = arm((0.3, 1.2, 2.0), bend=bend, side=side)
     apply_preset(rig, bones, read_preset(find_preset("Human Arm")))
-    elbow = freedom_of(rig.pose.bones["fore"])
-    assert isinstance(elbow, Cone)
-    assert (elbow.swing, elbow.twist_lower, elbow.twist_upper) == pytest.approx([radians(x) for x in (155, -35, 35)])
+    elbow, rest = rig.pose.bones["fore"], rig.data.bones["fore"].matrix_local.to_quaternion()
+    flexion = Vector((0.0, 0.0, -side))
+
+    def allows(turn):
+        return freedom_of(elbow).allows(rest.conjugated() @ turn @ rest)
+
+    at_rest = atan(bend)
+    for angle, is_allowed in ((-14.0, False), (-5.0, True), (90.0, True), (150.0, True), (160.0, False)):
+        assert allows(about(flexion, radians(angle) - at_rest)) is is_allowed, angle
+    for angle, is_allowed in ((25.0, True), (40.0, False)):
+        aside = about(flexion, radians(60.0) - at_rest) @ about(Vector((0.0, 1.0, 0.0)), radians(angle))
+        assert allows(aside) is is_allowed, angle
+    assert allows(Quaternion())
+
+
+def test_a_vertebra_bends_to_all_sides():
+    rig, bones = arm()
     apply_preset(rig, bones, read_preset(find_preset("Spine")))
     for name in bones:
-        freedom = freedom_of(rig.pose.bones[name])
+        freedom = unframed(freedom_of(rig.pose.bones[name]))
         assert isinstance(freedom, EulerLimits)
         assert freedom.upper[1] == pytest.approx(radians(40.0)), "each has its own range"
 
@@ -240,7 +256,7 @@ def test_the_command_line_sets_a_limb_up_first(capsys):
     configure(rig, "hand", chain_count=3, target=empty(location=(0.8, -0.8, 1.6)))
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm", "--discard"]) == 0
     assert "Left out: clavicle" in capsys.readouterr().err
-    assert isinstance(freedom_of(rig.pose.bones["fore"]), Cone)
+    assert isinstance(unframed(freedom_of(rig.pose.bones["fore"])), EulerLimits)
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm (Hinge)", "--discard"]) == 0
     assert isinstance(freedom_of(rig.pose.bones["fore"]), Hinge)
     assert main(["solve", "--tip", "hand", "--preset", "Wing", "--discard"]) == 1

@@ -23,6 +23,7 @@ from .parts import flexion_axes, parts_of_body, two_part_limbs, wanted_flexion
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
+_BACK = 0.1  # [rad] of range from which on a joint may bend the wrong way
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
@@ -50,10 +51,14 @@ def _bends_both_ways(freedom: Freedom, axis: Numbers) -> bool:
     own = unframed(freedom)
     if isinstance(own, Cone):
         return own.swing > _BEND
-    about = [each for each in freedom.coordinates(Quaternion()) if abs(each.axis.dot(Vector(axis))) > _ALONG]
-    return isinstance(freedom, Free) or any(
-        each.lower - each.value < -_BEND and each.upper - each.value > _BEND for each in about
-    )
+    if isinstance(own, Free):
+        return True
+    ranges = [
+        (each.value - each.lower, each.upper - each.value)
+        for each in freedom.coordinates(Quaternion())
+        if abs(each.axis.dot(Vector(axis))) > _ALONG
+    ]
+    return any(min(ends) > _BACK and max(ends) > _BEND for ends in ranges)
 
 
 def flexed(tree: Tree, states: States, reference: States) -> States:
