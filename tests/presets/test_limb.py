@@ -219,7 +219,7 @@ def test_an_elbow_bends_forwards_and_a_little_to_the_side_and_hardly_backwards(s
     at_rest = atan(bend)
     for angle, is_allowed in ((-14.0, False), (-5.0, True), (90.0, True), (150.0, True), (160.0, False)):
         assert allows(about(flexion, radians(angle) - at_rest)) is is_allowed, angle
-    for angle, is_allowed in ((25.0, True), (40.0, False)):
+    for angle, is_allowed in ((45.0, True), (60.0, False)):
         aside = about(flexion, radians(60.0) - at_rest) @ about(Vector((0.0, 1.0, 0.0)), radians(angle))
         assert allows(aside) is is_allowed, angle
     assert allows(Quaternion())
