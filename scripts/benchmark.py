@@ -24,8 +24,11 @@ python scripts/benchmark.py natural FOLDER [--clips N]          recorded motion 
                                  [--rows ...] [--solver KEY]    Blender's IK, with and without a pole
 python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joints of a leg that lifts and squats
 python scripts/benchmark.py drags [--count N] [--seed N]        pops of limbs whose target is dragged, Live beside bake
+python scripts/benchmark.py moved [--count N] [--seed N]        arms whose target is moved and never turned, by Add Limb
+                                 [--rigs ...]                   and Bake, and Live, beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
+python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 """
 
 import sys
@@ -47,6 +50,7 @@ def main():
         live,
         map,
         mocap,
+        moved,
         natural,
         overlay,
         panel,
@@ -54,6 +58,7 @@ def main():
         postures,
         ranges,
         reach,
+        skeletons,
     )
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
@@ -75,7 +80,9 @@ def main():
         farm,
         mocap,
         natural,
+        moved,
         postures,
+        skeletons,
     ):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])

@@ -81,6 +81,21 @@ class RigBody:
         """The bones of the body."""
         return [self.armature.pose.bones[name] for name in self.bones]
 
+    @property
+    def targets(self) -> list[tuple[Object, str]]:
+        """Targets and pole targets of all limbs, with the bone of each."""
+        return [target for limb in self.limbs for target in limb.targets]
+
+    @property
+    def obstacle_objects(self) -> list[Object]:
+        """Obstacles of all limbs."""
+        return [ob for limb in self.limbs for ob in limb.obstacle_objects]
+
+    @property
+    def surfaces(self) -> list[Object]:
+        """Meshes whose surface limbs reach."""
+        return [mesh for limb in self.limbs for mesh in limb.surfaces]
+
     def _line(self, tip: str) -> list[str]:
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
@@ -112,10 +127,11 @@ class BodyRest:
             self.rests.append(above.inverted() @ bone.matrix_local)
             self.locating.append(locating(bone, self.rests[-1]))
 
-    def body(self, channels: Sequence[Channels], up: Vector) -> Body:
+    def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        Raises ChainError for scaled bones.
+        With `weighed` it has the anatomy, and the masses, of what its bones are. Raises ChainError for
+        scaled bones.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
         bones = rig.armature.pose.bones
@@ -132,6 +148,8 @@ class BodyRest:
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
         body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
+        if not weighed:
+            return body
         masses = self._masses()
         segments = body.segments if masses is None else segments_by_length(body, masses)
         return replace(body, segments=segments, anatomy=body_anatomy(rig.armature, body))

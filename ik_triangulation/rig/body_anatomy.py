@@ -16,9 +16,9 @@ from mathutils import Vector
 from ..kinematics import Body
 from ..kinematics.body_anatomy import ARM_PARTS, LEG_PARTS, BodyAnatomy, LimbLine, Part, TwoPartLimb, parts_of_limbs
 from ..kinematics.flexion import anatomical_flexion
-from .anatomy.limbs import ARM, LEG, LimbKind, RestBody
+from .anatomy.limbs import ARM, LEG, LimbKind
 from .anatomy.names import BESIDE, BodyPart
-from .anatomy.reading import rest_bones
+from .anatomy.reading import rest_body
 from .stance import Stance, stance_of
 
 _PARTS = {
@@ -34,7 +34,7 @@ _PARTS = {
 
 def body_anatomy(armature: Object, body: Body) -> BodyAnatomy:
     """Return the anatomy of a body whose joints and tips have the names of bones."""
-    known = RestBody(rest_bones(armature))
+    known = rest_body(armature)
     parts = [known.part(joint.name) for joint in body.joints]
     guess, legs = body.tree.anatomy, set[TwoPartLimb]()
     found: dict[TwoPartLimb, None] = {}

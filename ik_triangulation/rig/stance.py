@@ -14,7 +14,7 @@ from bpy.types import Object
 from mathutils import Vector
 
 from .anatomy.limbs import ARM, LEG, NECK, SPINE, RestBody
-from .anatomy.reading import rest_bones
+from .anatomy.reading import rest_body
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
 _NEARLY = 0.96  # cosine of the angle to an axis of the armature, along which a body is meant to stand then
@@ -58,8 +58,8 @@ def stance_of(armature: Object) -> Stance:
     The front is square to the line between left and right limbs, and to that up the legs. Without any of them it is
     -Y, as Blender has it, in an armature with Z up; one that its object turns to have Y up looks along Z.
     """
-    rest = rest_bones(armature)
-    body = RestBody(rest)
+    body = rest_body(armature)
+    rest = body.bones
     for kind in (LEG, ARM):
         ends = {limb.side: [Vector(rest[name].head) for name in limb.bones] for limb in body.limbs(kind)}
         if "L" in ends and "R" in ends:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bpy.types import Object
+from mathutils import Vector
 
 from ..controls import Controls
 from .body import RestBone
@@ -22,12 +23,27 @@ def rest_bones(armature: Object) -> dict[str, RestBone]:
     }
 
 
+def rest_body(armature: Object) -> RestBody:
+    """Return the parts of an armature's bones at rest.
+
+    Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
+    """
+    turn = armature.matrix_world.to_3x3().inverted_safe()
+    up, front = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
+    return RestBody(rest_bones(armature), up, front)
+
+
 class Anatomy:
     """The limbs of an armature, recognised by the names of its bones, otherwise by their shape at rest."""
 
     def __init__(self, armature: Object, controls: Controls) -> None:
         self._bones, self._controls = armature.pose.bones, controls
-        self._body = RestBody(rest_bones(armature))
+        self._body = rest_body(armature)
+
+    @property
+    def by_shape(self) -> tuple[str, ...]:
+        """Kinds of limbs that the bones' names alone did not tell."""
+        return self._body.by_shape
 
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to, of FK controls where there are; None if it is not recognised."""
