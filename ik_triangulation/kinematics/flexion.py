@@ -57,12 +57,13 @@ def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector 
     `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest of more than 5 degrees that
     agrees with the direction tells the axis better. None where the limb points in that direction itself.
     """
-    wanted = towards.cross(upper.normalized() + lower.normalized())
+    middle: Vector = upper.normalized() + lower.normalized()
+    wanted = Vector(towards.cross(middle))
     if wanted.length <= _ALONG * towards.length:
         return None
     wanted.normalize()
     if upper.angle(lower, 0.0) > LEAST_BEND:
-        bent = upper.cross(lower).normalized()
+        bent: Vector = upper.cross(lower).normalized()
         if bent.angle(wanted, inf) < MOST_ASIDE:
             return bent
     return wanted

@@ -175,7 +175,7 @@ def _automatic(bone: PoseBone) -> tuple[Freedom, list[str]]:
     Where they allow nothing in common about an axis, the constraint counts, as Blender applies it in any case.
     """
     panel, notes = _blender_freedom(bone), list[str]()
-    limits = []
+    limits: list[Constraint] = []
     for limit in (each for each in bone.constraints if each.type == "LIMIT_ROTATION"):
         reason = _ignored(limit, limits[0] if limits else None, bone)
         if reason:

@@ -39,7 +39,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
             for limit in bone.constraints if joint.source == "AUTO" else ():
                 if limit.type == "LIMIT_ROTATION":
                     _draw_limit(column, limit)
-            for note in limit_notes([bone]):
+            for note in limit_notes([bone] if bone else []):
                 paragraph(column, note, context, "ERROR")
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
