@@ -40,6 +40,7 @@ from .bake_wave import BakePlan, Span, bake_together
 from .frame_solver import outside
 from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
+from .nothing_to_bake import check_something
 from .onto_controls import check_keyed, keyed_bones, watch_of
 from .referred import solve_frames
 from .report import Report
@@ -137,6 +138,8 @@ def bake_spans(
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
+    if within is None and not keep:
+        check_something((), limbs)
     check_separate(limbs)
     known, moving = Dependencies(limbs), {ob.session_uid: MovingPaths(ob) for ob in {limb.armature for limb in limbs}}
     warnings, all_frames = [], []

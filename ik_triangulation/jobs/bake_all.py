@@ -23,6 +23,7 @@ from .body_bake import bake_body
 from .body_following import with_followers
 from .body_keys import BodyKeySettings
 from .body_report import BodyReport
+from .nothing_to_bake import check_something
 from .report import Report
 from .transaction import Transaction
 
@@ -76,6 +77,8 @@ def bake_bodies(
     stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if not any(body.keep for body in bodies):
+        check_something([body.rig for body in bodies], limbs)
     parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
     parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
     of_bodies: dict[int, BodyReport] = {}

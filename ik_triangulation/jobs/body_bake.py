@@ -38,6 +38,7 @@ from ..rig.limit_check import within_limits
 from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
+from ..rig.waiting import take_along_shown
 from .bake import frames_from
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
@@ -45,6 +46,7 @@ from .body_report import BodyReport, HeldPlaces, Planned, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .ground import lifted
+from .nothing_to_bake import check_something
 from .switching import Track
 from .transaction import Transaction
 
@@ -79,6 +81,8 @@ def bake_body(
     check_range(scene, *ends, step)
     check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
+    if within is None and not keep:
+        check_something([rig])
     warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
@@ -118,8 +122,9 @@ def bake_body(
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
+        view_layer.update()
+        take_along_shown(rig, view_layer, undo)
         Transaction.end(undo, within)
-    view_layer.update()
     outside = problem.outside(states)
     if outside is not None and keys.outside is not None:
         outside = keys.outside

@@ -23,6 +23,7 @@ from ..rig.nla import check_nla
 from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
+from ..rig.waiting import take_along_shown
 from .body_bake import BodyProblem, body_channels
 from .body_report import BodyReport, BodyTipReport, aim_of, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
@@ -47,6 +48,7 @@ def solve_body_pose(
     with ExitStack() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
+        take_along_shown(rig, view_layer, undo)
         undo.pop_all()
     outside = problem.outside(states)
     return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)

@@ -25,6 +25,7 @@ from ..rig.frames.body_samples import BodySamples, GoalsAgain, read_body
 from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
+from ..rig.waiting import take_along_shown
 from .body_bake import BodyProblem
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
@@ -115,8 +116,9 @@ def reach_with_body(
         held = HeldPlaces.of(between or problem)
         planned = problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, planned=planned), (3, _PARTS))
+        view_layer.update()
+        take_along_shown(rig, view_layer, undo)
         undo.pop_all()
-    view_layer.update()
     outside = problem.outside(states)
     yield _PARTS, _PARTS
     return report._replace(

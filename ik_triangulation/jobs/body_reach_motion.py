@@ -23,6 +23,7 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
 from ..motion.body_path import body_path
 from ..motion.timing import window
+from ..rig.units import length_text
 from ..solvers.batch.descent import hold, precisely
 from ..solvers.batch.system import System
 from ..solvers.body.settling import exactly
@@ -149,5 +150,5 @@ class BodyReachMotion:
             frame = self._problem.samples.frames[int(frames[worst])]
             self.warnings.append(
                 f"The body cannot follow the straight lines at {len(missed)} frames; at frame {frame:g} a tip is "
-                f"{off[worst]:.3g} off. Choose the path Arc."
+                f"{length_text(off[worst])} off. Choose the path Arc."
             )

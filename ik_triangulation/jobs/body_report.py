@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import degrees
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
-from ..rig.units import distance_text
+from ..rig.units import degrees_text, distance_text, is_seen, length_text
 from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
@@ -30,7 +29,6 @@ from .report import NotFollowing
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
 
-_SHOWN = 0.05  # [degrees] off an orientation from which on it is told
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
 
@@ -75,7 +73,7 @@ class BodyReport(NamedTuple):
     @property
     def text(self) -> str:
         """The report as text, with lengths in Blender units."""
-        return "; ".join([*_lines(self, "{:.3g}".format), *self.warnings])
+        return "; ".join([*_lines(self, length_text), *self.warnings])
 
 
 def body_summary(report: BodyReport, scene: Scene, scale: float) -> str:
@@ -107,13 +105,13 @@ def _lines(report: BodyReport, told: Callable[[float], str]) -> list[str]:
 
 def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     distance = told(tip.error)
-    turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
+    turned = f", {degrees_text(tip.angle)} off its orientation" if is_seen(tip.angle) else ""
     if tip.held:
         return f"{name} slips {distance}{turned}" if tip.missed else f"{name} held, slip {distance}"
     if tip.aim == "FOLLOW":
         return f"{name} follows the body"
     if tip.aim == "LOOK":
-        off = f"{degrees(tip.angle):.2g}°"
+        off = degrees_text(tip.angle)
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 

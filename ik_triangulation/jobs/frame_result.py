@@ -12,6 +12,7 @@ from mathutils import Quaternion, Vector
 from ..goals import Goal
 from ..kinematics import Cost, Pose
 from ..kinematics.arrays import Mask, Numbers
+from ..motion.path_measures import PathMeasures
 
 
 class Shown(NamedTuple):
@@ -59,7 +60,8 @@ class FrameResult(NamedTuple):
 class JudgedFrames(Sequence[FrameResult]):
     """The results of all frames: arrays of what is counted, and a row for each, which is made when it is asked for.
 
-    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F).
+    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F). `path` has costs
+    and limits as arrays; it is None for results that were made as rows.
     """
 
     def __init__(
@@ -70,15 +72,10 @@ class JudgedFrames(Sequence[FrameResult]):
         reached: Mask,
         due: Mask,
         angles: Numbers | None = None,
+        path: PathMeasures | None = None,
     ) -> None:
-        self._row, self.frames, self.errors, self.reached, self.due, self.angles = (
-            row,
-            frames,
-            errors,
-            reached,
-            due,
-            angles,
-        )
+        self._row, self.frames, self.path = row, frames, path
+        self.errors, self.reached, self.due, self.angles = errors, reached, due, angles
 
     @classmethod
     def of(cls, rows: Sequence[FrameResult]) -> JudgedFrames:
@@ -102,6 +99,15 @@ class JudgedFrames(Sequence[FrameResult]):
     def __getitem__(self, index: Any) -> Any:
         indices = range(len(self))[index]
         return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
+
+    def due_only(self, due: Mask) -> JudgedFrames:
+        """Return the same results, due at no other frames than these (F)."""
+        both = self.due & due
+
+        def row(k: int) -> FrameResult:
+            return self._row(k)._replace(due=bool(both[k]))
+
+        return JudgedFrames(row, self.frames, self.errors, self.reached, both, self.angles, self.path)
 
     @property
     def counted(self) -> Mask:
