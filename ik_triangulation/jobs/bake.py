@@ -27,6 +27,7 @@ from ..rig.destination import Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import sample
+from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys, is_baked, key_frames, remove_generated
 from ..rig.limb import Limb
 from ..rig.links import Links
@@ -60,6 +61,7 @@ def solve_pose(
     check_limb(limb, scene, view_layer)
     frame = scene.frame_current + scene.frame_subframe
     warnings = check_keys(limb.armature, limb.in_order) if key else []
+    warnings += limit_notes(limb.pose_bones)
     if key:
         check_nla(limb.armature, scene, frame, frame)
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
@@ -146,7 +148,7 @@ def bake_spans(
         check_range(scene, *span)
         check_limb(limb, scene, view_layer, known)
         limb.read_animation(paths := moving[limb.armature.session_uid])
-        warnings.append([*check_keyed(limb), *ignored(limb.pose_bones, paths)])
+        warnings.append([*check_keyed(limb), *limit_notes(limb.pose_bones), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     links: dict[int, Links | None] = {}
