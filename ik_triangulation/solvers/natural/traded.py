@@ -37,12 +37,12 @@ from .blocks import solve_blocks
 from .swivel_cost import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
-PRICE = 2.5  # of a radian by which the end is turned wrong: more than posture pays for a radian of swivel
+PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 ROUNDS = np.radians([6.0, 2.0, 0.5, 0.1])  # within which that counts by its square, from start to end
 BEYOND, SHORT = 1e3, 1e4  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
 CALM = 1.5  # times the weight of changes in shots that are not traded
 FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 frames a second that cost more
-FAST = 200.0, 100.0  # of their squares beyond that
+FAST = 500.0, 250.0  # of their squares beyond that
 STRIDE, CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
