@@ -38,7 +38,7 @@ from .swivel_cost import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
 PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
-ROUNDS = np.radians([6.0, 2.0, 0.5, 0.1])  # within which that counts by its square, from start to end
+ROUNDS = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
 BEYOND, SHORT = 1e3, 1e4  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
 CALM = 1.5  # times the weight of changes in shots that are not traded
 FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 frames a second that cost more
@@ -48,7 +48,7 @@ _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit
 _APART = 1e-4  # of the differences that give derivatives
 _STEPS = 12  # of Newton's method for each of ROUNDS at most
 _LARGEST, _PRECISE = 0.3, 1e-4  # change of a step, and that which ends it [rad]
-_DAMPING = 1e-2
+_DAMPING, _DAMPED = 1e-2, (1e-5, 1e4)
 _FIXED = 1e9
 
 
@@ -204,49 +204,54 @@ class Trade:
         return path
 
     def _refined(self, path: Path, within: float) -> Path:
-        count, size = len(path.swivels), self.limb.range.size
-        damping, last, best = _DAMPING, np.inf, path
-        every = np.arange(count)
-        offsets = np.concatenate((np.zeros((1 + size, 1)), _APART * np.eye(1 + size)), 1)  # (1 + size, 2 + size)
-        some = np.tile(every, 2 + size)
+        """The same with a price that is rounded `within` an angle.
+
+        Each frame has a damping of its own, raised where a step has raised what its part of the path costs.
+        """
+        count, wide = len(path.swivels), 1 + self.limb.range.size
+        damping, last, best = np.full(count, _DAMPING), np.full(count, np.inf), path
+        offsets = np.concatenate((np.zeros((wide, 1)), _APART * np.eye(wide)), 1)
+        some = np.tile(np.arange(count), wide + 1)
         for _ in range(_STEPS):
             values = np.concatenate((path.swivels[None], path.wrist))[:, None] + offsets[:, :, None]
-            values = values.reshape(1 + size, -1)
+            values = values.reshape(wide, -1)
             rows, missing = self.residuals(self.limb.at(values[0], values[1:], some), values[0], some)
-            rows, missing = (each.reshape(len(each), 2 + size, count) for each in (rows, missing))
-            off = lengths(missing[:, 0])
-            changes = self._changes(path)
-            cost = float((rows[:, 0] ** 2).sum() + self._paid(off, within).sum() + self._hurried(changes).sum())
-            if cost < last:
-                last, best, damping = cost, path, max(0.3 * damping, 1e-4)
+            rows, missing = (each.reshape(len(each), wide + 1, count) for each in (rows, missing))
+            off, changes = lengths(missing[:, 0]), self._changes(path)
+            costs = (rows[:, 0] ** 2).sum(0) + self._paid(off, within)
+            shared = 0.5 * self._hurried(changes)
+            costs[:-1] += shared
+            costs[1:] += shared
+            worse = costs > last
+            if costs.sum() < last.sum():
+                last, best = costs, path
                 weights = 0.5 * self.price / np.sqrt(off * off + within * within)
-                all_rows = np.concatenate((rows, np.sqrt(weights) * missing))
-                slopes = (all_rows[:, 1:] - all_rows[:, :1]) / _APART
+                everything = np.concatenate((rows, np.sqrt(weights) * missing))
+                slopes = (everything[:, 1:] - everything[:, :1]) / _APART
                 curvature = 2.0 * np.einsum("rif,rjf->fij", slopes, slopes)
-                slope = 2.0 * np.einsum("rif,rf->fi", slopes, all_rows[:, 0])
+                slope = 2.0 * np.einsum("rif,rf->fi", slopes, everything[:, 0])
                 first, second = self._hurry_terms(changes)
                 slope[:-1] -= first.T
                 slope[1:] += first.T
+                damping *= np.where(worse, 4.0, 0.3)
             else:
-                damping *= 10.0
-                if damping > 1e4:
-                    break
+                damping *= np.where(worse, 10.0, 1.0)
+            damping = damping.clip(*_DAMPED)
             path = self._stepped(best, slope, curvature, second, damping)
             if max(np.abs(path.swivels - best.swivels).max(), np.abs(path.wrist - best.wrist).max()) < _PRECISE:
                 break
         return best
 
-    def _stepped(self, path: Path, slope: Numbers, curvature: Numbers, second: Numbers, damping: float) -> Path:
+    def _stepped(self, path: Path, slope: Numbers, curvature: Numbers, second: Numbers, damping: Numbers) -> Path:
         """A path after a step of the damped Gauss-Newton method inside the range of the wrist."""
-        size = self.limb.range.size
         slope, blocks = slope.copy(), curvature.copy()
-        rows = np.arange(1 + size)
+        rows = np.arange(slope.shape[1])
         blocks[:-1, rows, rows] += second.T
         blocks[1:, rows, rows] += second.T
-        blocks[:, rows, rows] += damping * (1.0 + blocks[:, rows, rows])
+        blocks[:, rows, rows] += damping[:, None] * (1.0 + blocks[:, rows, rows])
         self.limb.range.hold_ends(path.wrist, slope[:, 1:], blocks[:, 1:, 1:])
         slope[self.fixed] = 0.0
-        blocks[np.ix_(np.flatnonzero(self.fixed), rows, rows)] += _FIXED * np.eye(1 + size)
+        blocks[self.fixed] += _FIXED * np.eye(len(rows))
         step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
         step[self.fixed] = 0.0
         return Path(path.swivels + step[:, 0], self.limb.range.inside(path.wrist + step[:, 1:].T))
