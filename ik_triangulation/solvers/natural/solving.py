@@ -133,8 +133,8 @@ def _two_bones(
     """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
-    possible, told = limb.possible, limb.end is not None
-    if told and not possible.all():
+    possible, told = limb.possible, limb.end
+    if told is not None and not possible.all():
         tasks = in_reach(tree, frames, tasks)
         limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
@@ -156,10 +156,10 @@ def _two_bones(
         return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
 
     timing = Timing((1.0 - along) * time, along * time, fps, cyclic)
-    if found := traded(tree, frames, tasks, limb, cost, flexion, swivels, held, timing):
+    if told is not None and (found := traded(tasks, told, limb, cost, flexion, swivels, held, timing)):
         return _TwoBones(found[0], possible, given_way, found[1])
     states = tree.posed(limb.rotations(swivels), frames)
-    return _TwoBones(states, possible, given_way if told else None, np.zeros(len(frames), bool))
+    return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool))
 
 
 def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:

@@ -39,9 +39,10 @@ from .tip_limb import PosedLimbs, TipLimb
 
 PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 ROUNDS = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
-BEYOND, SHORT = 1e3, 1e4  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
-CALM = 1.5  # times the weight of changes in shots that are not traded
-FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 frames a second that cost more
+BEYOND, SHORT = 1e3, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
+CALM = 4.0  # times the weight of changes in shots that are not traded
+FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
+# end those that its target makes are not
 FAST = 500.0, 250.0  # of their squares beyond that
 STRIDE, CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
@@ -84,7 +85,8 @@ class Trade:
         self.limb, self.told, self.price, self.fixed, self.pole = limb, told, PRICE * price, fixed, pole
         size = limb.range.size
         self._time = CALM * np.array([times[0], *[times[1]] * size])
-        self._fast = np.array([FAST_SWIVEL, FAST_END]) * rate
+        turned = lengths(turn_vectors(compose(told[..., 1:], told[..., :-1].swapaxes(0, 1))))
+        self._fast = np.stack((np.full_like(turned, FAST_SWIVEL * rate), np.maximum(FAST_END * rate, turned)))
         self._hurry = np.array(FAST) / rate**2
         self.reference = limb.range.nearest(quaternions(limb.turned[2]))
 
@@ -115,11 +117,11 @@ class Trade:
         wrist = self.limb.range.difference(path.wrist[:, 1:], path.wrist[:, :-1])
         return np.concatenate((np.diff(path.swivels)[None], wrist))
 
-    def _hurried(self, changes: Numbers, gap: float | Numbers = 1.0) -> Numbers:
-        """Cost of changes (1 + size, ...) over some frames."""
+    def _hurried(self, changes: Numbers, fasts: Numbers, gap: float = 1.0) -> Numbers:
+        """Cost of changes (1 + size, ...) over some frames; those beyond `fasts` (2, ...) a frame cost more."""
         total = np.einsum("i,i...->...", self._time, changes * changes) / gap
         speeds = np.abs(changes[0]), np.sqrt((changes[1:] ** 2).sum(0))
-        for speed, fast, hurry in zip(speeds, self._fast, self._hurry, strict=True):
+        for speed, fast, hurry in zip(speeds, fasts, self._hurry, strict=True):
             total += gap * hurry * np.maximum(speed / gap - fast, 0.0) ** 2
         found: Numbers = total
         return found
@@ -139,7 +141,7 @@ class Trade:
         every = np.arange(len(path.swivels))
         rows, missing = self.residuals(self.limb.at(*path, every), path.swivels, every)
         paid = (rows * rows).sum() + self._paid(lengths(missing), float(ROUNDS[-1])).sum()
-        return float(paid + self._hurried(self._changes(path)).sum())
+        return float(paid + self._hurried(self._changes(path), self._fast).sum())
 
     # -- search
 
@@ -156,7 +158,8 @@ class Trade:
             turn = swivels[None, :, k + 1] - swivels[:, None, k]
             turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
             change = self.limb.range.difference(wrist[:, None, :, k + 1], wrist[:, :, None, k])
-            ways = total[:, None] + self._hurried(np.concatenate((turn[None], change)), float(gap))
+            fast = self._fast[:, knots[k] : knots[k + 1]].mean(1)
+            ways = total[:, None] + self._hurried(np.concatenate((turn[None], change)), fast, float(gap))
             before.append(ways.argmin(0))
             total = ways.min(0) + costs[:, k + 1]
         row = [int(total.argmin())]
@@ -219,7 +222,7 @@ class Trade:
             rows, missing = (each.reshape(len(each), wide + 1, count) for each in (rows, missing))
             off, changes = lengths(missing[:, 0]), self._changes(path)
             costs = (rows[:, 0] ** 2).sum(0) + self._paid(off, within)
-            shared = 0.5 * self._hurried(changes)
+            shared = 0.5 * self._hurried(changes, self._fast)
             costs[:-1] += shared
             costs[1:] += shared
             worse = costs > last

@@ -59,9 +59,8 @@ class Timing(NamedTuple):
 
 
 def traded(
-    tree: Tree,
-    frames: States,
     tasks: Sequence[Task],
+    told: Numbers,
     limb: TwoBones,
     cost: SwivelCost,
     flexion: Numbers | None,
@@ -71,8 +70,10 @@ def traded(
 ) -> tuple[States, Mask] | None:
     """Return the states of limbs at `swivels` (F) with the turn of their end traded where it has to be, and where (F).
 
-    Returns None if that is nowhere. The tasks are in reach; `cost` is that of the swivels of `limb`.
+    Returns None if that is nowhere. The tasks are in reach, and so is the turn of the end in `limb`, which `told`
+    (3, 3, F) need not be; `cost` is that of the swivels.
     """
+    tree, frames = limb.tree, limb.frames
     if limb.end is None or isinstance(tree.joints[2].freedom, Free) or len(frames) < 2:
         return None
     rotations = limb.rotations(swivels)
@@ -88,7 +89,7 @@ def traded(
         if len(some) < len(frames):
             fixed[0] |= some[0] != 0 or timing.cyclic
             fixed[-1] |= some[-1] != len(frames) - 1 or timing.cyclic
-        found = _traded_in(limb, cost, flexion, rotations[..., some], some, fixed, price, timing)
+        found = _traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, timing)
         if found is not None:
             rotations[..., inner] = found[..., _middle(some, len(frames))]
             where[inner] = True
@@ -145,6 +146,7 @@ def _middle(some: Indices, count: int) -> slice:
 
 def _traded_in(
     limb: TwoBones,
+    told: Numbers,
     cost: SwivelCost,
     flexion: Numbers | None,
     rotations: Numbers,
@@ -158,7 +160,6 @@ def _traded_in(
     tip = np.array(limb.tree.tips[0].place, float)[:, None]
     tips = TipLimb(limb, limb.goal + rotate(limb.end, tip), flexion, some)
     pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(some), at(limb.pole.angle, some))
-    told = limb.end[..., some]
     trade = Trade(tips, told, price, (timing.swivel, timing.wrist), timing.rate, fixed, pole)
     given = _path_of(tips, limb, rotations)
     path = trade.refine(trade.search(given))
