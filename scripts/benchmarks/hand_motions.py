@@ -4,7 +4,11 @@
 Everything is made by the operators that the buttons call, and measured from the bones that Blender then evaluates.
 """
 
+import os
+import sys
+from contextlib import contextmanager
 from math import cos, hypot, pi, radians, sin
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +19,20 @@ ARM = "upper_arm.L", "forearm.L", "hand.L"
 KEYS = 1, 20, 40, 60  # frames
 NEAREST, FARTHEST = 0.2, 0.58  # of a place from the shoulder [m]
 LEAST_TURN, MOST_TURN = 20.0, 90.0  # of a target that is turned [degrees]
+
+
+@contextmanager
+def quiet():
+    """Keep operators from printing what they report."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 class Hand(NamedTuple):
@@ -54,8 +72,9 @@ def new_hand():
     import bpy
 
     empty_file()
-    if "rigify" not in bpy.context.preferences.addons:
-        addon_utils.enable("rigify", default_set=True)
+    with quiet():
+        if "rigify" not in bpy.context.preferences.addons:
+            addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
     ob = bpy.context.object
     bpy.ops.object.mode_set(mode="POSE")
@@ -63,7 +82,8 @@ def new_hand():
         # Selection moved from the bone to the pose bone in Blender 5.0.
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name == ARM[-1]
     ob.data.bones.active = ob.data.bones[ARM[-1]]
-    bpy.ops.pose.ik_triangulation_limb_add()
+    with quiet():
+        bpy.ops.pose.ik_triangulation_limb_add()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = KEYS[0], KEYS[-1]
     target = ob.pose.bones[ARM[-1]].ik_triangulation.target
@@ -78,7 +98,9 @@ def random_place(hand, random):
 
     shoulder = hand.ob.matrix_world @ hand.ob.data.bones[ARM[0]].head_local
     while True:
-        place = Vector((random.uniform(-0.25, 0.6), random.uniform(-0.6, -0.12), shoulder.z + random.uniform(-0.4, 0.4)))
+        place = Vector(
+            (random.uniform(-0.25, 0.6), random.uniform(-0.6, -0.12), shoulder.z + random.uniform(-0.4, 0.4))
+        )
         if NEAREST <= (place - shoulder).length <= FARTHEST:
             return place
 
@@ -183,7 +205,8 @@ def bake(hand):
 
     bpy.context.view_layer.objects.active = hand.ob
     started = process_time()
-    bpy.ops.pose.ik_triangulation_bake()
+    with quiet():
+        bpy.ops.pose.ik_triangulation_bake()
     return process_time() - started
 
 

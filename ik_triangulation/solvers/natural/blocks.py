@@ -11,9 +11,9 @@ from ...kinematics.arrays import Numbers
 def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
     """Solve a symmetric block tridiagonal system for `right` (F, m) by odd-even (cyclic) reduction.
 
-    `diagonal` (F, m, m) has positive definite blocks; `side` (F - 1, m) are the diagonals of the blocks that couple each
-    frame with the next one. Source: Heller 1976, "Some aspects of the cyclic reduction algorithm for block tridiagonal
-    linear systems".
+    `diagonal` (F, m, m) has positive definite blocks; `side` (F - 1, m) are the diagonals of the blocks that couple
+    each frame with the next one. Source: Heller 1976, "Some aspects of the cyclic reduction algorithm for block
+    tridiagonal linear systems".
     """
     return _solved(diagonal, side[:, :, None] * np.eye(side.shape[1]), right)
 

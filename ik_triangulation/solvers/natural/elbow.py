@@ -56,7 +56,7 @@ class Elbow(NamedTuple):
     def bent_for(
         self, turned: Numbers, flexion: Numbers, whole: Numbers, distance: Numbers
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """The same elbow bent until `whole` (3, F), a place that the lower bone carries, is at a `distance` from the root.
+        """The same elbow, bent until `whole` (3, F), a place that the lower bone carries, is at a `distance` (F).
 
         It bends about the axes that bent() takes. Returns also by how much the distance is out of reach (F).
         """

@@ -2,13 +2,14 @@
 """Coordinates of a hand or foot inside its limits: Euler angles, an angle about a hinge, or swing vector and twist.
 
 In these coordinates the range is convex (a box, or a disc and an interval), which the rotations inside it are not: the
-nearest rotation to one outside leaps from corner to corner, and the shortest turn from one end of the twist to the other
-leads out of the range. Frames are the last axis of every array.
+nearest rotation to one outside leaps from corner to corner, and the shortest turn from one end of the twist to the
+other leads out of the range. Frames are the last axis of every array.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,8 @@ class EndRange:
 
     def quaternions(self, values: Numbers) -> Numbers:
         """Rotations (4, F) at coordinates (size, F)."""
-        return self._kind.quaternions(values)[0]
+        found: Numbers = self._kind.quaternions(values)[0]
+        return found
 
     def nearest(self, rotations: Numbers) -> Numbers:
         """Coordinates (size, F) of the allowed rotations nearest to unit quaternions (4, F)."""
@@ -82,9 +84,9 @@ class EndRange:
     def hold_ends(self, values: Numbers, slope: Numbers, curvature: Numbers) -> None:
         """Keep Newton's method from stepping out of the range, in place.
 
-        `slope` (F, size) and `curvature` (F, size, size) are those of the cost at coordinates (size, F). A coordinate at
-        an end of its range that the cost pulls on outwards is left where it is; of a swing on the edge of a cone its
-        part across the edge.
+        `slope` (F, size) and `curvature` (F, size, size) are those of the cost at coordinates (size, F). A coordinate
+        that is at an end of its range, and that the cost pulls on outwards, is left where it is; of a swing on the edge
+        of a cone its part across the edge.
         """
         rows = np.arange(self.size)
         pull = slope.T
@@ -112,7 +114,7 @@ def _split(freedom: Freedom) -> list[Freedom]:
     if not np.isfinite(high - low) or high - low < _WIDE:
         return [freedom]
     ends = np.linspace(low, high, _PARTS + 1).tolist()
-    pairs = list(zip(ends[:-1], ends[1:], strict=True))
+    pairs = list(pairwise(ends))
     if isinstance(freedom, Cone):
         return [replace(freedom, twist_lower=a, twist_upper=b) for a, b in pairs]
     return [replace(freedom, lower=_with(freedom.lower, a), upper=_with(freedom.upper, b)) for a, b in pairs]

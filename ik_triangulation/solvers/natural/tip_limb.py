@@ -52,7 +52,7 @@ class TipLimb:
     """The limbs of `limb`, in F frames, some of which may be the same."""
 
     def __init__(self, limb: TwoBones, tip: Numbers, flexion: Numbers | None, some: Indices) -> None:
-        """`tip` (3, F) is the place of the tip, seen from the root; `some` (F) are the numbers of the frames of `limb`."""
+        """`tip` (3, F) is the place of the tip, seen from the root; `some` are the numbers of the frames of `limb`."""
         joints = limb.tree.joints
         self.range = EndRange(joints[2].freedom)
         self._rests = limb.rests

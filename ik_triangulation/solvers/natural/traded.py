@@ -9,9 +9,9 @@ the angle by which the end is turned wrong, the sum over the frames of
 is minimised. The price is linear in e but for a small r, an exact penalty: it is more than posture ever pays, so e is 0
 wherever a calm motion allows it, and a hand that cannot get there is pulled no harder the farther it is off. A branch
 in one frame, as the nearest rotation inside the range has many, is never cheap: changes are counted in coordinates of
-the wrist in which its range is convex. A search over some choices in every fourth frame (Viterbi 1967) finds the valley,
-and the Gauss-Newton method (damped: Levenberg 1944, Marquardt 1963; angles reweighted: Weiszfeld 1937) goes down in it
-for all frames together.
+the wrist in which its range is convex. A search over some choices in every fourth frame (Viterbi 1967) finds the
+valley, and the Gauss-Newton method (damped: Levenberg 1944, Marquardt 1963; angles reweighted: Weiszfeld 1937) goes
+down in it for all frames together.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Trade:
     """A stretch of F frames of a limb whose end is told to turn to `told` (3, 3, F).
 
     `price` multiplies that of the turn, `times` are the weights of changes of the swivel and of the wrist, `rate` is 30
-    by the frames a second. Frames that are `fixed` (F) keep the path that is given. `pole` (F) are the swivels that a pole
-    asks for, if there is one.
+    by the frames a second. Frames that are `fixed` (F) keep the path that is given. `pole` (F) are the swivels that a
+    pole asks for, if there is one.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Trade:
     # -- cost of a frame
 
     def residuals(self, posed: PosedLimbs, swivels: Numbers, some: Indices) -> tuple[Numbers, Numbers]:
-        """Residuals (m, n) whose squares are the cost of posture and limits, and the turn (3, n) that the end misses."""
+        """Residuals (m, n), whose squares are the cost of posture and limits, and the turn (3, n) the end lacks."""
         limb, reference = self.limb, self.limb.turned[2][..., some]
         off = turn_vectors(compose(posed.upper, limb.reference_upper[..., some].swapaxes(0, 1)))
         own = rotation_vectors(product(conjugated(quaternions(reference)), posed.wrist))
@@ -130,7 +130,9 @@ class Trade:
         """Slope (1 + size, F - 1) of the cost of changes, and its curvature, without what couples coordinates."""
         slope, curve = self._time[:, None] * changes, np.repeat(self._time[:, None], changes.shape[1], 1)
         speeds = np.abs(changes[0]), np.sqrt((changes[1:] ** 2).sum(0))
-        for rows, speed, fast, hurry in zip((slice(0, 1), slice(1, None)), speeds, self._fast, self._hurry, strict=True):
+        for rows, speed, fast, hurry in zip(
+            (slice(0, 1), slice(1, None)), speeds, self._fast, self._hurry, strict=True
+        ):
             over = np.maximum(speed - fast, 0.0)
             slope[rows] += hurry * over / np.maximum(speed, 1e-12) * changes[rows]
             curve[rows] += np.where(over > 0.0, hurry, 0.0)

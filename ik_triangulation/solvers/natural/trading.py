@@ -31,7 +31,6 @@ from ...kinematics.batch.algebra import (
 )
 from ..batch.descent import descend, precisely
 from ..batch.system import System
-from .elbow import directions
 from .swivel_cost import SwivelCost
 from .tip_limb import TipLimb
 from .traded import Path, Trade
@@ -45,7 +44,7 @@ _STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
 
 
 class Timing(NamedTuple):
-    """Weights of changes of the swivel and of the wrist from frame to frame, frames a second, and whether it is a cycle."""
+    """Weights of changes of swivel and wrist from frame to frame, frames a second, and whether it is a cycle."""
 
     swivel: float
     wrist: float

@@ -198,7 +198,8 @@ class TwoBones:
         """Swivels (n) of limbs whose upper bone has orientations (3, 3, n), in these frames."""
         axis, before = self.axis[:, some], self.normal[:, some]
         normal = rotate(upper, rotate_back(self.upper[..., some], before))
-        return np.arctan2(dot(cross(before, normal), axis), dot(before, normal))
+        found: Numbers = np.arctan2(dot(cross(before, normal), axis), dot(before, normal))
+        return found
 
 
 def suits(tree: Tree, tasks: Sequence[Task], with_end: bool) -> bool:
