@@ -155,10 +155,13 @@ def _two_bones(
         goals = [task.take(some) for task in tasks]
         return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
 
+    rotations = limb.rotations(swivels)
     timing = Timing((1.0 - along) * time, along * time, fps, cyclic)
-    if told is not None and (found := traded(tasks, told, limb, cost, flexion, swivels, held, timing)):
-        return _TwoBones(found[0], possible, given_way, found[1])
-    states = tree.posed(limb.rotations(swivels), frames)
+    if told is not None:
+        found = traded(tasks, told, limb, cost, flexion, swivels, rotations, held, timing)
+        if found is not None:
+            return _TwoBones(found[0], possible, given_way, found[1])
+    states = tree.posed(rotations, frames)
     return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool))
 
 

@@ -64,10 +64,12 @@ def traded(
     cost: SwivelCost,
     flexion: Numbers | None,
     swivels: Numbers,
+    rotations: Numbers,
     held: Indices,
     timing: Timing,
 ) -> tuple[States, Mask] | None:
-    """Return the states of limbs at `swivels` (F) with the turn of their end traded where it has to be, and where (F).
+    """Return the states of limbs at `swivels` (F), whose joints have these rotations (3, 4, F), with the turn of their
+    end traded where it has to be, and where (F).
 
     Returns None if that is nowhere. The tasks are in reach, and so is the turn of the end in `limb`, which `told`
     (3, 3, F) need not be; `cost` is that of the swivels.
@@ -75,11 +77,10 @@ def traded(
     tree, frames = limb.tree, limb.frames
     if limb.end is None or isinstance(tree.joints[2].freedom, Free) or len(frames) < 2:
         return None
-    rotations = limb.rotations(swivels)
     stretches = list(_stretches(_in_trouble(limb, cost, swivels, rotations, timing), timing))
     if not stretches:
         return None
-    where = np.zeros(len(frames), bool)
+    rotations, where = rotations.copy(), np.zeros(len(frames), bool)
     orient = next(each for each in tasks if isinstance(each, OrientTask))
     price = orient.length / (RADIAN * tree.size)
     for some in stretches:

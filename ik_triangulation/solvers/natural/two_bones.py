@@ -189,10 +189,12 @@ class TwoBones:
     def pole_from_root(self, some: Indices) -> Numbers:
         """Place of the pole (3, n), seen from the root, in some frames; there has to be one."""
         assert self.pole is not None
-        return np.broadcast_to(self._from_root(self.pole.location), (3, len(self.frames)))[:, some]
+        found: Numbers = np.broadcast_to(self._from_root(self.pole.location), (3, len(self.frames)))[:, some]
+        return found
 
     def _from_root(self, location: Numbers) -> Numbers:
-        return rotate_back(self.frames.root, location - self.frames.place) - self.head
+        found: Numbers = rotate_back(self.frames.root, location - self.frames.place) - self.head
+        return found
 
     def swivels_of(self, upper: Numbers, some: Indices) -> Numbers:
         """Swivels (n) of limbs whose upper bone has orientations (3, 3, n), in these frames."""
