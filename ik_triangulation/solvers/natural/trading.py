@@ -89,14 +89,11 @@ def traded(
         if len(some) < len(frames):
             fixed[0] |= some[0] != 0 or timing.cyclic
             fixed[-1] |= some[-1] != len(frames) - 1 or timing.cyclic
-        found = _traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, timing)
-        if found is not None:
-            rotations[..., inner] = found[..., _middle(some, len(frames))]
-            where[inner] = True
-    if not where.any():
-        return None
+        found = traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, timing)
+        rotations[..., inner] = found[..., _middle(some, len(frames))]
+        where[inner] = True
     states = tree.posed(rotations, frames)
-    _put_in_place(tree, states, tasks, np.flatnonzero(where))
+    put_in_place(tree, states, tasks, np.flatnonzero(where))
     return states, where
 
 
@@ -144,7 +141,7 @@ def _middle(some: Indices, count: int) -> slice:
     return slice((len(some) - count) // 2, (len(some) - count) // 2 + count) if len(some) > count else slice(None)
 
 
-def _traded_in(
+def traded_in(
     limb: TwoBones,
     told: Numbers,
     cost: SwivelCost,
@@ -154,8 +151,11 @@ def _traded_in(
     fixed: Mask,
     price: float,
     timing: Timing,
-) -> Numbers | None:
-    """Rotations (3, 4, n) of a stretch of frames; None if those given are cheaper."""
+) -> Numbers:
+    """Rotations (3, 4, n) of a stretch of frames of which those `fixed` (n) stay, where it has been traded.
+
+    The end is `told` (3, 3, n) to turn; the other arguments are those of traded().
+    """
     assert limb.end is not None
     tip = np.array(limb.tree.tips[0].place, float)[:, None]
     tips = TipLimb(limb, limb.goal + rotate(limb.end, tip), flexion, some)
@@ -197,7 +197,7 @@ def _made_exact(
     return rotations
 
 
-def _put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indices) -> None:
+def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indices) -> None:
     """Bring the end to its place in frames where limits of other joints keep it off, whatever that turns; in place."""
     place = [each.take(some) for each in precisely(tree, tasks) if isinstance(each, PlaceTask)]
     mine = states.take(some)
