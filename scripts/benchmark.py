@@ -28,6 +28,7 @@ python scripts/benchmark.py turned [--count N] [--seeds ...]    hands that turn 
                                                                 beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
+python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 """
 
 import sys
@@ -56,6 +57,7 @@ def main():
         postures,
         ranges,
         reach,
+        skeletons,
         turned,
     )
 
@@ -79,6 +81,7 @@ def main():
         mocap,
         natural,
         postures,
+        skeletons,
         turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]

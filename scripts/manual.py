@@ -6,9 +6,9 @@ python scripts/manual.py [FOLDER]     (ik_triangulation/pages, when left out) pr
 A link or a picture that leads nowhere is an error. The pages need no server: search works in them as files, too.
 """
 
-import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,9 +20,20 @@ NEEDLESS = ".buildinfo", "objects.inv", "_static/**/*.map"  # for Sphinx, other 
 
 
 def make(folder: Path = PAGES) -> Path:
-    """Write all pages to a folder; returns the path of the first. What is in PAGES before is deleted."""
+    """Write all pages to a folder; returns the path of the first. What is in PAGES before is deleted.
+
+    PAGES change places with the new ones at the end: two runs of the tests may make them at once.
+    """
     if folder == PAGES:
-        shutil.rmtree(folder, ignore_errors=True)
+        (ROOT / "dist").mkdir(exist_ok=True)  # nothing collects files there
+        with TemporaryDirectory(dir=ROOT / "dist", prefix="pages-") as aside:
+            new, old = Path(aside, "new"), Path(aside, "old")
+            make(new)
+            with suppress(FileNotFoundError):
+                PAGES.rename(old)
+            with suppress(OSError):  # another run was quicker, with the same pages
+                new.rename(PAGES)
+        return PAGES / "index.html"
     with TemporaryDirectory() as trees:
         command = [sys.executable, "-m", "sphinx", "-qWE", "--keep-going", "-b", "html", "-d", trees, DOCS, folder]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

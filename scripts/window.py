@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The extension in the real Blender with its window: keys and buttons are pressed there, and data and pictures kept.
 
-python scripts/window.py [SCENARIO ...] [--chroot FOLDER] [--output FOLDER]
+python scripts/window.py [SCENARIO ...] [--half FIRST_OR_SECOND] [--only-chroot] [--chroot FOLDER] [--output FOLDER]
 
 A scenario is a file in tests/window; all of them if none is named. On Linux, as root; the first time a Debian with
 Blender is made, which takes minutes. Exit codes: 0 all well, 1 a scenario failed, 77 there can be no such Debian here.
@@ -11,6 +11,7 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from signal import SIGTERM, signal
+from tempfile import TemporaryDirectory
 
 from environment import ROOT, enter
 
@@ -26,8 +27,20 @@ def add_chroot(parser):
 def play(modules, chroot, output):
     """Run these modules in a window each; the names of those that failed. Leaves with 77 where there is no window."""
     from build import build, source_archive
-    from windowed.debian import UnavailableError, require
     from windowed.session import Sessions
+
+    make_chroot(chroot)
+    output.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as zips:  # another half may run beside this one
+        archive, source = build(Path(zips)), source_archive(Path(zips))
+        sessions = Sessions(chroot, archive, source, output)
+    with sessions:
+        return [module for module in modules if not sessions.play(module)]
+
+
+def make_chroot(chroot):
+    """Make the Debian if it is not there; leaves with 77 where there can be none."""
+    from windowed.debian import UnavailableError, require
 
     signal(SIGTERM, lambda *_: sys.exit(128 + SIGTERM))  # so that what is half made is taken away
     try:
@@ -35,9 +48,6 @@ def play(modules, chroot, output):
     except UnavailableError as error:
         print(f"{'!' * 79}\nSKIPPED: no window of Blender on this machine\n{error}\n{'!' * 79}", flush=True)
         sys.exit(SKIPPED)
-    output.mkdir(parents=True, exist_ok=True)
-    with Sessions(chroot, build(ROOT / "dist"), source_archive(ROOT / "dist"), output) as sessions:
-        return [module for module in modules if not sessions.play(module)]
 
 
 def main():
@@ -45,13 +55,20 @@ def main():
     parser = ArgumentParser(description="The extension in the real Blender with its window.")
     parser.add_argument("scenarios", nargs="*", default=known, metavar="SCENARIO", help=", ".join(known))
     parser.add_argument("--output", type=Path, default=ROOT / "dist/window", help="where the pictures come")
+    parser.add_argument("--half", choices=("first", "second"), help="every other scenario, for two runs at once")
+    parser.add_argument("--only-chroot", action="store_true", help="make the Debian, and play nothing")
     add_chroot(parser)
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.scenarios) - set(known))
     if unknown:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(known)}")
-    enter("blender")
-    failed = play([f"tests.window.{name}" for name in arguments.scenarios], arguments.chroot, arguments.output)
+    if arguments.only_chroot:
+        make_chroot(arguments.chroot)
+        return
+    halves = {None: slice(None), "first": slice(0, None, 2), "second": slice(1, None, 2)}
+    names = arguments.scenarios[halves[arguments.half]]
+    enter("blender", "manual")
+    failed = play([f"tests.window.{name}" for name in names], arguments.chroot, arguments.output)
     print(f"Pictures: {arguments.output}")
     sys.exit(f"Failed: {', '.join(failed)}" if failed else 0)
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures that every test can ask for. Tests of the mathematics ask for none and never load the add-on."""
+"""Which tests run, and fixtures that every test can ask for. Tests of the mathematics never load the add-on."""
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
 _settings = tempfile.TemporaryDirectory(prefix="ik_triangulation-", ignore_cleanup_errors=True)
@@ -13,13 +15,59 @@ import addon_utils
 import pytest
 
 from ik_triangulation.presets import built_in, find_preset, names
+from scripts.manual import make
 
 from .registered import snapshot
+
+# What needs of Blender no more than its mathutils and numpy, or only reads the source, runs on one Blender.
+TESTS = Path(__file__).resolve().parent
+MATHEMATICS = {"kinematics", "goals", "solvers", "motion"}
+SOURCE = {"test_layers.py", "test_mirror.py", "test_words.py"}
+IS_THE_ONE = sys.version_info >= (3, 13)  # Blender 5.2
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="all there is: tests marked `long` too, and on Blender 4.5 those of the mathematics and of the source",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config):
+    """Leave out, on the other Blender, what runs on one; unless it is named, or all is asked for."""
+    if IS_THE_ONE or config.option.long or TESTS not in collection_path.parents:
+        return None
+    first = collection_path.relative_to(TESTS).parts[0]
+    if first not in MATHEMATICS | SOURCE:
+        return None
+    named = [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
+    return None if any(path.is_relative_to(TESTS / first) for path in named) else True
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """Leave out tests marked `long`, unless all is asked for."""
+    long = [] if config.option.long else [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in set(long)]
 
 
 def pytest_unconfigure() -> None:
     """Clean up here: run_tests.py leaves Python before it would do so itself."""
     _settings.cleanup()
+
+
+@pytest.fixture(scope="session")
+def long(pytestconfig):
+    """Whether all there is was asked for: for tests whose long form only has more of the same."""
+    return pytestconfig.option.long
+
+
+@pytest.fixture(scope="session")
+def manual_pages():
+    """The folder with the pages of the manual, built once for all tests that read them."""
+    return make().parent
 
 
 @pytest.fixture(scope="session")

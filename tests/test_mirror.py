@@ -1,46 +1,58 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests mirror the rooms: what tests a module is found beside its namesake."""
+"""Tests mirror the rooms: what tests a module is found in the folder of its room."""
 
 import ast
-from pathlib import Path
+from functools import cache
 
-import pytest
+from .sources import FILES, PACKAGE, ROOT, inside, nodes_of, text_of, told
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE, TESTS = ROOT / "ik_triangulation", ROOT / "tests"
+TESTS = ROOT / "tests"
 LEAST_LINES = 60  # up to which a module may be tested by those that use it
 ENTRANCES = {"__init__.py", "__main__.py"}
 BESIDE_THE_ROOMS = {"scenarios", "window", "data"}
 
 
-def inside(path):
-    return path.relative_to(PACKAGE)
-
-
 def is_long(path):
     """Whether a module has that many lines and anything to run; tables of settings are read by tests/settings."""
-    text = path.read_text(encoding="utf-8")
-    runs = any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in ast.walk(ast.parse(text)))
-    return runs and len(text.splitlines()) > LEAST_LINES
+    runs = any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in nodes_of(path))
+    return runs and len(text_of(path).splitlines()) > LEAST_LINES
 
 
-def place_of(path):
-    """The file that tests a module; that of a folder's own `__init__.py` has the folder's name."""
-    folder, name = inside(path).parent, path.parent.name if path.name == "__init__.py" else path.stem
-    return TESTS / folder / f"test_{name}.py"
+def module_name(path):
+    """The name to import a module by; that of a folder's `__init__.py` is the folder's."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if PACKAGE / "pages" not in path.parents)  # the manual
-LONG = [path for path in FILES if inside(path).as_posix() not in ENTRANCES and is_long(path)]
+@cache
+def modules_used(folder):
+    """Modules that the tests of a room import, and the last names of those that have a test file of their own."""
+    imported, own = set(), set()
+    for path in folder.rglob("test_*.py") if folder != TESTS else folder.glob("test_*.py"):
+        nodes = nodes_of(path)
+        if any(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in nodes):
+            own.add(path.stem.removeprefix("test_"))
+            for node in nodes:
+                if isinstance(node, ast.ImportFrom) and not node.level:
+                    imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                elif isinstance(node, ast.Import):
+                    imported |= {alias.name for alias in node.names}
+    return imported, own
 
 
-@pytest.mark.parametrize("path", LONG, ids=lambda path: inside(path).as_posix())
-def test_a_module_has_a_test_file_of_its_own(path):
-    wanted = place_of(path)
-    tests = wanted.is_file() and "\ndef test_" in wanted.read_text(encoding="utf-8")
-    assert tests, (
-        f"Nothing tests ik_triangulation/{inside(path).as_posix()} by name. Add {wanted.relative_to(ROOT).as_posix()} "
-        "with tests of what the module does (docs/contributing.md, Tests)."
+def is_tested(path):
+    room = path.relative_to(PACKAGE).parts[0]
+    imported, own = modules_used(TESTS if room.endswith(".py") else TESTS / room)
+    name = module_name(path)
+    return name in imported or name.rpartition(".")[2] in own
+
+
+def test_a_long_module_is_modules_used_its_room():
+    long = [path for path in FILES if inside(path) not in ENTRANCES and is_long(path)]
+    untested = [inside(path) for path in long if not is_tested(path)]
+    assert not untested, (
+        "No test file of their room is named after these modules or imports them. Add tests of what they do "
+        f"(docs/contributing.md, Tests):{told(untested)}"
     )
 
 

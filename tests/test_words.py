@@ -4,12 +4,9 @@
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
-import pytest
+from .sources import FILES, inside, nodes_of, told
 
-PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if PACKAGE / "pages" not in path.parents)  # the manual
 # Protocols, with one meaning: each method's step (solvers.solver.Step), and the calls by which Blender loads modules.
 EVERYWHERE = {"step", "register", "unregister"}
 QUESTION = re.compile(r"(What|Which|Where|How)\b")
@@ -17,7 +14,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def public_names(path):
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in nodes_of(path)[0].body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -27,7 +24,7 @@ def public_names(path):
 
 def question_words(path):
     """Docstrings of a file that begin with a question word."""
-    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, DOCUMENTED))
+    nodes = (node for node in nodes_of(path) if isinstance(node, DOCUMENTED))
     return [text for node in nodes if QUESTION.match(text := ast.get_docstring(node) or "")]
 
 
@@ -36,13 +33,13 @@ def test_a_public_name_is_defined_once():
     for path in FILES:
         for name in public_names(path):
             if not name.startswith("_") and name not in EVERYWHERE:
-                places[name].append(path.relative_to(PACKAGE).as_posix())
+                places[name].append(inside(path))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}, (
         "These names are defined in several files. Give each meaning a name of its own, or import the one there is; "
         "what only its file uses begins with an underscore."
     )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_a_docstring_begins_with_a_verb_or_a_noun(path):
-    assert question_words(path) == [], "Begin with what it does (Return ..., Solve ...), or with the noun that it is."
+def test_a_docstring_begins_with_a_verb_or_a_noun():
+    wrong = [f"{inside(path)}: {text.splitlines()[0]}" for path in FILES for text in question_words(path)]
+    assert not wrong, f"Begin with what it does (Return ..., Solve ...), or with the noun that it is:{told(wrong)}"

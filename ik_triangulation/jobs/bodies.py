@@ -18,11 +18,12 @@ def body_of(armature: Object, tip: str) -> RigBody | None:
     """Return the body that the limb which ends in `tip` is solved with; None for a limb that is solved alone.
 
     Limbs are solved together if a tip among them is held, or if they share bones. One that merely hangs on another is
-    solved after it. Raises what stored_body() does, and ChainError for a held limb beside which nothing reaches.
+    solved after it. Several held tips are a body without anything that reaches: the feet of an animal whose hips are
+    animated. Raises what stored_body() does, and ChainError for a held limb that is alone.
     """
     bones = armature.pose.bones
     found = stored_body(armature, tip)
-    if found is None or not (found.limbs or found.contacts):
+    if found is None or not (found.limbs or found.contacts or len(found.held) > 1):
         if bones[tip].ik_triangulation.hold:
             raise ChainError(
                 f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, "

@@ -17,32 +17,39 @@ from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
-from ..rig.look_axis import look_of
+from ..rig.look_axis import look_of, stance_of
 from ..rig.waiting import let_wait
 from ..settings import check_registered
+from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
 
 _AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
+_FEWEST = 2  # tips of a body
+_PLURALS = {"ARM": "arms", "LEG": "legs"}
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
 
 
 class NewBody(NamedTuple):
-    """The tips of a body that was set up: those that `reach`, those that are `held` and those that look; its `hips`."""
+    """The tips of a body that was set up: those that `reach`, those that are `held` and those that look; its `hips`.
+
+    `doubts` are sentences for the user: what was recognised by shape alone, and what was not found.
+    """
 
     reach: tuple[str, ...]
     held: tuple[str, ...]
     hips: str
     looking: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
-    the hands, feet and head that are recognised. Bones without limits get the ranges of their presets. Hands and head
-    get new empties, which wait (rig.waiting) until they are moved. Limbs keep their targets and settings but for their
-    length. Raises ChainError where no hands and feet are found, or where they
-    hang on no common bone that can move; then nothing has changed.
+    the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
+    without limits get the ranges of their presets. Hands and head get new empties, which wait (rig.waiting) until they
+    are moved. Limbs keep their targets and settings but for their length. Raises ChainError where no feet are found, or
+    only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))
@@ -50,29 +57,45 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     held = [name for name, limb in tips.items() if _is_foot(armature, name, limb)]
     looking = [name for name, limb in tips.items() if limb is not None and limb.kind is NECK]
     reach = [name for name in tips if name not in held and name not in looking]
-    if not reach or not held:
-        missing = "hands" if not reach else "feet"
+    if not held or len(tips) < _FEWEST:
+        missing = "feet" if not held else "hands"
         raise ChainError(f"No {missing} are found. Select the tip bones: those of the hands, and those of the feet.")
     hips = _hips(armature, list(tips))
-    presets = {kind.name: read_preset(find_preset(kind.preset)) for kind in (ARM, LEG, SPINE, NECK)}
+    stamp(armature)
+    limbs = [limb for limb in tips.values() if limb is not None]
+    presets = {name: read_preset(find_preset(name)) for name in {SPINE.preset, *(limb.preset for limb in limbs)}}
     for name, limb in tips.items():
         stored = armature.pose.bones[name].ik_triangulation
         stored.use_selected, stored.enabled, stored.hold = False, True, name in held
         line = [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
-        stored.chain_count = line.index(hips) + (name in reach)
+        stored.chain_count = line.index(hips) + (name in reach or not reach)  # the hips tie the limbs together
         if limb is not None and name in looking:
             stored.chain_count = 1 + line.index(limb.bones[0])
         if limb is not None:
             stored.body_part = limb.kind.name
-            give_limits(armature, _with_clavicle(armature, anatomy, limb), presets[limb.kind.name])
+            give_limits(armature, _with_clavicle(armature, anatomy, limb), presets[limb.preset])
         if name not in held and stored.target is None:
             _give_target(armature, name, limb)
     trunk = _trunk(armature, anatomy, hips)
     if trunk:
-        apply_preset(armature, trunk, presets[SPINE.name], keep_limits=True)
+        apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
     armature.ik_triangulation.balance = True
     armature.update_tag()
-    return NewBody(tuple(reach), tuple(held), hips, tuple(looking))
+    return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else _doubts(anatomy, limbs))
+
+
+def _doubts(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
+    """Return what the user may have to look at: limbs by shape alone, sides that differ, a head that is missing."""
+    doubts = []
+    for kind in (ARM, LEG):
+        sides = {side: [len(limb.bones) for limb in limbs if limb.kind is kind and limb.side == side] for side in "LR"}
+        if sides["L"] != sides["R"]:
+            doubts.append(f"the {_PLURALS[kind.name]} of the two sides differ: select the right tips and set up again")
+        elif kind.name in anatomy.by_shape and sides["L"]:
+            doubts.append(f"{_PLURALS[kind.name]} were recognized by shape")
+    if not any(limb.kind is NECK for limb in limbs):
+        doubts.append("no head was found")
+    return tuple(doubts)
 
 
 def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
@@ -111,12 +134,13 @@ def _is_head(anatomy: Anatomy, limb: BodyLimb) -> bool:
 
 
 def _is_foot(armature: Object, name: str, limb: BodyLimb | None) -> bool:
-    """Tell whether a tip is held: that of a leg, or of what is not recognised and ends near the ground."""
-    if limb is not None:
-        return limb.kind is LEG
-    heights = [end.z for bone in armature.data.bones for end in (bone.head_local, bone.tail_local)]
+    """Tell whether a tip is held: that of a leg, or another one that ends near the ground, such as a front paw."""
+    if limb is not None and limb.kind not in (ARM, LEG):
+        return False
+    _, up = stance_of(armature)
+    heights = [end.dot(up) for bone in armature.data.bones for end in (bone.head_local, bone.tail_local)]
     low = min(heights) + _LOW * (max(heights) - min(heights))
-    return bool(armature.data.bones[name].tail_local.z < low)
+    return (limb is not None and limb.kind is LEG) or armature.data.bones[name].tail_local.dot(up) < low
 
 
 def _hips(armature: Object, tips: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
 from ..rig.units import scale_of
 from ..settings import check_registered
+from ..settings.edition import stamp
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _SAME = 1e-4  # [rad]
@@ -53,6 +54,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     new = {tip: plan for tip, plan in plans.items() if armature.pose.bones[tip].ik_triangulation.target is None}
     if not new:
         raise ChainError(f"'{next(iter(plans))}' ends a limb already. Select other bones.")
+    stamp(armature)
     for tip, plan in new.items():
         turns = plan.limb is not None and plan.limb.turns
         reached = target or new_target(armature, tip, turns)
@@ -127,7 +129,7 @@ def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:
 
 def _plan(armature: Object, count: int, limb: BodyLimb | None) -> _Plan:
     able = limb is not None and any(can_turn(armature.pose.bones[name]) for name in limb.bones)
-    return _Plan(count, limb, read_preset(find_preset(limb.kind.preset)) if limb and able else None)
+    return _Plan(count, limb, read_preset(find_preset(limb.preset)) if limb and able else None)
 
 
 def give_limits(armature: Object, limb: BodyLimb, preset: Preset) -> None:
@@ -173,6 +175,17 @@ def _turning(tip: PoseBone, count: int) -> list[str]:
     return [bone.name for bone in reversed(line) if can_turn(bone)]
 
 
+def _to_branch(line: Sequence[PoseBone]) -> int:
+    """Return the number of bones from the tip up to the one that branches off."""
+    branches = (number for number, above in enumerate(line[1:], 1) if sum(map(_carries, above.children)) > 1)
+    return next(branches, len(line))
+
+
+def _carries(bone: PoseBone) -> bool:
+    """Tell whether a bone is more than a helper: other bones hang on it, or skin does."""
+    return bool(bone.children) or bone.bone.use_deform
+
+
 def _controls(armature: Object, names: Sequence[str], controls: Controls) -> dict[str, None]:
     """Return the bones to make limbs of: FK controls instead of others, and for the first of a limb the last one."""
     found = {name: controls.control(name) for name in names}
@@ -197,8 +210,11 @@ def _count(tip: PoseBone, chosen: Collection[str], controls: Controls) -> int:
         whole = controls.count(tip.name)
         if whole and not _has_length(tip):
             return whole
+        if not _has_length(tip):
+            line = line[: _to_branch(line)]
         turning = [number for number, bone in enumerate(line, 1) if can_turn(bone)]
-        return turning[: tip.ik_triangulation.chain_count or None][-1] if turning else 1
+        most = tip.ik_triangulation.chain_count if _has_length(tip) else 0
+        return turning[: most or None][-1] if turning else 1
     count = len(line) - wanted[::-1].index(True)
     gap = next((bone for bone in line[:count] if bone.name not in chosen and can_turn(bone)), None)
     if gap is not None:

@@ -49,6 +49,8 @@ class ChainSettings:
             ("SPINE", "Spine", "Bones from the hips to the chest", 4),
             ("NECK", "Neck and Head", "Bones from the chest to the head", 5),
             ("TAIL", "Tail", "Bones of a tail", 6),
+            ("WING", "Wing", "Bones of a wing", 7),
+            ("FIN", "Fin", "Bones of a fin", 8),
         ],
         default="NONE",
         flag=Exempt("+ recognizes it"),

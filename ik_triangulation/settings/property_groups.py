@@ -9,6 +9,7 @@ from bpy.props import PointerProperty
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ..errors import SettingError
+from . import edition
 from .bend import BendSettings
 from .body import BodySettings, ContactListSettings
 from .chain import ChainSettings
@@ -50,9 +51,9 @@ class IKT_PG_joint(PropertyGroup):
 
 
 class IKT_PG_body(PropertyGroup):
-    """The hips, the balance and the contacts of the body of this armature."""
+    """The hips, the balance and the contacts of the body of this armature, and the edition of its defaults."""
 
-    __annotations__ = saved(BodySettings, ContactListSettings, override=OVERRIDABLE)
+    __annotations__ = saved(BodySettings, ContactListSettings, override=OVERRIDABLE) | edition.edition_property()
 
 
 # The settings that each property group saves, by the names of its properties.
@@ -109,9 +110,11 @@ def register() -> None:
     )
     Object.ik_triangulation = PointerProperty(name="IK Triangulation Body", type=IKT_PG_body, override=OVERRIDABLE)
     bpy.app.handlers.save_pre.append(_prepare_overrides)
+    edition.register()
 
 
 def unregister() -> None:
+    edition.unregister()
     bpy.app.handlers.save_pre.remove(_prepare_overrides)
     del Object.ik_triangulation
     del PoseBone.ik_triangulation_posed

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A file for the command line to work on, and the command line in this process: starting Blender takes a second."""
 
+from io import StringIO
+from subprocess import CompletedProcess
+
 import bpy
 import pytest
 
 from ik_triangulation.cli import main
 
+from .. import commands
 from ..commands import save_rig
 
 
@@ -25,5 +29,24 @@ def run(addon, rig_file, capfd):
         capfd.readouterr()
         code = main([str(rig_file if word == "FILE" else word) for word in words])
         return code, *capfd.readouterr()
+
+    return here
+
+
+@pytest.fixture
+def command(addon, capfd, pytestconfig):
+    """Run the command line on saved files: in this process, or with --long in one of its own as users do.
+
+    The tests of test_cli, test_outputs, test_lock and test_run start processes always.
+    """
+    if pytestconfig.option.long:
+        return commands.command
+
+    def here(*words):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        capfd.readouterr()
+        out = StringIO()
+        code = main([str(word) for word in words], out)
+        return CompletedProcess(words, code, out.getvalue(), capfd.readouterr().err)
 
     return here

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
-from ..commands import DONE, FAILED, command, opened, told
+from ..commands import DONE, FAILED, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
 LAST = 12
@@ -21,7 +21,7 @@ def body_file(empty_scene, tmp_path):
     return path
 
 
-def test_a_body_is_baked_with_a_part_of_the_report_for_each_tip(body_file, tmp_path):
+def test_a_body_is_baked_with_a_part_of_the_report_for_each_tip(body_file, tmp_path, command):
     done = command("bake", body_file, "--body", "--output", tmp_path / "out.blend", "--json")
     assert done.returncode == DONE, done.stderr
     part = told(done.stdout)["body"]
@@ -34,7 +34,7 @@ def test_a_body_is_baked_with_a_part_of_the_report_for_each_tip(body_file, tmp_p
     assert 'pose.bones["spine"].location' in paths
 
 
-def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
+def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path, command):
     rig = opened(body_file)
     for name in FEET:
         rig.pose.bones[name].ik_triangulation.hold = False
@@ -47,7 +47,7 @@ def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path):
     assert part["centre_of_mass_outside"] is None
 
 
-def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path):
+def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path, command):
     words = ["--step", "3", "--frame-end", "10", "--interpolation", "linear", "--destination", "nla_track"]
     done = command("bake", body_file, "--body", *words, "--output", tmp_path / "out.blend", "--json")
     assert done.returncode == DONE, done.stderr
@@ -63,7 +63,7 @@ def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path):
     assert all(tip["largest_distance"] < 0.052 for tip in part["tips"])
 
 
-def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path):
+def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path, command):
     rig = opened(body_file)
     other, target = chain_rig(3, "Crane"), key_location(empty("Hook", (0.3, 0.2, 1.5)), (1, 12))
     configure(other, "Bone 2", target=target, chain_count=3)
@@ -86,14 +86,14 @@ def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path):
         (["--body", "--solver", "ccd"], "--solver is for single limbs"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said):
+def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said, command):
     before = body_file.read_bytes()
     done = command("bake", body_file, *words, "--overwrite")
     assert (done.returncode, said in done.stderr) == (FAILED, True), done.stderr
     assert body_file.read_bytes() == before
 
 
-def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(body_file, tmp_path):
+def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(body_file, tmp_path, command):
     words = ["--body", "--tip", "hand.L", "--frame-start", "1", "--frame-end", "10", "--hold", "2", "--return", "6"]
     done = command("reach", body_file, *words, "--output", tmp_path / "out.blend", "--json")
     assert done.returncode == DONE, done.stderr
@@ -105,12 +105,12 @@ def test_a_body_reaches_for_its_targets_with_a_part_of_the_report_for_each_tip(b
     assert 'pose.bones["spine"].location' in paths
 
 
-def test_a_reach_of_a_body_names_what_it_cannot_do(body_file):
+def test_a_reach_of_a_body_names_what_it_cannot_do(body_file, command):
     done = command("reach", body_file, "--body", "--solver", "ccd", "--overwrite")
     assert (done.returncode, "--solver is for single limbs" in done.stderr) == (FAILED, True), done.stderr
 
 
-def test_contacts_are_found_held_and_reported(empty_scene, tmp_path):
+def test_contacts_are_found_held_and_reported(empty_scene, tmp_path, command):
     sliding_rig(24)
     path, out = tmp_path / "recorded.blend", tmp_path / "out.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

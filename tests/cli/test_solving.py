@@ -11,12 +11,12 @@ import pytest
 
 from ik_triangulation.cli import main
 
-from ..commands import DONE, FAILED, MISSED, USAGE, command, only_limb, opened
+from ..commands import DONE, FAILED, MISSED, USAGE, only_limb, opened
 from ..rigs import all_keys, curves_of, empty, evaluated_tip, key_frames
 from ..terrains import terrain
 
 
-def test_a_bake_is_saved_to_another_file_and_the_input_stays(rig_file, tmp_path):
+def test_a_bake_is_saved_to_another_file_and_the_input_stays(rig_file, tmp_path, command):
     before = rig_file.read_bytes()
     output = tmp_path / "baked with a space.blend"
     done = command("bake", rig_file, "--tip", "Bone 3", "--output", output)
@@ -31,7 +31,7 @@ def test_a_bake_is_saved_to_another_file_and_the_input_stays(rig_file, tmp_path)
     assert repr(all_keys(bpy.data.objects["Rig"])) == keys, "the operator writes other keys"
 
 
-def test_a_bake_overwrites_its_input_only_when_told_to(rig_file):
+def test_a_bake_overwrites_its_input_only_when_told_to(rig_file, command):
     done = command(
         "bake", rig_file, "--tip", "Bone 3", "--frame-start", 2, "--frame-end", 8, "--step", 3, "--overwrite"
     )
@@ -40,7 +40,7 @@ def test_a_bake_overwrites_its_input_only_when_told_to(rig_file):
 
 
 @pytest.mark.parametrize(("words", "within"), [([], 0.005 * 3.0), ([0.04], 0.04)], ids=["default", "distance"])
-def test_a_bake_drops_keys_when_told_to(rig_file, words, within):
+def test_a_bake_drops_keys_when_told_to(rig_file, words, within, command):
     done = command("bake", rig_file, "--tip", "Bone 3", "--frame-end", 40, "--overwrite", "--reduce", *words)
     assert done.returncode == DONE, done.stderr
     kept, full = map(int, re.search(r"(\d+) of (\d+) keys, tip within", done.stderr).groups())
@@ -53,7 +53,7 @@ def test_a_bake_drops_keys_when_told_to(rig_file, words, within):
         assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < within + 2e-3
 
 
-def test_a_bake_keeps_every_key_when_told_to(rig_file):
+def test_a_bake_keeps_every_key_when_told_to(rig_file, command):
     rig = opened(rig_file)
     rig.pose.bones["Bone 3"].ik_triangulation.reduce = True
     bpy.ops.wm.save_mainfile()
@@ -61,7 +61,7 @@ def test_a_bake_keeps_every_key_when_told_to(rig_file):
     assert key_frames(curves_of(opened(rig_file))[0]) == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_report_is_given_as_json_on_standard_output_alone(rig_file):
+def test_a_report_is_given_as_json_on_standard_output_alone(rig_file, command):
     before = rig_file.read_bytes()
     done = command("bake", rig_file, "--tip", "Bone 3", "--target", "Far", "--discard", "--json")
     assert done.returncode == MISSED, done.stderr
@@ -74,7 +74,7 @@ def test_a_report_is_given_as_json_on_standard_output_alone(rig_file):
     assert rig_file.read_bytes() == before
 
 
-def test_a_solve_is_keyed_and_reported_to_a_file(rig_file, tmp_path):
+def test_a_solve_is_keyed_and_reported_to_a_file(rig_file, tmp_path, command):
     output, report = tmp_path / "posed.blend", tmp_path / "report.json"
     done = command(
         *("solve", rig_file, "--bones", "Bone 1", "Bone 3", "--target", "Target", "--solver", "ccd", "--frame", 4),
@@ -268,7 +268,7 @@ def test_the_open_file_is_worked_on_where_none_is_named(addon, rig_file, capfd):
     assert "Reached 6 of 6" in capfd.readouterr().err
 
 
-def test_a_hand_that_is_turned_wrong_is_a_miss_unless_the_angle_is_tolerated(rig_file):
+def test_a_hand_that_is_turned_wrong_is_a_miss_unless_the_angle_is_tolerated(rig_file, command):
     rig = opened(rig_file)
     rig.pose.bones["Bone 3"].ik_triangulation.orientation = "FULL"
     for bone in rig.pose.bones:
@@ -282,7 +282,7 @@ def test_a_hand_that_is_turned_wrong_is_a_miss_unless_the_angle_is_tolerated(rig
     assert command(*words, "--angle-tolerance", 181).returncode == USAGE
 
 
-def test_an_influence_below_1_at_every_frame_is_no_miss_and_told(rig_file):
+def test_an_influence_below_1_at_every_frame_is_no_miss_and_told(rig_file, command):
     done = command("bake", rig_file, "--tip", "Bone 3", "--influence", 0.5, "--discard", "--json")
     assert done.returncode == DONE, done.stderr
     assert "Influence is below 1 at every frame" in done.stderr
@@ -291,7 +291,7 @@ def test_an_influence_below_1_at_every_frame_is_no_miss_and_told(rig_file):
     assert report["largest_distance"] == max(frame["distance"] for frame in report["per_frame"]) > 0.01
 
 
-def test_an_influence_that_is_keyed_is_followed_unless_one_is_given(rig_file):
+def test_an_influence_that_is_keyed_is_followed_unless_one_is_given(rig_file, command):
     rig = opened(rig_file)
     stored = rig.pose.bones["Bone 3"].ik_triangulation
     path = f"{rig.pose.bones['Bone 3'].path_from_id('ik_triangulation')}.influence"
@@ -308,7 +308,7 @@ def test_an_influence_that_is_keyed_is_followed_unless_one_is_given(rig_file):
 # Files of a newer Blender (F41)
 
 
-def test_a_mesh_is_reached_by_its_surface_when_told_to(rig_file, tmp_path):
+def test_a_mesh_is_reached_by_its_surface_when_told_to(rig_file, tmp_path, command):
     opened(rig_file)
     ground = terrain(lambda x, y: 2.5)
     bpy.ops.wm.save_mainfile()

@@ -15,7 +15,8 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.waiting import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig
-from ..rigs import chain_rig, empty, nothing_lost
+from ..rig.anatomy.bodies import quadruped
+from ..rigs import armature, chain_rig, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -142,3 +143,24 @@ def test_what_cannot_be_a_body_is_told_and_nothing_changes():
     with nothing_lost(), pytest.raises(ChainError, match="its location is locked"):
         set_up_body(rig)
     assert not bpy.data.objects.get("hand.L Target")
+
+
+def animal(bones):
+    return armature(
+        "Animal", [{"name": n, "head": b.head, "tail": b.tail, "parent": b.parent} for n, b in bones.items()]
+    )
+
+
+def test_an_animal_that_stands_on_all_its_feet_has_no_hands():
+    rig = animal(quadruped())
+    made = set_up_body(rig)
+    paws = {f"{leg} foot {side}" for leg in ("hind", "front") for side in "LR"}
+    assert (made.reach, set(made.held), made.looking) == ((), paws, ("head",))
+    assert made.doubts == ("legs were recognized by shape",)
+    assert set(body_of(rig, made.held[0]).held) == paws
+
+
+def test_limbs_whose_sides_differ_and_a_missing_head_are_named():
+    bones = {name: bone for name, bone in quadruped().items() if not name.startswith(("neck", "head", "ear"))}
+    made = set_up_body(animal(bones))
+    assert "no head was found" in made.doubts

@@ -14,16 +14,8 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of
 
-from ..rigs import (
-    MODES,
-    armature,
-    chain_rig,
-    curves_of,
-    nothing_lost,
-    random_rotation,
-    random_vector,
-    select,
-)
+from ..modes import every_mode
+from ..rigs import armature, chain_rig, curves_of, nothing_lost, random_rotation, random_vector, select
 from .hinges import AXIS, keyed, limit_rotation, own, settings
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -284,7 +276,7 @@ def test_no_bone_is_mirrored_if_one_has_no_partner():
 # Learn
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_hinge_is_learned_in_every_mode(mode):
     rig = chain_rig(2, mode=mode)
     keyed(rig, "Bone 1", lambda frame: about(AXIS, 1.0 + sin(frame / 9.0)), range(1, 101))
@@ -301,7 +293,7 @@ def test_a_hinge_is_learned_in_every_mode(mode):
     assert (stiffness_of(rig.pose.bones["Bone 1"]), len(curves_of(rig))) == (0.5, keys)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_ranges_are_learned_in_every_mode_and_hold_every_frame(mode):
     rig, random = chain_rig(1, mode=mode), Random(mode)
     ends = [random_rotation(random) for _ in range(6)]

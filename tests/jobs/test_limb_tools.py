@@ -13,14 +13,14 @@ from .arms import choose, limbs, two_arms
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-def test_a_single_bone_becomes_a_limb_with_those_above_it_and_a_target_at_its_tip():
+def test_a_single_bone_becomes_a_limb_with_those_above_it_up_to_a_branch_and_a_target_at_its_tip():
     rig = chain_rig(5)
     rig.location, rig.scale = (1.0, 2.0, 3.0), (2.0, 2.0, 2.0)
     rig.pose.bones["Bone 2"].rotation_quaternion = (0.9, 0.3, 0.1, 0.0)
     choose(rig, "Bone 4")
     bpy.context.view_layer.update()
     assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
-    assert limbs(rig) == {"Bone 4": (3, "Bone 4 Target")}
+    assert limbs(rig) == {"Bone 4": (5, "Bone 4 Target")}
     target = rig.pose.bones["Bone 4"].ik_triangulation.target
     bpy.context.view_layer.update()
     assert (target.matrix_world.translation - evaluated_tip(rig, "Bone 4")).length < 1e-5
@@ -47,12 +47,12 @@ def with_a_locked_bone_between():
     return rig
 
 
-@pytest.mark.parametrize("chosen", [("Bone 4",), ("Bone 1", "Bone 2", "Bone 4")])
-def test_bones_that_cannot_turn_do_not_count_and_need_not_be_selected(chosen):
+@pytest.mark.parametrize(("chosen", "count"), [(("Bone 4",), 5), (("Bone 1", "Bone 2", "Bone 4"), 4)])
+def test_bones_that_cannot_turn_do_not_count_and_need_not_be_selected(chosen, count):
     rig = with_a_locked_bone_between()
     choose(rig, *chosen, active="Bone 4")
     bpy.ops.pose.ik_triangulation_limb_add()
-    assert limbs(rig) == {"Bone 4": (4, "Bone 4 Target")}
+    assert limbs(rig) == {"Bone 4": (count, "Bone 4 Target")}
 
 
 def test_a_preset_gives_no_joint_to_a_bone_that_cannot_turn():

@@ -11,8 +11,8 @@ from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, rebake
 from ik_triangulation.rig.limb import Limb
 
+from ..modes import every_mode
 from ..rigs import (
-    MODES,
     all_keys,
     curve_of,
     curves_of,
@@ -58,7 +58,7 @@ def test_it_is_baked_as_before_to_where_the_target_is_now(settings):
     assert all(key_frames(curve) == list(range(3, 21)) for curve in curves_of(rig))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_keys_made_by_hand_are_kept_and_the_others_replaced(mode):
     rig, target = baked(mode)
     by_hand = adjust(rig, (8, 14))

@@ -19,8 +19,8 @@ from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig
+from ..modes import every_mode
 from ..rigs import (
-    MODES,
     all_keys,
     chain_rig,
     configure,
@@ -92,7 +92,7 @@ def test_the_target_is_where_the_tip_is_and_turned_as_it_is_on_every_frame():
         assert target.matrix_world.to_quaternion().rotation_difference(turned).angle < 1e-4
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_bake_with_nothing_edited_gives_back_the_animation(mode):
     rig = chain_rig(3, mode=mode)
     bones = [bone.name for bone in rig.pose.bones]

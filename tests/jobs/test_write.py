@@ -19,9 +19,8 @@ from ik_triangulation.rig import destination
 from ik_triangulation.rig.channel_runs import run_of
 from ik_triangulation.rig.keyframes import writing
 
+from ..modes import every_euler_mode, every_mode
 from ..rigs import (
-    EULER_MODES,
-    MODES,
     all_keys,
     chain_rig,
     curve_of,
@@ -47,7 +46,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 # The rotation
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_baked_bone_runs_on_from_the_keys_before_the_range(mode):
     """The last key before the range is two turns, or the other sign, away from the values that come to mind first."""
     rig, target = moving(mode=mode)
@@ -271,7 +270,7 @@ def test_a_solve_that_fails_at_any_step_changes_nothing(module, step, monkeypatc
 
 
 @pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_a_locked_euler_axis_keeps_its_value_and_gets_no_keys(mode, axis):
     rig, target = moving(mode=mode)
     for bone in rig.pose.bones:
@@ -295,7 +294,7 @@ def test_a_locked_euler_axis_beyond_half_a_turn_keeps_its_value(angle):
     assert not report.warnings
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_bone_locked_on_all_axes_keeps_its_values_and_gets_no_keys(mode):
     rig, target = moving(mode=mode)
     bone = rig.pose.bones["Bone 1"]
@@ -378,7 +377,7 @@ def test_a_bone_that_may_not_turn_keeps_its_animation_and_is_followed(how):
         assert (evaluated_tip(rig, "Bone 2") - target.matrix_world.translation).length < 1.1e-3
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_solving_with_locks_leaves_locked_values_alone(mode):
     rig = chain_rig(3, mode=mode)
     bone = rig.pose.bones["Bone 1"]
@@ -397,7 +396,7 @@ def limit(bone, axis, low, high):
     setattr(bone, f"ik_max_{axis}", high)
 
 
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_stored_euler_angles_stay_inside_the_limits_of_the_ik_panel(mode):
     random = Random(mode)
     rig = chain_rig(4, mode=mode)
@@ -416,7 +415,7 @@ def test_stored_euler_angles_stay_inside_the_limits_of_the_ik_panel(mode):
 
 
 @pytest.mark.parametrize("axis", "xyz")
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_a_hinge_of_the_ik_panel_turns_about_its_axis_alone_and_inside_its_limits(mode, axis):
     rig = chain_rig(4, mode=mode)
     target = key_location(empty(), range(1, 61), lambda frame: 1.6 * path_point(frame))

@@ -121,11 +121,11 @@ def wandering(make, seed, frames=30):
     return first_pass(poses[0], places)
 
 
-def test_a_first_frame_that_is_held_stays_and_no_more_jumps_for_it():
+def test_a_first_frame_that_is_held_stays_and_no_more_jumps_for_it(long):
     """F45: of 100 limbs with limits; without that a tenth of the first frames would be moved."""
     moved, jumping = 0, {False: 0, True: 0}
     largest = {False: 0.0, True: 0.0}
-    for make, seed in product([limited, hinged], range(50)):
+    for make, seed in product([limited, hinged], range(50 if long else 16)):
         moments = wandering(make, seed)
         for held in (False, True):
             path = mended(moments, held=(0,) if held else ())
@@ -135,7 +135,7 @@ def test_a_first_frame_that_is_held_stays_and_no_more_jumps_for_it():
                 assert path.rotations[0] is moments[0].pose.rotations
             else:
                 moved += turn(path.rotations[0], moments[0].pose.rotations) > radians(10.0)
-    assert moved >= 5
+    assert moved >= (5 if long else 2)
     assert jumping[True] <= 1.1 * jumping[False]
     assert largest[True] <= 1.1 * largest[False]
 

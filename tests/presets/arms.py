@@ -32,6 +32,7 @@ def values(rig):
 
 
 BUILT_IN = [
+    "Animal_Leg",
     "Finger",
     "Human_Arm",
     "Human_Arm_(Hinge)",
@@ -43,4 +44,5 @@ BUILT_IN = [
     "Spine_(Shared)",
     "Tail",
     "Tentacle",
+    "Wing",
 ]

@@ -185,5 +185,5 @@ def test_the_command_line_sets_a_limb_up_first(capsys):
     assert isinstance(freedom_of(rig.pose.bones["fore"]), Cone)
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm (Hinge)", "--discard"]) == 0
     assert isinstance(freedom_of(rig.pose.bones["fore"]), Hinge)
-    assert main(["solve", "--tip", "hand", "--preset", "Wing", "--discard"]) == 1
-    assert "Preset 'Wing' is not there" in capsys.readouterr().err
+    assert main(["solve", "--tip", "hand", "--preset", "Claw", "--discard"]) == 1
+    assert "Preset 'Claw' is not there" in capsys.readouterr().err

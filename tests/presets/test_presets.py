@@ -37,8 +37,8 @@ def test_blender_finds_those_that_come_with_the_extension():
     assert names() == BUILT_IN, "Add a new preset to BUILT_IN in tests/presets/arms.py."
     assert all(read_preset(find_preset(name)).name == name for name in BUILT_IN)
     assert find_preset("Human Arm") == find_preset("Human_Arm")
-    with pytest.raises(SettingError, match=r"'Wing' is not there. Choose one of 'Finger', 'Human Arm'"):
-        find_preset("Wing")
+    with pytest.raises(SettingError, match=r"'Claw' is not there. Choose one of 'Animal Leg', 'Finger'"):
+        find_preset("Claw")
 
 
 @pytest.mark.parametrize("name", ["IK/FK", "Left: arm?", "Ärmel 2"])

@@ -8,7 +8,8 @@ from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.rig.by_hand import generated, made_by_hand_of
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import MODES, chain_rig, curve_of, empty, key_location, rotate, rotation_from, rotation_property
+from ..modes import every_mode
+from ..rigs import chain_rig, curve_of, empty, key_location, rotate, rotation_from, rotation_property
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -30,7 +31,7 @@ def values_of(bone):
     return tuple(getattr(bone, rotation_property(bone)))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_without_keys_there_are_only_values(mode):
     limb = limb_of(mode)
     assert [(each.values, each.layers) for each in made(limb)] == [(values_of(bone), []) for bone in limb.pose_bones]

@@ -14,7 +14,8 @@ from ik_triangulation.rig.channel_runs import run_of
 from ik_triangulation.rig.rotation import values_for
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
-from ..rigs import EULER_MODES, MODES, rotation_from
+from ..modes import every_euler_mode, every_mode
+from ..rigs import rotation_from
 
 NEAR = 2e-6  # the axis of a rotation is known in single precision to mathutils
 X = Vector((1.0, 0.0, 0.0))
@@ -68,7 +69,7 @@ every_path = pytest.mark.parametrize("path", PATHS)
 
 
 @every_path
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_free_rotations_run_on_as_one_by_one(mode, path):
     random = Random(f"{mode} {path}")
     for _ in range(60):
@@ -76,7 +77,7 @@ def test_free_rotations_run_on_as_one_by_one(mode, path):
         assert_the_same(PATHS[path](random, frames), mode, [Free()] * frames, before(random, mode))
 
 
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_rotations_within_euler_limits_stay_inside_and_run_on_as_one_by_one(mode):
     random = Random(mode)
     for _ in range(150):
@@ -100,10 +101,10 @@ WIDE = {
 
 @every_path
 @pytest.mark.parametrize("width", WIDE)
-@pytest.mark.parametrize("mode", EULER_MODES)
-def test_wide_limits_hold_over_several_turns_as_one_by_one(mode, width, path):
+@every_euler_mode
+def test_wide_limits_hold_over_several_turns_as_one_by_one(mode, width, path, long):
     random = Random(f"{mode} {width} {path}")
-    for _ in range(12):
+    for _ in range(12 if long else 4):
         kinds = [random.choice([WIDE[width], (-inf, inf), (-0.5, 0.5)]) for _ in range(3)]
         kinds[random.randrange(3)] = WIDE[width]
         limits = EulerLimits(mode, *zip(*kinds, strict=True))
@@ -111,7 +112,7 @@ def test_wide_limits_hold_over_several_turns_as_one_by_one(mode, width, path):
         assert_the_same(rotations, mode, [limits] * 60, before(random, mode))
 
 
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_around_the_poles_of_the_middle_axis_rows_run_on_as_one_by_one(mode):
     random, middle = Random(f"poles {mode}"), "XYZ".index(mode[1])
     for _ in range(150):
@@ -133,7 +134,7 @@ def test_rotations_outside_their_limits_come_to_the_nearest_allowed_ones():
         assert (found <= np.array(limits.upper)).all()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_limits_that_change_from_frame_to_frame_hold_each_at_its_frame(mode):
     random = Random(f"changing {mode}")
     kinds = [

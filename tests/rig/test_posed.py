@@ -18,6 +18,7 @@ from ik_triangulation.rig.posed import (
 )
 from ik_triangulation.rig.rotation import rotation_from as rotation_of_values
 
+from ..modes import every_mode
 from ..rigs import MODES, chain_rig, random_rotation, rotate, rotation_property
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -33,7 +34,7 @@ def values_of(bone):
     return tuple(getattr(bone, rotation_property(bone)))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_what_was_before_and_what_was_written_are_remembered(mode):
     bone = bone_in(mode)
     before, which = values_of(bone), range(len(values_of(bone)))
@@ -68,7 +69,7 @@ def test_what_is_remembered_can_be_undone():
     assert not is_as_written(bone, range(4))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 @pytest.mark.parametrize("other", MODES)
 def test_values_are_those_of_the_same_rotation_in_another_mode(mode, other):
     bone = bone_in(mode)

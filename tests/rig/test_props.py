@@ -12,12 +12,13 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.props import PropKeys, holds_on, is_holding, muted, values_at_places, values_of
 
-from ..rigs import MODES, chain_rig, empty, matrix_close, nothing_lost, random_rotation, random_vector
+from ..modes import every_mode
+from ..rigs import chain_rig, empty, matrix_close, nothing_lost, random_rotation, random_vector
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_values_give_the_place_with_delta_transforms_and_leave_the_prop_as_it_is(mode):
     random = Random(5)
     prop = empty("Cup", (1.0, 2.0, 3.0))

@@ -13,8 +13,8 @@ from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.reference import present_reference, reference_rotations
 
+from ..modes import every_mode
 from ..rigs import (
-    MODES,
     all_keys,
     chain_rig,
     curves_of,
@@ -86,7 +86,7 @@ def standing(limb):
 # Nothing was ever written
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_limb_without_keys_has_the_pose_in_which_it_stands(mode):
     limb = limb_of(mode)
     assert reference(limb).shape == (3, 4, 1)
@@ -104,7 +104,7 @@ def test_values_that_say_no_rotation_are_rest():
     assert reference(limb)[[0, 2], :, 0].tolist() == [[*REST], [*REST]]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_keys_made_by_hand_count_at_every_frame_as_blender_plays_them(mode):
     limb = limb_of(mode)
     key(limb.armature, (1, 12, 31, 44))
@@ -139,7 +139,7 @@ def test_time_stretching_counts():
 # After a bake
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_second_bake_has_the_same_reference(mode, keyed):
     limb = limb_of(mode)
@@ -264,7 +264,7 @@ def test_a_bake_that_was_solved_over_is_no_pose_by_hand():
 # After a solved pose
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_solved_pose_is_no_reference_and_one_changed_by_hand_is(mode):
     limb = limb_of(mode)
     first = reference(limb)
@@ -353,7 +353,7 @@ def test_undo_brings_back_the_reference_of_then():
     assert same(reference(limb), second)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_without_its_keys_a_bake_leaves_the_reference_of_before(mode):
     limb = limb_of(mode)
     first = reference(limb)

@@ -14,15 +14,8 @@ from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.channel_runs import run_of
 from ik_triangulation.rig.rotation import rotation_of, set_rotation
 
-from ..rigs import (
-    EULER_MODES,
-    MODES,
-    chain_rig,
-    random_rotation,
-    rotate,
-    rotation_from,
-    rotation_property,
-)
+from ..modes import every_euler_mode, every_mode
+from ..rigs import chain_rig, random_rotation, rotate, rotation_from, rotation_property
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -30,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 ROTATION = 2e-6  # [rad] what single precision allows
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_rotation_reads_back_as_it_was_written(mode):
     random = Random(mode)
     bone = chain_rig(1, mode=mode).pose.bones[0]
@@ -41,7 +34,7 @@ def test_a_rotation_reads_back_as_it_was_written(mode):
         assert rotation_angle(rotation_of(bone), wanted) < ROTATION
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_blender_shows_the_rotation_that_is_read(mode):
     random = Random(mode)
     bone = chain_rig(1, mode=mode).pose.bones[0]
@@ -51,7 +44,7 @@ def test_blender_shows_the_rotation_that_is_read(mode):
         assert rotation_angle(rotation_of(bone), bone.matrix_basis.to_quaternion()) < 2.0 * ROTATION
 
 
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 @pytest.mark.parametrize("middle", [-pi / 2.0, pi / 2.0, 1.5707, pi])
 def test_a_rotation_at_a_pole_of_the_euler_angles_reads_back_as_it_was_written(mode, middle):
     bone = chain_rig(1, mode=mode).pose.bones[0]
@@ -69,7 +62,7 @@ def spin(steps, axis=(0.3, 1.0, -0.2), turns=3.0):
     return [Quaternion(axis, turns * tau * i / steps) @ w for i, w in enumerate(wobble)]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_values_of_a_smooth_motion_run_on_without_a_jump(mode):
     """Three whole turns in 600 steps below 3 degrees; Euler angles may go faster near a pole, but never flip."""
     values = run_of(spin(600), mode, [Free()] * 600, (1.0, 0.0, 0.0, 0.0) if len(mode) > 3 else (0.0, 0.0, 0.0))
@@ -79,7 +72,7 @@ def test_values_of_a_smooth_motion_run_on_without_a_jump(mode):
         assert rotation_angle(rotation_from(mode, row), wanted) < 4.0 * ROTATION
 
 
-@pytest.mark.parametrize("mode", EULER_MODES)
+@every_euler_mode
 def test_wide_euler_limits_bring_no_jump_into_a_smooth_motion(mode):
     """Both triples of a rotation are inside such limits: the one that runs on is taken."""
     wide = EulerLimits(mode, (-3.1,) * 3, (3.1,) * 3)

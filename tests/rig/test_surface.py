@@ -61,13 +61,14 @@ def key_random_poses(rig, frames, seed=1):
             bone.keyframe_insert("rotation_quaternion", frame=frame)
 
 
-def test_a_tip_in_a_thousand_random_poses_is_brought_onto_a_mesh_of_ten_thousand_faces():
+def test_a_tip_in_a_thousand_random_poses_is_brought_onto_a_mesh_of_ten_thousand_faces(long):
     rig, mesh = chain_rig(3), terrain(size=6.0)
     mesh.location.z = 0.8
     assert len(mesh.data.polygons) == 10_000
-    frames = range(1, 1001)
+    last = 1000 if long else 200
+    frames = range(1, last + 1)
     key_random_poses(rig, frames)
-    assert bake(onto(rig, mesh), 1, 1000).all_reached
+    assert bake(onto(rig, mesh), 1, last).all_reached
     for frame in frames[::10]:  # each is told as reached; these are looked up in a tree of our own
         bpy.context.scene.frame_set(frame)
         assert off(mesh, tip_of(rig)) < TOLERANCE

@@ -12,18 +12,8 @@ from ik_triangulation.kinematics.rotation import orientation, rotation_angle
 from ik_triangulation.rig.frames.sampling import frame_of
 from ik_triangulation.rig.target_handle import TargetHandle
 
-from ..rigs import (
-    INHERIT_SCALE,
-    MODES,
-    chain_rig,
-    curves_of,
-    empty,
-    key_frames,
-    place,
-    random_rotation,
-    random_vector,
-    rotate,
-)
+from ..modes import every_mode
+from ..rigs import INHERIT_SCALE, chain_rig, curves_of, empty, key_frames, place, random_rotation, random_vector, rotate
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -116,7 +106,7 @@ def test_a_bone_that_is_connected_stays_at_its_parent():
     assert rig.pose.bones["Bone 2"].location == Vector()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_locked_channels_stay(mode):
     target = empty()
     target.rotation_mode, target.lock_rotations_4d = mode, False

@@ -11,7 +11,8 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.look_axis import look_of
 from ik_triangulation.rig.target_motion import TargetMotion
 
-from ..rigs import MODES, chain_rig, configure, empty
+from ..modes import every_mode
+from ..rigs import chain_rig, configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
@@ -23,7 +24,7 @@ def limb_to(target, subtarget=""):
     return Limb.of(rig.pose.bones["Bone 2"])
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_set_as_they_are_seen_the_channels_bring_the_target_to_the_tip(mode):
     target = empty()
     target.rotation_mode, target.scale = mode, (2.0, 2.0, 2.0)

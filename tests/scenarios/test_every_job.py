@@ -20,6 +20,7 @@ from ik_triangulation.ui.operators.job import JobOperator
 
 from ..mapped import standard
 from ..rigs import nothing_lost
+from ..sources import told
 from ..ui.test_modal_job import Recorder, pressed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -39,12 +40,11 @@ JOBS = [name for name, cls in OPERATORS.items() if issubclass(cls, JobOperator)]
 FUNCTIONS = [name for name in api.__all__ if name.islower()]
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_an_operator_or_panel_is_registered(name, addon):
-    module = OURS[name].__module__.rpartition(".")
-    assert OURS[name].is_registered, (
-        f"{name} is not registered. Let register() of {module[2]}.py name it, and list {module[2]!r} in "
-        f"{module[0].rpartition('.')[2]}/__init__.py."
+def test_an_operator_or_panel_is_registered(addon):
+    absent = [f"{name} of {cls.__module__}" for name, cls in OURS.items() if not cls.is_registered]
+    assert not absent, (
+        "These are not registered. Let register() of their module name them, and list the module in the "
+        f"__init__.py of its folder:{told(absent)}"
     )
 
 
@@ -56,30 +56,28 @@ WITHOUT_A_BUTTON = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(set(OPERATORS) - WITHOUT_A_BUTTON))
-def test_an_operator_has_a_button(name):
-    assert re.search(rf"\b{name}\b|{re.escape(OPERATORS[name].bl_idname)}\b", PANELS), (
-        f"No panel has a button for {name}. Add column.operator({name}.bl_idname) to the one in ui/panels/ that it "
-        "belongs to."
+def test_an_operator_has_a_button():
+    names = {name: OPERATORS[name].bl_idname for name in sorted(set(OPERATORS) - WITHOUT_A_BUTTON)}
+    absent = [n for n, idname in names.items() if not re.search(rf"\b{n}\b|{re.escape(idname)}\b", PANELS)]
+    assert not absent, (
+        "No panel has a button for these. Add column.operator(<name>.bl_idname) to the one in ui/panels/ that each "
+        f"belongs to:{told(absent)}"
     )
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_public_function_is_in_the_manual(name):
-    assert re.search(rf"\b{name}\b", (DOCS / "python.md").read_text("utf-8")), (
-        f"The manual does not name {name}(). Add it to the table of calls in docs/python.md."
-    )
+def test_a_public_function_is_in_the_manual():
+    text = (DOCS / "python.md").read_text("utf-8")
+    absent = [f"{name}()" for name in FUNCTIONS if not re.search(rf"\b{name}\b", text)]
+    assert not absent, f"Add these to the table of calls in docs/python.md:{told(absent)}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_is_in_the_manual_and_its_report_in_the_schema(name):
-    assert re.search(rf"python -m ik_triangulation {name} ", (DOCS / "command_line.md").read_text("utf-8")), (
-        f"The manual has no example of the command {name}. Add one to docs/command_line.md."
-    )
-    schema = json.loads((DOCS / "report.schema.json").read_text("utf-8"))
-    assert name in schema["properties"]["command"]["enum"], (
-        f"docs/report.schema.json does not allow reports of the command {name}. Add it to the enum of `command`."
-    )
+def test_a_command_is_in_the_manual_and_its_report_in_the_schema():
+    text, schema = (DOCS / "command_line.md").read_text("utf-8"), (DOCS / "report.schema.json").read_text("utf-8")
+    absent = [name for name in COMMANDS if f"python -m ik_triangulation {name} " not in text]
+    assert not absent, f"Add an example of each of these commands to docs/command_line.md:{told(absent)}"
+    known = json.loads(schema)["properties"]["command"]["enum"]
+    refused = [name for name in COMMANDS if name not in known]
+    assert not refused, f"Add these commands to the enum of `command` in docs/report.schema.json:{told(refused)}"
 
 
 def defaults_of(cls):

@@ -17,8 +17,8 @@ from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
 
+from ..modes import every_mode
 from ..rigs import (
-    MODES,
     all_keys,
     chain_rig,
     configure,
@@ -106,7 +106,7 @@ def test_blender_draws_the_curves_that_are_reckoned_with():
     assert np.abs(drawn - curves.at(places)[:, 0]).max() < 2e-5  # of slopes up to 3 over 12 frames
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_the_tip_stays_within_the_distance_asked_for_of_the_full_bake(mode):
     full, reduced, report = both(lambda: moving(mode), tip, reduce_tolerance=0.02)
     apart = farthest(full, reduced)
@@ -218,7 +218,7 @@ def test_keys_outside_the_range_are_kept_bit_by_bit():
         assert len(inside) < 16
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_a_reduced_bake_runs_on_from_the_keys_before_the_range(mode):
     rig, target = moving(mode)
     bake(limb(rig, target, reduce=True), 1, 20)

@@ -24,6 +24,7 @@ from ik_triangulation.rig.rotation import rotation_of
 from ik_triangulation.settings import JointSettings, settings_of
 
 from ..chains import GENERAL
+from ..modes import every_mode
 from ..rigs import (
     MODES,
     armature,
@@ -146,7 +147,7 @@ def test_reached_is_what_blender_shows_and_limits_hold_as_stored(seed):
         assert reached or number % 2 or not finish
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 @pytest.mark.parametrize("influence", [1.0, 0.5, 0.01])
 def test_stored_quaternions_have_unit_length_whatever_the_influence(mode, influence):
     rig = chain_rig(3, mode=mode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every setting has one default, a panel, a flag and a place in the manual; what is missing is told with the remedy."""
+"""Every setting has one default, a panel, a flag and a place in the manual; what is missing is named."""
 
 import inspect
 import re
@@ -19,15 +19,14 @@ from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, MethodSettings,
 from ik_triangulation.solvers import solve
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.panels.layout import SidebarPanel
-from scripts.manual import make
 
 from ..layouts import recorded
 from ..rigs import chain_rig, configure
+from ..sources import told
 from .arguments import arguments_of
 
 TABLE = settings.TABLE | map_properties.MAP_TABLE
 ROWS = [(kind, name, row) for kind, rows in TABLE.items() for name, row in rows.items()]
-every_setting = pytest.mark.parametrize(("kind", "name", "row"), ROWS, ids=[f"{k.__name__}.{n}" for k, n, _ in ROWS])
 VECTORS = {"FLOAT", "INT", "BOOLEAN"}
 
 
@@ -45,19 +44,18 @@ def one(value):
 # Defaults
 
 
-@every_setting
-def test_a_setting_has_one_default(kind, name, row, addon):
-    prop = kind.bl_rna.properties[name]
-    assert default_of(prop) == one(row.default), (
-        f"{kind.__name__}.{name} is saved with another default than its row in settings/ has. "
-        "Leave the default to the row."
+def test_a_setting_has_one_default(addon):
+    defaults = [(f"{kind.__name__}.{name}", kind.bl_rna.properties[name], row) for kind, name, row in ROWS]
+    others = [name for name, prop, row in defaults if default_of(prop) != one(row.default)]
+    assert not others, (
+        "These are saved with another default than their row in settings/ has. Leave the default to the row:"
+        f"{told(others)}"
     )
 
 
-@pytest.mark.parametrize("name", settings_of(Limb))
-def test_a_limb_made_in_python_has_the_defaults_of_the_sidebar(name, addon):
-    limb = Limb(None, ("Bone",), frozenset(), None)
-    assert getattr(limb, name) == one(default_of(IKT_PG_limb.bl_rna.properties[name]))
+def test_a_limb_made_in_python_has_the_defaults_of_the_sidebar(addon):
+    limb, saved = Limb(None, ("Bone",), frozenset(), None), IKT_PG_limb.bl_rna.properties
+    assert [name for name in settings_of(Limb) if getattr(limb, name) != one(default_of(saved[name]))] == []
 
 
 @pytest.mark.parametrize(
@@ -124,17 +122,17 @@ def drawn_now():
     return set().union(*(layout.properties for layout in layouts if layout is not None))
 
 
-@every_setting
-def test_a_setting_is_drawn_by_a_panel_or_says_why_not(kind, name, row, drawn):
-    there = (kind.__name__, name) in drawn
-    if isinstance(row.panel, Exempt):
-        assert row.panel.reason
-        assert not there, f"{kind.__name__}.{name} is drawn: take panel=Exempt(...) out of its row in settings/."
-        return
-    assert there, (
-        f'No panel draws {kind.__name__}.{name}. Add column.prop(limb, "{name}") to the panel in ui/panels/ that it '
-        'belongs to, or panel=Exempt("why") to its row in settings/. If a panel draws it in some states only, bring '
-        "them about in the fixture `drawn` above."
+def test_a_setting_is_drawn_by_a_panel_or_says_why_not(drawn):
+    exempt = [(kind, name, row.panel) for kind, name, row in ROWS if isinstance(row.panel, Exempt)]
+    assert all(panel.reason for _, _, panel in exempt)
+    needless = [f"{kind.__name__}.{name}" for kind, name, _ in exempt if (kind.__name__, name) in drawn]
+    assert not needless, f"These are drawn: take panel=Exempt(...) out of their rows in settings/:{told(needless)}"
+    names = [(kind.__name__, name) for kind, name, row in ROWS if not isinstance(row.panel, Exempt)]
+    absent = [f'{kind}.{name}: column.prop(limb, "{name}")' for kind, name in names if (kind, name) not in drawn]
+    assert not absent, (
+        'No panel draws these. Add them to the panel in ui/panels/ that they belong to, or panel=Exempt("why") to '
+        "their rows in settings/. If a panel draws one in some states only, bring them about in the fixture `drawn` "
+        f"above:{told(absent)}"
     )
 
 
@@ -146,33 +144,35 @@ def flags(addon):
     return {flag for _, action in arguments_of(parser()) for flag in action.option_strings}
 
 
-@every_setting
-def test_a_setting_has_a_flag_or_says_why_not(kind, name, row, flags):
-    remedy = f'Give its row in settings/ flag="--{name.replace("_", "-")}", or flag=Exempt("why").'
-    assert row.flag is not None, f"{kind.__name__}.{name} cannot be said on the command line. {remedy}"
-    if isinstance(row.flag, Flag):
-        assert row.flag.name in flags, (
-            f"No command has the flag {row.flag.name} of {kind.__name__}.{name}. Add its group of settings to a "
-            "command by add_settings() in cli/arguments.py."
-        )
-    else:
-        assert row.flag.reason, f"{kind.__name__}.{name} does not say why it has no flag. {remedy}"
+def test_a_setting_has_a_flag_or_says_why_not(flags):
+    silent, unknown = [], []
+    for kind, name, row in ROWS:
+        if isinstance(row.flag, Flag):
+            unknown += [] if row.flag.name in flags else [f"{row.flag.name} of {kind.__name__}.{name}"]
+        elif row.flag is None or not row.flag.reason:
+            silent.append(f'{kind.__name__}.{name}: flag="--{name.replace("_", "-")}", or flag=Exempt("why")')
+    assert not silent, (
+        f"These can neither be set on the command line nor do they say why. Give their rows in settings/:{told(silent)}"
+    )
+    assert not unknown, (
+        "No command has these flags. Add their group of settings to a command by add_settings() in "
+        f"cli/arguments.py:{told(unknown)}"
+    )
 
 
 # The manual
 
 
 @pytest.fixture(scope="module")
-def anchors():
+def anchors(manual_pages):
     """All places of the manual that can be linked to, as page.html#anchor."""
-    pages = make().parent.glob("*.html")
+    pages = manual_pages.glob("*.html")
     return {f"{page.name}#{found}" for page in pages for found in re.findall(r'id="([^"]+)"', page.read_text("utf-8"))}
 
 
-@every_setting
-def test_a_setting_has_its_place_in_the_manual(kind, name, row, anchors):
-    page = row.page.partition(".html")[0]
-    assert row.page in anchors, (
-        f"{kind.__name__}.{name}: the manual has no '{row.page}'. Write a heading for it into docs/{page}.md, or name "
-        f"another in page= of its group or row in settings/: {', '.join(sorted(anchors))}."
+def test_a_setting_has_its_place_in_the_manual(anchors):
+    absent = [f"{kind.__name__}.{name}: '{row.page}'" for kind, name, row in ROWS if row.page not in anchors]
+    assert not absent, (
+        "The manual has no such headings. Write them into the page of docs/ that is named before .html, or name "
+        f"others in page= of their group or row in settings/:{told(absent)}\nThere are: {', '.join(sorted(anchors))}."
     )

@@ -104,7 +104,7 @@ def test_one_pass_unfolds_a_folded_chain(solver):
 
 
 def test_a_joint_turns_only_where_it_has_to():
-    random, turned, published = Random(6), 0.0, 0.0
+    random, turned, published, untouched = Random(6), 0.0, 0.0, 0
     for seed in range(200):
         chain = random_chain(seed, 8)
         pose = random_pose(chain, random)
@@ -113,9 +113,11 @@ def test_a_joint_turns_only_where_it_has_to():
         nearest, farthest = chain.spans[0]
         if nearest < (target - pose.end(0)).length < farthest:  # the rest reaches from where it stands
             assert solved.rotations[0] == pose.rotations[0]
+            untouched += 1
         turned += solved.cost.total_angle
         published += one_pass(pose, target, "TRIANGULATION_2007")[1].cost.total_angle
     assert turned < 0.75 * published
+    assert untouched >= 150
 
 
 def test_only_the_joints_that_must_turn_do():
@@ -164,7 +166,7 @@ def test_where_limits_keep_the_rest_from_pointing_at_the_aim_the_published_rule_
     folded = chain.rest_pose()
     folded.put(1, about(X, elbow))
     folded.put(2, about(X, wrist))
-    random, nearest = Random(13), folded.tip.length
+    random, nearest, collapsed = Random(13), folded.tip.length, 0
     for _ in range(300):
         pose = chain.rest_pose()
         aim = random_direction(random) * random.uniform(nearest * 1.001, chain.reach)
@@ -175,6 +177,8 @@ def test_where_limits_keep_the_rest_from_pointing_at_the_aim_the_published_rule_
         assert bends[1] < wrist + 1e-5
         if (aim - pose.end(0)).length < 21.9:  # collapsed, not straight
             assert bends[1] == pytest.approx(wrist, abs=1e-3)
+            collapsed += 1
+    assert collapsed >= 60
 
 
 def test_a_published_link_that_turns_away_leaves_the_next_one_in_its_direction():
@@ -231,7 +235,7 @@ def test_a_link_stands_to_the_target_as_the_papers_rules_say(lengths, distance, 
 
 
 def test_a_placed_link_ends_at_the_distance_asked_for_and_stays_in_its_plane():
-    random = Random(8)
+    random, placed_links = Random(8), 0
     for _ in range(300):
         a, b, c = sorted(random.uniform(1.0, 2.0) for _ in range(3))
         if a + b < 1.05 * c:
@@ -243,6 +247,8 @@ def test_a_placed_link_ends_at_the_distance_asked_for_and_stays_in_its_plane():
         assert (target - pose.end(0)).length == pytest.approx(b, abs=2e-6)
         if normal.length > 0.1:
             assert pose.link(0).dot(normal.normalized()) == pytest.approx(0.0, abs=1e-5)
+            placed_links += 1
+    assert placed_links >= 290
 
 
 def test_the_published_rule_leaves_the_rest_straight():

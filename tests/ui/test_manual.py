@@ -10,7 +10,6 @@ import bpy
 import pytest
 
 from ik_triangulation.ui import manual, manual_files
-from scripts.manual import make
 
 from ..registered import our_types
 
@@ -40,20 +39,14 @@ def has_anchor(page, anchor):
     return not anchor or f'id="{anchor}"' in page.read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def built():
-    make()
-    return manual_files.PAGES
-
-
 @pytest.fixture(params=["built pages", "the text of docs"])
-def home(request, built, addon, tmp_path, monkeypatch):
+def home(request, manual_pages, addon, tmp_path, monkeypatch):
     """Where the manual's pages are: those that ship, or their text in an installation from source."""
     monkeypatch.setattr(manual_files, "_home", lambda: tmp_path)
     if request.param != "built pages":
         monkeypatch.setattr(manual_files, "PAGES", tmp_path / "not built")
     manual_files.prepare.cache_clear()
-    yield built if request.param == "built pages" else tmp_path / "text"
+    yield manual_pages if request.param == "built pages" else tmp_path / "text"
     manual_files.prepare.cache_clear()
 
 

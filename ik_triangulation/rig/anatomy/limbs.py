@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .body import ARM_ROOTS, RestBones, children, parents, parts_by_name
+from .body import ARM_ROOTS, Parts, RestBones, children, parents, parts_by_name
 from .names import BESIDE, BodyPart
-from .shape import parts_by_shape
+from .shape import FRONT, UP, parts_by_shape
 
 
 @dataclass(frozen=True)
 class LimbKind:
     """A kind of limb: the `parts` of its bones from root to tip, and the parts `beside` that belong to it.
 
-    In a `row` each part may have any number of bones. The bone of a part in `turning`, at the tip, turns as the target.
+    A part `between` the last two may be there, as the hock of an animal's hind leg. In a `row` each part may have any
+    number of bones. The bone of a part in `turning`, at the tip, turns as the target.
     `preset` is the name of the preset with its ranges. The name is an item of the setting `body_part`, which labels it.
     """
 
@@ -25,6 +26,7 @@ class LimbKind:
     beside: frozenset[str] = frozenset()
     row: bool = False
     turning: frozenset[str] = frozenset()
+    between: frozenset[str] = frozenset()
 
 
 ARM = LimbKind(
@@ -34,7 +36,14 @@ ARM = LimbKind(
     frozenset({"clavicle", "palm"}),
     turning=frozenset({"hand"}),
 )
-LEG = LimbKind("LEG", "Human Leg", ("thigh", "shin", "foot"), frozenset({"hip", "toe"}), turning=frozenset({"foot"}))
+LEG = LimbKind(
+    "LEG",
+    "Human Leg",
+    ("thigh", "shin", "foot"),
+    frozenset({"hip", "toe"}),
+    turning=frozenset({"foot"}),
+    between=frozenset({"hock"}),
+)
 FINGER = LimbKind("FINGER", "Finger", ("finger",), row=True)
 SPINE = LimbKind(
     "SPINE",
@@ -46,9 +55,12 @@ SPINE = LimbKind(
 )
 NECK = LimbKind("NECK", "Neck", ("neck", "head"), row=True, turning=frozenset({"neck", "head"}))
 TAIL = LimbKind("TAIL", "Tail", ("tail",), row=True)
-LIMB_KINDS = {kind.name: kind for kind in (ARM, LEG, FINGER, SPINE, NECK, TAIL)}
+WING = LimbKind("WING", "Wing", ("wing",), row=True)
+FIN = LimbKind("FIN", "Wing", ("fin",), row=True)
+LIMB_KINDS = {kind.name: kind for kind in (ARM, LEG, FINGER, SPINE, NECK, TAIL, WING, FIN)}
 
 _FINGER_BONES = 3
+_HOCK_PRESET = "Animal Leg"  # of a leg with a hock
 
 
 @dataclass(frozen=True)
@@ -62,27 +74,72 @@ class BodyLimb:
     side: str
     bones: tuple[str, ...]
     turns: bool
+    has_hock: bool = False
+
+    @property
+    def preset(self) -> str:
+        """Name of the preset with its ranges."""
+        return _HOCK_PRESET if self.has_hock else self.kind.preset
 
 
 class RestBody:
-    """The parts of an armature's bones: by their names, or by shape where these tell of no arms and no legs."""
+    """The parts of an armature's bones: by their names, and by shape where these do not tell whole arms and legs.
 
-    def __init__(self, bones: RestBones) -> None:
+    `up` and `front` are the directions in which characters stand and look in the world, armature space.
+    """
+
+    def __init__(self, bones: RestBones, up: Sequence[float] = UP, front: Sequence[float] = FRONT) -> None:
         self._bones = bones
         self._below = children(bones)
         self._parts = parts_by_name(bones)
-        sides = {part.side for part in self._parts.values() if part.side}
-        if not any(self._best(kind, side, None) for kind in (ARM, LEG) for side in sides):
-            self._parts = parts_by_shape(bones) or self._parts
+        self.by_shape: tuple[str, ...] = ()  # kinds of limbs that names alone did not tell
+        lacking = [kind for kind in (ARM, LEG) if not self._is_whole(kind)]
+        if lacking:
+            self._take(parts_by_shape(bones, up, front), lacking)
+
+    def _is_whole(self, kind: LimbKind) -> bool:
+        """Tell whether the names give one limb for each side, with all its parts."""
+        limbs = {limb.side: limb for limb in self.limbs(kind)}
+        whole = {"L", "R"} <= limbs.keys() and all(len(limb.bones) >= len(kind.parts) for limb in limbs.values())
+        return whole and all(self._is_only(limb) for limb in limbs.values())
+
+    def _is_only(self, limb: BodyLimb) -> bool:
+        """Tell whether no other limb of the same role has a name for the same part, as front legs may."""
+        role = max(self._parts[name].role for name in limb.bones)
+        kind, ends = limb.kind, [n for n, part in self._parts.items() if self._fits(part, limb.kind, limb.side, "", "")]
+        others = {b[-1] for b in self._triples(ends, kind) if max(self._parts[name].role for name in b) == role}
+        return all(end == limb.bones[-1] or limb.bones[0] in parents(self._bones, end) for end in others)
+
+    def _take(self, found: Parts, kinds: Sequence[LimbKind]) -> None:
+        """Take limbs by shape in place of those that names tell only in part, and what names do not tell at all."""
+        for kind in kinds:
+            told = {*kind.parts, *kind.beside, *kind.between}
+            shaped = {name: part for name, part in found.items() if part.part in told}
+            ends = {part.part for part in shaped.values()} & set(kind.parts)
+            known = [name for name, part in self._parts.items() if part.part in kind.parts]
+            if not ends or (known and not self._covers(shaped, known, kind)):
+                continue
+            self._parts = {name: part for name, part in self._parts.items() if part.part not in told} | shaped
+            self.by_shape += (kind.name,)
+        self._parts = {name: part for name, part in found.items() if not self._is_beside(name)} | self._parts
+
+    def _covers(self, shaped: Parts, known: Sequence[str], kind: LimbKind) -> bool:
+        """Tell whether limbs by shape are more than, or go on from, what names tell of this kind."""
+        firm = [name for name in known if self._parts[name].role != BESIDE]
+        return sum(name in shaped for name in firm) * 2 >= len(firm) or len(shaped) > len(firm)
+
+    def _is_beside(self, name: str) -> bool:
+        return name in self._parts and self._parts[name].role == BESIDE
 
     def part(self, name: str) -> BodyPart | None:
         """Return the part of the body that a bone is; None if it is none."""
         return self._parts.get(name)
 
     def limbs(self, kind: LimbKind) -> list[BodyLimb]:
-        """Return the limbs of a kind, the left one first, each once."""
-        sides = sorted({part.side for part in self._parts.values() if part.part in kind.parts})
-        return [limb for side in sides if (limb := self._best(kind, side, None)) is not None]
+        """Return the limbs of a kind, the left one first, each once; of several pairs of legs the hind ones first."""
+        pairs = sorted({(part.pair, part.side) for part in self._parts.values() if part.part in kind.parts})
+        found = (self._best(kind, side, None, pair) for pair, side in pairs)
+        return [limb for limb in found if limb is not None]
 
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to or controls; None if it is not recognised.
@@ -96,8 +153,8 @@ class RestBody:
             finger = self._best(FINGER, part.side, name)
             whole = finger is None or self._ends(name, part, finger)
             return finger if whole else self._best(self._bearer(name), part.side, name) or finger
-        kind = next((kind for kind in LIMB_KINDS.values() if part.part in {*kind.parts, *kind.beside}), None)
-        return self._best(kind, part.side, name) if kind else None
+        kind = next((k for k in LIMB_KINDS.values() if part.part in {*k.parts, *k.beside, *k.between}), None)
+        return self._best(kind, part.side, name, part.pair) if kind else None
 
     def limb_of(self, names: Sequence[str]) -> BodyLimb | None:
         """Return the limb that these bones are, from root to tip: all parts of it, or the first ones; None if none.
@@ -114,7 +171,8 @@ class RestBody:
             bones = tuple(name for name, part in parts.items() if kind.row or first[part.part] == name)
             if bones[-1] == names[-1] and len(bones) > 1 and self._is_limb(kind, bones):
                 turns = parts[names[-1]].part in kind.turning | NECK.turning
-                return BodyLimb(kind, parts[names[-1]].side, bones, turns)
+                has_hock = any(parts[name].part in kind.between for name in bones)
+                return BodyLimb(kind, parts[names[-1]].side, bones, turns, has_hock)
         return None
 
     def _is_limb(self, kind: LimbKind, bones: Sequence[str]) -> bool:
@@ -127,6 +185,7 @@ class RestBody:
             return set(said) <= {*kind.parts, *NECK.parts}
         if kind.row:
             return set(said) <= set(kind.parts)
+        said = tuple(part for part in said if part not in kind.between)
         return said == ("clavicle", *ARM.parts) if said[0] == "clavicle" else said == (*kind.parts, "toe")[: len(said)]
 
     def _bearer(self, name: str) -> LimbKind:
@@ -142,20 +201,23 @@ class RestBody:
         controls = part.role == BESIDE and not self._below[name]
         return controls or (part.number is not None and part.number == self._parts[last].number)
 
-    def _best(self, kind: LimbKind, side: str, name: str | None) -> BodyLimb | None:
+    def _best(self, kind: LimbKind, side: str, name: str | None, pair: str = "") -> BodyLimb | None:
         """Return the limb of this kind and side to be posed; of several of one role, that with the bone `name`."""
         chosen = self._parts[name] if name else None
         finger = chosen.finger if kind is FINGER and chosen else ""
-        ends = [each for each, part in self._parts.items() if self._fits(part, kind, side, finger)]
+        ends = [each for each, part in self._parts.items() if self._fits(part, kind, side, finger, pair)]
         chains = self._rows(ends, kind) if kind.row else self._triples(ends, kind)
         ranked = sorted(chains, key=lambda bones: self._rank(bones, kind, name))
         if not ranked:
             return None
-        return BodyLimb(kind, side, tuple(ranked[0]), self._parts[ranked[0][-1]].part in kind.turning)
+        bones = tuple(ranked[0])
+        has_hock = any(self._parts[each].part in kind.between for each in bones)
+        return BodyLimb(kind, side, bones, self._parts[bones[-1]].part in kind.turning, has_hock)
 
     @staticmethod
-    def _fits(part: BodyPart, kind: LimbKind, side: str, finger: str) -> bool:
-        return part.part in kind.parts and part.side == side and part.role != BESIDE and part.finger == finger
+    def _fits(part: BodyPart, kind: LimbKind, side: str, finger: str, pair: str) -> bool:
+        fits = part.part in {*kind.parts, *kind.between} and part.side == side and part.pair == pair
+        return fits and part.role != BESIDE and part.finger == finger
 
     def _rank(self, bones: Sequence[str], kind: LimbKind, name: str | None) -> tuple[float, ...]:
         """Return the place of a chain among others, best first: by its role, the part of its tip, the chosen bone."""
@@ -178,7 +240,7 @@ class RestBody:
     def _triples(self, ends: Sequence[str], kind: LimbKind) -> Iterator[list[str]]:
         """Yield the chains of one bone a part, whole or without the last part."""
         among = set(ends)
-        for end in ends:
+        for end in (end for end in ends if self._parts[end].part in kind.parts):
             last = kind.parts.index(self._parts[end].part)
             line = [each for each in parents(self._bones, end) if each in among]
             bones = [end] if last > 0 else []
@@ -186,6 +248,7 @@ class RestBody:
                 bones[:0] = [each for each in line if self._parts[each].part == part][-1:]
             first = all(self._parts[each].part != self._parts[end].part for each in line)
             if first and len(bones) == last + 1 > 1:
+                bones[-1:-1] = [each for each in line if self._parts[each].part in kind.between][-1:]
                 yield bones
 
     def _rows(self, ends: Sequence[str], kind: LimbKind) -> Iterator[list[str]]:
@@ -196,8 +259,8 @@ class RestBody:
                 line = [end, *(each for each in parents(self._bones, end) if each in among)][::-1]
                 if kind is FINGER:
                     yield self._without_tip(line)
-                elif len(line) > 1:
-                    yield line
+                elif len(line) > 1 or (kind is NECK and self._parts[end].part == "head"):
+                    yield line  # a head may be on the chest, or on bones that are called a spine
 
     def _lowest(self, name: str, ends: set[str], kind: LimbKind) -> bool:
         """Tell whether a row ends in a bone: none of it is below, or on the spine, none that bears the arms."""

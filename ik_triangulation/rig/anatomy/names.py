@@ -21,13 +21,13 @@ PARTS = {
     "clavicle": "clavicle collar collarbone scapula clav shoulderblade 肩",
     "clavicle|upper_arm": "shoulder shldr",
     "upper_arm": "upperarm uparm arm arms armupper bicep biceps humerus shldrbend upperfrontleg frontthigh 腕",
-    "forearm": "forearm lowerarm lowarm armlower elbow farm radius frontshin ひじ 肘",
+    "forearm": "forearm lowerarm lowarm loarm armlower elbow farm radius ulna frontshin ひじ 肘",
     "hand": "hand wrist frontfoot forefoot frontpaw 手首 手",
     "palm": "palm metacarpal carpal carpals handpalm fronttoe ftoe fhoof fpalm fingerbase",
     "hip|thigh": "hip hipjoint",
     "thigh": "thigh upleg upperleg legupper femur hindthigh 足 太もも",
     "thigh|shin": "leg legs",
-    "shin": "shin calf lowerleg lowleg leglower knee tibia hindshin ひざ 膝",
+    "shin": "shin calf lowerleg lowleg loleg leglower knee tibia hindshin ひざ 膝",
     "foot": "foot ankle hindfoot hindpaw 足首",
     "toe": "toe toes toebase ball bigtoe heel rtoe rhoof hindtoe rpalm metatarsal metatarsals つま先 爪先 足先 かかと",
     "hips": "hips pelvis rootx torso cog centerofmass 下半身 腰 センター グルーブ",
@@ -68,8 +68,9 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]
 class BodyPart:
     """The part of the body that a bone is: `part` of PARTS or "finger", on the `side` "L", "R" or "" for neither.
 
-    `finger` names the finger; `number` is the last number in the name, None without one; `role` one of ROLES. A `copy`
-    has a second number, such as the tip "f_index.01.L.001" of Rigify's fingers.
+    `finger` names the finger; `pair` numbers the pairs of legs of an animal from the second one on; `number` is the
+    last number in the name, None without one; `role` one of ROLES. A `copy` has a second number, such as the tip
+    "f_index.01.L.001" of Rigify's fingers.
     """
 
     part: str
@@ -78,21 +79,19 @@ class BodyPart:
     role: int = UNMARKED
     finger: str = ""
     copy: bool = False
+    pair: str = ""
 
 
 def part_by_name(name: str) -> BodyPart | None:
     """Return the part of the body that a bone's name tells; None if it tells none."""
-    text = _PREFIX.sub("", normalize("NFKC", name)) or name
-    words: list[str] = []
-    for word in (found.lower() for found in _WORD.findall(text)):
-        words += [word[0], word[1:]] if word[0] in "左右" and len(word) > 1 else [word]
-    words = [each for word in words for each in _without_twist(word)]
+    words = _words(name)
     numbers = [word for word in words if word.isdigit()]
     words = [word for word in words if not word.isdigit()]
     number = int(numbers[0]) if numbers else None
     for side, left in _sided(words):
         # Beside an arm or a leg a twist bone helps; Character Creator's necks are made of them.
         role, left = _role(left if side else [word for word in left if word != "twist"])
+        role = BESIDE if name.startswith("__") else role  # MakeHuman's joints between a bone and its children
         finger = _finger(left, numbers)
         if finger is not None:
             finger, number = finger[0], number if finger[1] is None else finger[1]
@@ -102,6 +101,27 @@ def part_by_name(name: str) -> BodyPart | None:
             if part is not None:
                 return _checked(BodyPart(part, side, number, role))
     return None
+
+
+def words_of(name: str) -> tuple[str, list[str]]:
+    """Return the side that a bone's name tells, "" for none, and its other words without numbers."""
+    words = [word for word in _words(name) if not word.isdigit()]
+    return _sided(words)[0]
+
+
+def bone_role(words: list[str]) -> int:
+    """Return the role of a bone in its rig, one of ROLES, by the words of its name."""
+    return _role(words)[0]
+
+
+def _words(name: str) -> list[str]:
+    """Cut a name into words in lower case, a side that is written together with a part from it: "Lefthand"."""
+    text = _PREFIX.sub("", normalize("NFKC", name)) or name
+    words: list[str] = []
+    for word in (found.lower() for found in _WORD.findall(text)):
+        side = next((side for side in ("左", "右", "left", "right") if word.startswith(side) and word != side), "")
+        words += [side, word[len(side) :]] if side else [word]
+    return [each for word in words for each in _without_twist(word)]
 
 
 def _without_twist(word: str) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bpy.types import Object
+from mathutils import Vector
 
 from ..controls import Controls
 from .body import RestBone
@@ -25,7 +26,15 @@ class Anatomy:
             )
             for bone in armature.data.bones
         }
-        self._body = RestBody(rest)
+        # Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
+        turn = armature.matrix_world.to_3x3().inverted_safe()
+        up, front = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
+        self._body = RestBody(rest, up, front)
+
+    @property
+    def by_shape(self) -> tuple[str, ...]:
+        """Kinds of limbs that the bones' names alone did not tell."""
+        return self._body.by_shape
 
     def limb_with(self, name: str) -> BodyLimb | None:
         """Return the limb that a bone belongs to, of FK controls where there are; None if it is not recognised."""

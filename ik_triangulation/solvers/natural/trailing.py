@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A single pose that follows another one: where the best pose for a goal is a leap away, it is traded for a near one.
 
-A limb that is dragged has no shot, but the pose before it. With that as a first frame that stays, the second one is what
-a shot of both makes of it.
+A limb that is dragged has no shot, but the pose before it. With that as a first frame that stays, the second one is
+what a shot of both makes of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOVES = 12.0  # a second: a move of a drag may change as much as a frame would 
 
 
 def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal, found: Pose) -> Pose:
-    """Return the pose `found` for a goal, or a nearer one to the pose `before` for the `last` goal if that is a leap away.
+    """Return the pose `found` for a goal; if that is a leap from the pose `before`, for the `last` goal, a nearer one.
 
     The place of the tip is met by both; what is traded is the turn of the hand or foot. `reference` is the pose made by
     hand. Poses and goals of other kinds than a limb with an end are found() as they are.

@@ -34,10 +34,12 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
         for tip in (*made.reach, *made.held, *made.looking):
             live.stop(armature, tip)
-        select_only(armature, [made.reach[0]])
+        select_only(armature, [(made.reach or made.looking or made.held)[0]])
         reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
-        looks = f"{head} looks, " if head else ""
-        self.tell({"INFO"}, f"Body: {reach} reach, {held} held, {looks}hips '{made.hips}' move, balance is on")
+        reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
+        self.tell({"INFO"}, f"Body: {reaches}{held} held, {looks}hips '{made.hips}' move, balance is on")
+        if made.doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {'; '.join(made.doubts)}")
         return {"FINISHED"}
 
 

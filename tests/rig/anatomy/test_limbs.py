@@ -108,6 +108,6 @@ def test_a_kind_of_limb_is_an_item_of_the_setting_and_has_a_preset(addon):
     items = by_property(ChainSettings)["body_part"].choices
     assert ["NONE", *LIMB_KINDS] == items
     for kind in LIMB_KINDS.values():
-        assert set(kind.parts) <= {*PARTS, "finger"}
+        assert set(kind.parts) <= {*PARTS, "finger", "wing", "fin"}  # the last two by shape and single words
         assert kind.turning <= set(kind.parts)
         assert find_preset(kind.preset).is_file()

@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from ik_triangulation.rig.frames.keyed_motion import KeyedMotion, NotKeyedError
 
+from ...modes import every_mode
 from ...rigs import (
     INHERIT_SCALE,
     MODES,
@@ -93,7 +94,7 @@ def tree(random, mode, scaled=False):
     return line[-1]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 @pytest.mark.parametrize("seed", range(3))
 def test_keyed_objects_with_keyed_parents_are_where_they_are_evaluated(mode, seed):
     assert apart(tree(Random(f"{mode} {seed}"), mode)) <= CLOSE * 2
@@ -105,7 +106,7 @@ def test_so_are_those_that_are_scaled_and_sheared(seed):
     assert apart(tree(random, random.choice(MODES), scaled=True)) <= CLOSE * 4
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 @pytest.mark.parametrize("seed", range(3))
 def test_keyed_bones_of_a_moving_armature_are_where_they_are_evaluated(mode, seed):
     random = Random(f"bones {mode} {seed}")

@@ -19,7 +19,8 @@ from ik_triangulation.rig.frames.transforms import (
     to_matrix,
 )
 
-from ...rigs import MODES, matrix_close, random_rotation, random_vector, rotation_from
+from ...modes import every_mode
+from ...rigs import matrix_close, random_rotation, random_vector, rotation_from
 
 FRAMES = 7
 
@@ -43,7 +44,7 @@ def test_a_product_is_that_of_each_frame(counts):
         assert matrix_close(to_matrix(both, k), first[k % len(first)] @ second[k % len(second)], 1e-6)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_rotations_of_every_mode_are_those_of_blender(mode):
     random = Random(mode)
     count = 3 if len(mode) == 3 else 4
@@ -53,7 +54,7 @@ def test_rotations_of_every_mode_are_those_of_blender(mode):
         assert matrix_close(Matrix(read[..., k].tolist()), rotation_from(mode, values[:, k]).to_matrix(), 1e-6)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_quaternions_of_every_mode_are_those_of_blender_and_rest_where_there_is_none(mode):
     random = Random(mode)
     count = 3 if len(mode) == 3 else 4

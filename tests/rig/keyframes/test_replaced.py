@@ -15,8 +15,8 @@ from ik_triangulation.rig.keyframes.packed import packed, unpacked
 from ik_triangulation.rig.keyframes.replaced import Replaced, put_replaced, replaced_in
 from ik_triangulation.rig.limb import Limb
 
+from ...modes import every_mode
 from ...rigs import (
-    MODES,
     all_keys,
     chain_rig,
     contents,
@@ -94,7 +94,7 @@ def test_what_is_damaged_is_not_known(text):
     assert replaced_in(channelbag_of(limb.armature), PATH) is not None
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_deleting_generated_keys_gives_back_those_they_replaced(mode):
     limb = keyed(mode)
     before = keys_of_rig(limb)

@@ -11,8 +11,8 @@ from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
 from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 
+from ...modes import every_mode
 from ...rigs import (
-    MODES,
     all_keys,
     chain_rig,
     configure,
@@ -149,7 +149,7 @@ def test_baked_keys_are_marked_and_solved_ones_are_not():
     assert {key.type for curve in curves_of(rig) for key in curve.keyframe_points if key.co.x == 9} == {"KEYFRAME"}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every_mode
 def test_only_generated_rotation_keys_of_the_bones_are_deleted(mode):
     rig, target = moving(mode=mode)
     keyed_by_hand(rig, (-3, 30.5, 40))

@@ -26,25 +26,31 @@ def pose_at(chain, tree, states, frame):
     return Pose(chain, Matrix.Identity(4), [Quaternion(q) for q in tree.rotations(states)[:, :, frame]])
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("kind", LIMBS)
-def test_a_pose_is_that_of_the_arrays(kind, seed):
-    chain = arm(seed, LIMBS[kind])
+def test_a_pose_is_that_of_the_arrays(kind):
+    found = sum(agreeing(arm(seed, LIMBS[kind]), seed) for seed in range(10))
+    assert found == 30, "The closed form gives up where there is a pose, and leaves it to the slower arrays."
+
+
+def agreeing(chain, seed):
+    """Return at how many frames the closed form finds a pose; that must be the arrays'."""
     tree, there = motion(chain, seed)
     reference = tree.rotations(there.take([0]))
     tasks = [place_task(tree, there), orient_task(tree, there)]
+    count = 0
     for frame in (7, 23, 48):
         only = np.array([frame])
         path = natural_path(tree, there.take(only), [task.take(only) for task in tasks], reference, FORM)
         aim, pose = pose_at(chain, tree, there, frame), pose_at(chain, tree, there, 0)
         goal = Goal(Point(aim.tip), (Orientation(aim.tip_rotation),), 1e-3)
         if not pose_one(pose, goal, FORM):
-            assert kind != "free"
             continue
+        count += 1
         assert (pose.tip - aim.tip).length < 1e-4
         assert rotation_angle(pose.tip_rotation, aim.tip_rotation) < 2e-4
         for found, wanted in zip(pose.rotations, tree.rotations(path.states)[:, :, 0], strict=True):
             assert rotation_angle(found, Quaternion(wanted)) < 0.02
+    return count
 
 
 def test_two_bones_and_an_end_without_an_orientation_are_those_of_the_arrays():

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Geometry of a skeleton at rest: its joints, its plane of symmetry, and the lines of bones that branch off in pairs.
+
+Nothing is assumed about axes, scale or names. Bones need not point to the next joint: a bone counts as the line from
+its head to the head of the child that most of the rest hangs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from .body import RestBones
+
+_MIRRORED = 0.02  # of the size: distance up to which two joints are mirror images
+_OFF = 0.008  # of the size: distance from the plane of symmetry up to which a joint without an image is in the middle
+_APART = 0.02  # of the size: least distance of two joints that may tell the plane
+_TRIED = 60  # planes of symmetry
+_LONG = 0.8  # of the line so far: least extent of branches that are followed one by one
+_FEWEST = 0.3  # of the joints: least share that has an image, or lies in the plane
+_MAIN = 0.6  # of the extent of the largest child: a second one above that ends a line
+
+Points = np.ndarray  # (n, 3) [Blender units], armature space
+
+
+class BranchLine(NamedTuple):
+    """A line of bones off the middle and its mirror image: indices of bones from the middle outwards.
+
+    `ends_in_branches` tells that several branches of about one size follow, as fingers follow a hand.
+    """
+
+    bones: tuple[int, ...]
+    image: tuple[int, ...]
+    ends_in_branches: bool
+
+
+class Skeleton:
+    """Joints of a skeleton, parents first. Distances are in units of its size, the diagonal of its bounding box."""
+
+    def __init__(self, bones: RestBones) -> None:
+        self.names = _parents_first(bones)
+        index = {name: number for number, name in enumerate(self.names)}
+        self.parents = [index.get(bones[name].parent or "", -1) for name in self.names]
+        self.children: list[list[int]] = [[] for _ in self.names]
+        for number, parent in enumerate(self.parents):
+            if parent >= 0:
+                self.children[parent].append(number)
+        heads = np.array([bones[name].head for name in self.names], dtype=float).reshape(-1, 3)
+        tails = np.array([bones[name].tail for name in self.names], dtype=float).reshape(-1, 3)
+        corners = np.concatenate([heads, tails]) if len(heads) else np.zeros((1, 3))
+        self.size = float(np.linalg.norm(np.ptp(corners, axis=0)))
+        scale = 1.0 / self.size if self.size > 0.0 else 1.0
+        self.heads: Points = heads * scale
+        self.tails: Points = tails * scale
+        self.depths = np.zeros(len(heads), dtype=int)
+        for number, parent in enumerate(self.parents):
+            self.depths[number] = self.depths[parent] + 1 if parent >= 0 else 0
+        under = [[number, *self.under(number)] for number in range(len(self.names))]
+        self.extents = self._extents()
+        self.centres: Points = np.array([self.heads[each].mean(axis=0) for each in under]).reshape(-1, 3)
+
+    def _extents(self) -> np.ndarray:
+        """Return the distance from each bone's head to the farthest joint or end below it (n,)."""
+        extents = np.linalg.norm(self.tails - self.heads, axis=1)
+        for number in range(len(self.names)):
+            below = list(self.under(number))
+            if below:
+                extents[number] = np.linalg.norm(self.heads[below] - self.heads[number], axis=1).max()
+        return extents
+
+    def end(self, bone: int) -> np.ndarray:
+        """Return where a bone ends: at the head of its largest child, else at its tail."""
+        below = self.children[bone]
+        main = max(below, key=lambda each: self.extents[each], default=None)
+        if main is None or np.linalg.norm(self.heads[main] - self.heads[bone]) < 1e-6:
+            return np.asarray(self.tails[bone])
+        return np.asarray(self.heads[main])
+
+    def under(self, bone: int) -> Iterator[int]:
+        """Yield all bones below a bone."""
+        for each in self.children[bone]:
+            yield each
+            yield from self.under(each)
+
+    @cached_property
+    def symmetry(self) -> tuple[np.ndarray, float, list[int]] | None:
+        """The plane of symmetry as unit normal and offset, and the mirror image of each bone, -1 without; None if none.
+
+        Of the planes between two joints of one depth the one is taken that most joints have an image in.
+        """
+        if self.size <= 0.0 or len(self.names) < 3:
+            return None
+        alike = self.depths[:, None] == self.depths
+        apart = np.linalg.norm(self.heads[:, None] - self.heads, axis=2)
+        rows, columns = np.nonzero(np.triu(alike & (apart > _APART), 1))
+        order = np.argsort(-np.minimum(self.extents[rows], self.extents[columns]), kind="stable")
+        best, found = 0.0, None
+        for pick in order[:_TRIED]:
+            one, other = self.heads[rows[pick]], self.heads[columns[pick]]
+            normal = (one - other) / np.linalg.norm(one - other)
+            images = self._images(normal, float(normal @ (one + other)) / 2.0, alike)
+            score = self._matched(images)
+            if score > best + 1e-9:
+                best, found = score, images
+        if found is None or best < _FEWEST * len(self.names):
+            return None
+        normal, offset = self._plane(found)
+        return normal, offset, self._images(normal, offset, alike)
+
+    def _images(self, normal: np.ndarray, offset: float, alike: np.ndarray) -> list[int]:
+        """Return the bone of the same depth that is nearest to the mirror image of each, -1 where none is near."""
+        away, apart = (
+            np.linalg.norm((at - 2.0 * (at @ normal - offset)[:, None] * normal)[:, None] - at, axis=2)
+            for at in (self.heads, self.centres)
+        )
+        away[~alike] = np.inf
+        images: list[int] = []
+        for number, parent in enumerate(self.parents):
+            row = away[number] + 0.5 * apart[number]
+            if parent >= 0 and images[parent] >= 0:  # of two at one place the one whose parents are images
+                row[[each for each in np.nonzero(row < np.inf)[0] if self.parents[each] != images[parent]]] += _MIRRORED
+            nearest = int(np.argmin(row))
+            images.append(nearest if away[number, nearest] < _MIRRORED else -1)
+        return images
+
+    def _matched(self, images: list[int]) -> float:
+        """Count the joints with an image; those that are their own count a quarter, as a line lies in many planes."""
+        return sum(0.25 if image == number else 1.0 for number, image in enumerate(images) if image >= 0)
+
+    def _plane(self, images: list[int]) -> tuple[np.ndarray, float]:
+        """Fit the plane to all pairs of images."""
+        pairs = [(number, image) for number, image in enumerate(images) if image >= 0 and image != number]
+        one, other = (self.heads[[pair[place] for pair in pairs]] for place in (0, 1))
+        spans = one - other
+        normal = np.linalg.svd(spans, full_matrices=False)[2][0]
+        return normal, float(np.median((one + other) @ normal)) / 2.0
+
+    @cached_property
+    def lines(self) -> list[BranchLine]:
+        """Lines of bones that branch off the middle in pairs, each pair once, on the positive side of the normal."""
+        if self.symmetry is None:
+            return []
+        normal, offset, images = self.symmetry
+        beside = self.heads @ normal - offset
+        paired = [image >= 0 and image != n and abs(beside[n]) > _OFF / 4.0 for n, image in enumerate(images)]
+        found = []
+        for bone in range(len(self.names)):
+            above = self.parents[bone]
+            # The first bone of a branch may begin in the middle, as clavicles do: the next one decides.
+            if not self._sided(bone, paired) or (above >= 0 and self._sided(above, paired)):
+                continue
+            image = images[bone] if paired[bone] else self._sibling(bone, images)
+            if image >= 0 and beside[self._deciding(bone, paired)] > 0.0:
+                found += self._lines_from((bone,), (image,), images)
+        return found
+
+    def _deciding(self, bone: int, paired: list[bool]) -> int:
+        """Return the first bone from here on that has an image."""
+        while not paired[bone]:
+            bone = max(self.children[bone], key=lambda each: self.extents[each])
+        return bone
+
+    def _sided(self, bone: int, paired: list[bool]) -> bool:
+        """Tell whether a bone belongs to one side: it has an image, or all that hangs on it is of one side."""
+        if paired[bone]:
+            return True
+        below = self.children[bone]
+        if not below or self.symmetry is None:
+            return False
+        normal, offset, _ = self.symmetry
+        beside = self.heads[[bone, *self.under(bone)]] @ normal - offset
+        far = np.abs(beside).max() > 4.0 * _OFF
+        one_sided = beside.min() > -_OFF or beside.max() < _OFF
+        return bool(far and one_sided and any(self._sided(each, paired) for each in below))
+
+    def _sibling(self, bone: int, images: list[int]) -> int:
+        """Return the bone whose largest child is the image of this one's."""
+        main = max(self.children[bone], key=lambda each: self.extents[each])
+        image = images[main] if images[main] != main else -1
+        return self.parents[image] if image >= 0 and self.parents[image] != bone else -1
+
+    def _lines_from(self, line: tuple[int, ...], mirrored: tuple[int, ...], images: list[int]) -> list[BranchLine]:
+        """Follow the largest child outwards; where long branches of about one size begin, follow each of them.
+
+        A line ends at short branches of about one size, such as fingers.
+        """
+        while True:
+            below = sorted(self.children[line[-1]], key=lambda each: -self.extents[each])
+            large = [each for each in below if self.extents[each] > _MAIN * self.extents[below[0]]]
+            branches = [each for each in large if self.children[each]]
+            if len(branches) > 1 and self.extents[branches[1]] < _LONG * self._span(line):
+                return [BranchLine(line, mirrored, True)]
+            ways = [(each, self._image_below(each, mirrored[-1], images)) for each in (branches or below[:1])]
+            ways = [(each, image) for each, image in ways if image >= 0]
+            if len(ways) != 1:
+                more = [self._lines_from((*line, each), (*mirrored, image), images) for each, image in ways]
+                return [found for lines in more for found in lines] or [BranchLine(line, mirrored, False)]
+            line, mirrored = (*line, ways[0][0]), (*mirrored, ways[0][1])
+
+    def _span(self, line: tuple[int, ...]) -> float:
+        """Return the length of a line up to where the bones below its last one begin."""
+        points = np.vstack([self.heads[list(line)], self.end(line[-1])])
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+    def _image_below(self, bone: int, parent: int, images: list[int]) -> int:
+        """Return the image of a bone among the children of its parent's image."""
+        below = self.children[parent]
+        return images[bone] if images[bone] in below else (below[0] if len(below) == 1 else -1)
+
+
+def _parents_first(bones: RestBones) -> list[str]:
+    """Return the names of the bones, each after its parent; those without a known parent are roots."""
+    below: dict[str | None, list[str]] = {None: []}
+    for name, bone in bones.items():
+        below.setdefault(bone.parent if bone.parent in bones else None, []).append(name)
+    order, waiting = [], below[None][::-1]
+    while waiting:
+        name = waiting.pop()
+        order.append(name)
+        waiting += below.get(name, [])[::-1]
+    return order
