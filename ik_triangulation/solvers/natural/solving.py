@@ -28,7 +28,7 @@ from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
 from .swivel_cost import ALONG, SwivelCost
-from .trading import Timing, traded
+from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
 
 
@@ -156,9 +156,9 @@ def _two_bones(
         return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
 
     rotations = limb.rotations(swivels)
-    timing = Timing((1.0 - along) * time, along * time, fps, cyclic)
+    tempo = Tempo((1.0 - along) * time, along * time, fps, cyclic)
     if told is not None:
-        found = traded(tasks, told, limb, cost, flexion, swivels, rotations, held, timing)
+        found = traded(tasks, told, limb, cost, flexion, swivels, rotations, held, tempo)
         if found is not None:
             return _TwoBones(found[0], possible, given_way, found[1])
     states = tree.posed(rotations, frames)

@@ -37,31 +37,27 @@ from .blocks import solve_blocks
 from .swivel_cost import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
-PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
-ROUNDS = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
-BEYOND, SHORT = 1e3, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
-CALM = 4.0  # times the weight of changes in shots that are not traded
-FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
+_PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
+_ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
+_BEYOND, _SHORT = 1e3, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
+_CALM = 4.0  # times the weight of changes in shots that are not traded
+_FAST_SWIVEL, _FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
 # end those that its target makes are not
-FAST = 500.0, 250.0  # of their squares beyond that
-STRIDE, CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
+_HURRY = 500.0, 250.0  # of their squares beyond that
+_STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
-_STEPS = 12  # of Newton's method for each of ROUNDS at most
+_STEPS = 12  # of Newton's method for each of _ROUNDED at most
 _LARGEST, _PRECISE = 0.3, 1e-4  # change of a step, and that which ends it [rad]
 _DAMPING, _DAMPED = 1e-2, (1e-5, 1e4)
 _FIXED = 1e9
 
 
-class Path(NamedTuple):
+class WristPath(NamedTuple):
     """Swivels (F) and coordinates of the wrist (size, F) over time [rad]."""
 
     swivels: Numbers
     wrist: Numbers
-
-    def take(self, some: Indices) -> Path:
-        """The path at some frames."""
-        return Path(self.swivels[some], self.wrist[:, some])
 
 
 class Trade:
@@ -82,12 +78,12 @@ class Trade:
         fixed: Mask,
         pole: Numbers | None = None,
     ) -> None:
-        self.limb, self.told, self.price, self.fixed, self.pole = limb, told, PRICE * price, fixed, pole
+        self.limb, self.told, self.price, self.fixed, self.pole = limb, told, _PRICE * price, fixed, pole
         size = limb.range.size
-        self._time = CALM * np.array([times[0], *[times[1]] * size])
+        self._time = _CALM * np.array([times[0], *[times[1]] * size])
         turned = lengths(turn_vectors(compose(told[..., 1:], told[..., :-1].swapaxes(0, 1))))
-        self._fast = np.stack((np.full_like(turned, FAST_SWIVEL * rate), np.maximum(FAST_END * rate, turned)))
-        self._hurry = np.array(FAST) / rate**2
+        self._fast = np.stack((np.full_like(turned, _FAST_SWIVEL * rate), np.maximum(_FAST_END * rate, turned)))
+        self._hurry = np.array(_HURRY) / rate**2
         self.reference = limb.range.nearest(quaternions(limb.turned[2]))
 
     # -- cost of a frame
@@ -98,8 +94,8 @@ class Trade:
         off = turn_vectors(compose(posed.upper, limb.reference_upper[..., some].swapaxes(0, 1)))
         own = rotation_vectors(product(conjugated(quaternions(reference)), posed.wrist))
         swung = _between(reference[:, 1], matrices(posed.wrist)[:, 1])
-        rows = [UPPER**0.5 * off, END**0.5 * own, SWING**0.5 * swung, SHORT**0.5 * posed.beyond[None]]
-        rows += [BEYOND**0.5 * each[None] for each in limb.outside(posed)]
+        rows = [UPPER**0.5 * off, END**0.5 * own, SWING**0.5 * swung, _SHORT**0.5 * posed.beyond[None]]
+        rows += [_BEYOND**0.5 * each[None] for each in limb.outside(posed)]
         if self.pole is not None:
             rows.append(2.0 * POLE**0.5 * np.sin(0.5 * (swivels - self.pole[some]))[None])
         missing = turn_vectors(compose(self.told[..., some], posed.end.swapaxes(0, 1)))
@@ -112,7 +108,7 @@ class Trade:
 
     # -- cost of changes
 
-    def _changes(self, path: Path) -> Numbers:
+    def _changes(self, path: WristPath) -> Numbers:
         """Changes (1 + size, F - 1) from each frame to the next."""
         wrist = self.limb.range.difference(path.wrist[:, 1:], path.wrist[:, :-1])
         return np.concatenate((np.diff(path.swivels)[None], wrist))
@@ -138,22 +134,22 @@ class Trade:
             curve[rows] += np.where(over > 0.0, hurry, 0.0)
         return 2.0 * slope, 2.0 * curve
 
-    def cost(self, path: Path) -> float:
+    def cost(self, path: WristPath) -> float:
         """The whole cost of a path."""
         every = np.arange(len(path.swivels))
         rows, missing = self.residuals(self.limb.at(*path, every), path.swivels, every)
-        paid = (rows * rows).sum() + self._paid(lengths(missing), float(ROUNDS[-1])).sum()
+        paid = (rows * rows).sum() + self._paid(lengths(missing), float(_ROUNDED[-1])).sum()
         return float(paid + self._hurried(self._changes(path), self._fast).sum())
 
     # -- search
 
-    def search(self, given: Path) -> Path:
+    def search(self, given: WristPath) -> WristPath:
         """The cheapest path through choices in some of the frames, of which the path that is given is one."""
         count = len(given.swivels)
-        knots = np.unique(np.append(np.arange(0, count, STRIDE), [count - 1, *np.flatnonzero(self.fixed)]))
+        knots = np.unique(np.append(np.arange(0, count, _STRIDE), [count - 1, *np.flatnonzero(self.fixed)]))
         swivels, wrist, costs = self._choices(given, knots)
         gaps = np.diff(knots)
-        costs *= np.minimum(STRIDE, 0.5 * (np.append(gaps, 0) + np.insert(gaps, 0, 0)).clip(1.0))
+        costs *= np.minimum(_STRIDE, 0.5 * (np.append(gaps, 0) + np.insert(gaps, 0, 0)).clip(1.0))
         costs[:-1, self.fixed[knots]] = np.inf
         total, before = costs[:, 0], []
         for k, gap in enumerate(gaps.tolist()):
@@ -173,17 +169,17 @@ class Trade:
             (angles[:, :1], angles[:, :1] + np.cumsum(self.limb.range.difference(angles[:, 1:], angles[:, :-1]), 1)), 1
         )
         every = np.arange(count)
-        found = Path(np.interp(every, knots, turns), np.array([np.interp(every, knots, row) for row in angles]))
+        found = WristPath(np.interp(every, knots, turns), np.array([np.interp(every, knots, row) for row in angles]))
         found.wrist[:, self.fixed] = given.wrist[:, self.fixed]
         return found
 
-    def _choices(self, given: Path, knots: Indices) -> tuple[Numbers, Numbers, Numbers]:
+    def _choices(self, given: WristPath, knots: Indices) -> tuple[Numbers, Numbers, Numbers]:
         """Swivels (c, k) and wrists (size, c, k) to choose from at k frames, and their costs (c, k).
 
         Each swivel comes with the nearest wrist in each part of its range; the last choice is what is given.
         """
-        grid, limb = np.linspace(-np.pi, np.pi, CHOICES, endpoint=False), self.limb
-        swivels, some = np.repeat(grid, len(knots)), np.tile(knots, CHOICES)
+        grid, limb = np.linspace(-np.pi, np.pi, _CHOICES, endpoint=False), self.limb
+        swivels, some = np.repeat(grid, len(knots)), np.tile(knots, _CHOICES)
         told, start = self.told[..., some], self.reference[:, some]
         parts, found = limb.range.parts, []
         for part in range(parts):
@@ -196,19 +192,19 @@ class Trade:
         all_swivels = np.concatenate([*[swivels] * parts, given.swivels[knots]])
         every = np.concatenate([*[some] * parts, knots])
         rows, missing = self.residuals(limb.at(all_swivels, wrist, every), all_swivels, every)
-        costs = (rows * rows).sum(0) + self._paid(lengths(missing), float(ROUNDS[1]))
-        shape = parts * CHOICES + 1, len(knots)
+        costs = (rows * rows).sum(0) + self._paid(lengths(missing), float(_ROUNDED[1]))
+        shape = parts * _CHOICES + 1, len(knots)
         return all_swivels.reshape(shape), wrist.reshape(-1, *shape), costs.reshape(shape)
 
     # -- descent
 
-    def refine(self, path: Path) -> Path:
+    def refine(self, path: WristPath) -> WristPath:
         """The path with the least cost in the valley of one."""
-        for within in ROUNDS.tolist():
+        for within in _ROUNDED.tolist():
             path = self._refined(path, within)
         return path
 
-    def _refined(self, path: Path, within: float) -> Path:
+    def _refined(self, path: WristPath, within: float) -> WristPath:
         """The same with a price that is rounded `within` an angle.
 
         Each frame has a damping of its own, raised where a step has raised what its part of the path costs.
@@ -247,7 +243,9 @@ class Trade:
                 break
         return best
 
-    def _stepped(self, path: Path, slope: Numbers, curvature: Numbers, second: Numbers, damping: Numbers) -> Path:
+    def _stepped(
+        self, path: WristPath, slope: Numbers, curvature: Numbers, second: Numbers, damping: Numbers
+    ) -> WristPath:
         """A path after a step of the damped Gauss-Newton method inside the range of the wrist."""
         slope, blocks = slope.copy(), curvature.copy()
         rows = np.arange(slope.shape[1])
@@ -259,7 +257,7 @@ class Trade:
         blocks[self.fixed] += _FIXED * np.eye(len(rows))
         step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
         step[self.fixed] = 0.0
-        return Path(path.swivels + step[:, 0], self.limb.range.inside(path.wrist + step[:, 1:].T))
+        return WristPath(path.swivels + step[:, 0], self.limb.range.inside(path.wrist + step[:, 1:].T))
 
 
 def _between(start: Numbers, end: Numbers) -> Numbers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where in a shot the rotation of a hand or foot has to be traded, and the shot with it traded there.
+"""Search for places in a shot where the rotation of a hand or foot has to be traded, and the trade there.
 
 A shot whose end can turn as told by a calm motion stays as it is. Frames are the last axis of every array.
 """
@@ -33,7 +33,7 @@ from ..batch.descent import descend, precisely
 from ..batch.system import System
 from .swivel_cost import SwivelCost
 from .tip_limb import TipLimb
-from .traded import Path, Trade
+from .traded import Trade, WristPath
 from .two_bones import TwoBones
 
 _LEAPS, _EXPLAINED = np.radians(12.0), 2.0  # turn of a joint in a frame at 30 a second; times what the target explains
@@ -43,7 +43,7 @@ _NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn that is made exact, and the cha
 _STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
 
 
-class Timing(NamedTuple):
+class Tempo(NamedTuple):
     """Weights of changes of swivel and wrist from frame to frame, frames a second, and whether it is a cycle."""
 
     swivel: float
@@ -66,7 +66,7 @@ def traded(
     swivels: Numbers,
     rotations: Numbers,
     held: Indices,
-    timing: Timing,
+    tempo: Tempo,
 ) -> tuple[States, Mask] | None:
     """Return the states of limbs at `swivels` (F), whose joints have these rotations (3, 4, F), with the turn of their
     end traded where it has to be, and where (F).
@@ -77,7 +77,7 @@ def traded(
     tree, frames = limb.tree, limb.frames
     if limb.end is None or isinstance(tree.joints[2].freedom, Free) or len(frames) < 2:
         return None
-    stretches = list(_stretches(_in_trouble(limb, cost, swivels, rotations, timing), timing))
+    stretches = list(_stretches(_in_trouble(limb, cost, swivels, rotations, tempo), tempo))
     if not stretches:
         return None
     rotations, where = rotations.copy(), np.zeros(len(frames), bool)
@@ -87,9 +87,9 @@ def traded(
         inner = some[_middle(some, len(frames))]
         fixed = np.isin(some, held)
         if len(some) < len(frames):
-            fixed[0] |= some[0] != 0 or timing.cyclic
-            fixed[-1] |= some[-1] != len(frames) - 1 or timing.cyclic
-        found = traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, timing)
+            fixed[0] |= some[0] != 0 or tempo.cyclic
+            fixed[-1] |= some[-1] != len(frames) - 1 or tempo.cyclic
+        found = traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, tempo)
         rotations[..., inner] = found[..., _middle(some, len(frames))]
         where[inner] = True
     states = tree.posed(rotations, frames)
@@ -97,30 +97,30 @@ def traded(
     return states, where
 
 
-def _in_trouble(limb: TwoBones, cost: SwivelCost, swivels: Numbers, rotations: Numbers, timing: Timing) -> Mask:
+def _in_trouble(limb: TwoBones, cost: SwivelCost, swivels: Numbers, rotations: Numbers, tempo: Tempo) -> Mask:
     """Frames (F) whose end cannot turn as told at these swivels, or from which a joint leaps to the next one."""
     every = np.arange(len(swivels))
     trouble = cost.outside(swivels, every) > _OUTSIDE
-    after = np.roll(every, -1) if timing.cyclic else np.minimum(every + 1, every[-1])
+    after = np.roll(every, -1) if tempo.cyclic else np.minimum(every + 1, every[-1])
     turns = lengths(rotation_vectors(product(conjugated(rotations), rotations[..., after]))).max(0)
     assert limb.end is not None
     explained = lengths(turn_vectors(compose(limb.end[..., after], limb.end.swapaxes(0, 1))))
     explained += np.arctan2(lengths(cross(limb.axis, limb.axis[:, after])), dot(limb.axis, limb.axis[:, after]))
-    leaps = turns > np.maximum(_LEAPS * timing.rate, _EXPLAINED * explained)
+    leaps = turns > np.maximum(_LEAPS * tempo.rate, _EXPLAINED * explained)
     trouble |= leaps
     trouble[after[leaps]] = True
     found: Mask = trouble
     return found
 
 
-def _stretches(trouble: Mask, timing: Timing) -> Iterator[Indices]:
+def _stretches(trouble: Mask, tempo: Tempo) -> Iterator[Indices]:
     """Frames around those in trouble, as one where they are near to each other. A cycle that has no calm part is gone
     round twice: what is in the middle does not know of the ends."""
     count, frames = len(trouble), np.flatnonzero(trouble)
     if not len(frames):
         return
-    around, apart = (max(4, round(number / timing.rate)) for number in (_AROUND, _APART))
-    if timing.cyclic:
+    around, apart = (max(4, round(number / tempo.rate)) for number in (_AROUND, _APART))
+    if tempo.cyclic:
         gaps = np.diff(np.append(frames, frames[0] + count))
         widest = int(gaps.argmax())
         if gaps[widest] <= apart + 2 * around:
@@ -131,7 +131,7 @@ def _stretches(trouble: Mask, timing: Timing) -> Iterator[Indices]:
     cuts = np.flatnonzero(np.diff(frames) > apart + 2 * around) + 1
     for part in np.split(frames, cuts):
         first, last = part[0] - around, part[-1] + around
-        if not timing.cyclic:
+        if not tempo.cyclic:
             first, last = max(first, 0), min(last, count - 1)
         yield np.arange(first, last + 1) % count
 
@@ -150,7 +150,7 @@ def traded_in(
     some: Indices,
     fixed: Mask,
     price: float,
-    timing: Timing,
+    tempo: Tempo,
 ) -> Numbers:
     """Rotations (3, 4, n) of a stretch of frames of which those `fixed` (n) stay, where it has been traded.
 
@@ -160,7 +160,7 @@ def traded_in(
     tip = np.array(limb.tree.tips[0].place, float)[:, None]
     tips = TipLimb(limb, limb.goal + rotate(limb.end, tip), flexion, some)
     pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(some), at(limb.pole.angle, some))
-    trade = Trade(tips, told, price, (timing.swivel, timing.wrist), timing.rate, fixed, pole)
+    trade = Trade(tips, told, price, (tempo.swivel, tempo.wrist), tempo.rate, fixed, pole)
     given = _path_of(tips, limb, rotations)
     path = trade.refine(trade.search(given))
     if trade.cost(path) >= trade.cost(given):
@@ -168,16 +168,16 @@ def traded_in(
     return _made_exact(tips, limb, cost, path, some, fixed, rotations)
 
 
-def _path_of(tips: TipLimb, limb: TwoBones, rotations: Numbers) -> Path:
+def _path_of(tips: TipLimb, limb: TwoBones, rotations: Numbers) -> WristPath:
     """The path of a limb with these rotations (3, 4, n) of its joints."""
     every = np.arange(rotations.shape[-1])
     upper = compose(np.broadcast_to(limb.rests[0], (3, 3, len(every))), matrices(rotations[0]))
     wrist = tips.range.nearest(rotations[2])
-    return Path(np.unwrap(tips.swivels_of(upper, wrist, every)), wrist)
+    return WristPath(np.unwrap(tips.swivels_of(upper, wrist, every)), wrist)
 
 
 def _made_exact(
-    tips: TipLimb, limb: TwoBones, cost: SwivelCost, path: Path, some: Indices, fixed: Mask, given: Numbers
+    tips: TipLimb, limb: TwoBones, cost: SwivelCost, path: WristPath, some: Indices, fixed: Mask, given: Numbers
 ) -> Numbers:
     """Rotations of a path, without rounding where the end turns nearly as told and can do so."""
     assert limb.end is not None
@@ -191,8 +191,7 @@ def _made_exact(
         wanted = limb.swivels_of(posed.upper[..., near], at_shot)
         swivels = cost.nearest_allowed(wanted, at_shot)
         fits = np.abs(swivels - wanted) < _SHIFTED
-        exact = limb.rotations_at(swivels, at_shot)
-        rotations[..., near[fits]] = exact[..., fits]
+        rotations[..., near[fits]] = limb.rotations_at(swivels[fits], at_shot[fits])
     rotations[..., fixed] = given[..., fixed]
     return rotations
 

@@ -22,7 +22,7 @@ from .form import LimbForm
 from .giving_way import in_reach
 from .one_limb import suits_one
 from .swivel_cost import SwivelCost
-from .trading import Timing, put_in_place, traded_in
+from .trading import Tempo, put_in_place, traded_in
 from .two_bones import TwoBones
 
 _LEAP, _EXPLAINED = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
@@ -56,8 +56,8 @@ def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     price = next(each for each in tasks if isinstance(each, OrientTask)).length / (RADIAN * tree.size)
     assert wanted is not None
     both, stays = np.arange(2), np.array([True, False])
-    timing = Timing(1.0, 1.0, _MOVES, cyclic=False)
-    rotations = traded_in(limb, wanted, SwivelCost(limb), flexion, rotations, both, stays, price, timing)
+    tempo = Tempo(1.0, 1.0, _MOVES, cyclic=False)
+    rotations = traded_in(limb, wanted, SwivelCost(limb), flexion, rotations, both, stays, price, tempo)
     states = tree.posed(rotations, frames)
     put_in_place(tree, states, tasks, np.array([1]))
     nearer = Pose(
