@@ -26,6 +26,8 @@ python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joi
 python scripts/benchmark.py drags [--count N] [--seed N]        pops of limbs whose target is dragged, Live beside bake
 python scripts/benchmark.py turned [--count N] [--seeds ...]    hands that turn with their target, by Add Limb and Bake
                                                                 beside Blender's IK
+python scripts/benchmark.py moved [--count N] [--seed N]        arms whose target is moved and never turned, by Add Limb
+                                 [--rigs ...]                   and Bake, and Live, beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
 python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
@@ -50,6 +52,7 @@ def main():
         live,
         map,
         mocap,
+        moved,
         natural,
         overlay,
         panel,
@@ -80,6 +83,7 @@ def main():
         farm,
         mocap,
         natural,
+        moved,
         postures,
         skeletons,
         turned,

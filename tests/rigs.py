@@ -253,6 +253,18 @@ def all_keys(ob: bpy.types.Object) -> dict[tuple[str, int], list[tuple]]:
     return {(curve.data_path, curve.array_index): keys_of(curve) for curve in curves_of(ob)}
 
 
+def push_down(ob: bpy.types.Object, blend: str = "REPLACE") -> bpy.types.NlaStrip | None:
+    """Make a strip of the active action, on a track above the others, as the NLA editor does; None without one."""
+    animation = ob.animation_data
+    if animation is None or animation.action is None:
+        return None
+    action, slot = animation.action, animation.action_slot
+    strip = animation.nla_tracks.new().strips.new(action.name, int(action.frame_range[0]), action)
+    strip.action_slot, strip.blend_type = slot, blend
+    animation.action = None
+    return strip
+
+
 def evaluated_tip(rig: bpy.types.Object, bone: str) -> Vector:
     """Tail of a bone as Blender shows it now, world space."""
     evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())

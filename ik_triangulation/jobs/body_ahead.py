@@ -9,6 +9,7 @@ import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from ..cooperative import finished
+from ..goals import Anywhere, Goal
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..rig.body import RigBody
@@ -18,6 +19,7 @@ from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
 from ..rig.keyframes import curves_of
 from ..rig.limb import saved_range
+from ..rig.waiting import is_waiting
 from .among_others import is_at, is_moving
 from .body_bake import BodyProblem
 from .live_goals import BodyNow, LiveGoals
@@ -81,14 +83,15 @@ def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Sample
     """The samples of all frames from those of the present one and of each limb."""
     found = {}
     for limb, start, shot in zip(rig.limbs, goals.starts, shots, strict=True):
-        reader = GoalReader()
-        found[limb.tip] = [reader.at(shot[k], start) for k in range(len(frames))]
+        reader, waits = GoalReader(), is_waiting(rig.armature.pose.bones[limb.tip])
+        found[limb.tip] = [Goal(Anywhere()) if waits else reader.at(shot[k], start) for k in range(len(frames))]
     return now._replace(
         frames=frames,
         worlds=_of_frames(shots[0].worlds, len(frames)),
         bases=_of_frames(now.bases, len(frames)),
         rotations=_of_frames(now.rotations, len(frames)),
         locations=_of_frames(now.locations, len(frames)),
+        shown=None if now.shown is None else _of_frames(now.shown, len(frames)),
         goals=found,
         influence={tip: _of_frames(share, len(frames)) for tip, share in now.influence.items()},
     )

@@ -29,7 +29,8 @@ from ..rig.channel_runs import run_of
 from ..rig.checks import check_armature, check_range
 from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
-from ..rig.frames.body_samples import BodySamples, body_by_hand, read_body
+from ..rig.frames.body_frames import Animation
+from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
 from ..rig.freedom import keyed
 from ..rig.hips import check_hips, located_by_hand, location_channel
 from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
@@ -40,7 +41,7 @@ from ..rig.rotation import channel
 from .bake import frames_from
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
-from .body_report import BodyReport, HeldPlaces, measure_body
+from .body_report import BodyReport, HeldPlaces, Planned, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .ground import lifted
@@ -80,15 +81,17 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
-    if kind == "ACTION":
-        check_hips(rig.armature, rig.hips)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig, settings, scene, *ends, step)
     yield 0, _PARTS
     corrected = _corrected(rig, scene)
-    samples = yield from relay(read_body(rig, scene, frames), (0, _PARTS))
+    samples = yield from relay(
+        read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
+    )
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
-    problem = BodyProblem(rig, samples, contacts, _before_corrections(rig, frames, scene, corrected))
+    held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
+    problem = BodyProblem(rig, samples, contacts, held_by)
     between = None
     if rig.held or settings.reduce:
         others = yield from relay(between_frames(rig, samples, scene, corrected), (0, _PARTS))
@@ -110,7 +113,8 @@ def bake_body(
             track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
-        report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed), (4, _PARTS))
+        planned = None if count else problem.planned(states, keys.times, Clock(scene, rig.armature))
+        report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed, planned), (4, _PARTS))
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
@@ -124,7 +128,7 @@ def bake_body(
         keys=written,
         full_keys=max(keys.full, written) if settings.reduce else written,
         outside=outside,
-        warnings=warnings,
+        warnings=[*warnings, *samples.warnings, *report.warnings],
         seconds=perf_counter() - started,
     )
 
@@ -140,20 +144,21 @@ class BodyProblem:
         rig: RigBody,
         samples: BodySamples,
         contacts: Contacts | None = None,
-        animated: tuple[Numbers, Numbers] | None = None,
+        animated: Animation | None = None,
     ) -> None:
-        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`.
-
-        That is rotations (n, 4, F) of all bones and locations (3, F) of the hips.
-        """
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
         self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
         self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
         self.reference = self._posed(samples.rotations, samples.locations)
-        held_by = self.reference if animated is None else self._posed(*animated)
-        self.held_frames = Geometry(tree, held_by).frames
+        held_by = animated or Animation(samples.rotations, samples.locations, samples.shown)
+        if held_by.shown is not None:
+            self.held_frames = held_by.shown
+        else:
+            posed = self.reference if animated is None else self._posed(animated.rotations, animated.locations)
+            self.held_frames = Geometry(tree, posed).frames
         if contacts:
             self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
             if contacts.ground and rig.hips_motion != "FIXED":
@@ -173,6 +178,12 @@ class BodyProblem:
         influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
         more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
         return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
+
+    def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
+        """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
+        keyed, frames = set(times), self.samples.frames
+        here = [k for k, frame in enumerate(frames) if clock.time(frame) in keyed]
+        return Planned([frames[k] for k in here], Geometry(self.body.tree, states.take(here)).frames)
 
     def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:
         """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
@@ -257,10 +268,15 @@ def _corrected(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
 
 
 def _before_corrections(
-    rig: RigBody, frames: Sequence[float], scene: Scene, corrected: tuple[float, float] | None
-) -> tuple[Numbers, Numbers] | None:
+    rig: RigBody, samples: BodySamples, scene: Scene, corrected: tuple[float, float] | None
+) -> Work[Animation | None]:
     """Return the animation without keys that correct the last bake: these do not move the places to hold."""
-    return None if corrected is None else body_by_hand(rig, frames, scene, corrected)
+    if corrected is None:
+        return None
+    if samples.shown is not None:
+        return (yield from read_animation(rig, scene, samples.frames, samples.bases, corrected))
+    yield
+    return Animation(*body_by_hand(rig, samples.frames, scene, corrected))
 
 
 def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:

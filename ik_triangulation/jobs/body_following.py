@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import bpy
+import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
@@ -18,14 +19,14 @@ from ..cooperative import Work, finished
 from ..rig.armature import is_flat
 from ..rig.body import RigBody
 from ..rig.checks import check_armature
-from ..rig.frames.body_samples import body_scene, read_body
-from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import go_to
+from ..rig.frames.body_samples import read_body
+from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
 from .body_report import BodyReport, tip_missing
 from .frame_result import Shown
+from .judgement import is_within
 from .measure import EvaluatedLimb, Watch, astray
 from .onto_controls import let_show
 from .report import NotFollowing, Remedy
@@ -162,23 +163,23 @@ def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: V
     """Return a report whose tips that reach are measured as they are now, and whose bones all follow."""
     frames = list(report.frames)
     samples = finished(read_body(rig, scene, frames))
-    found: dict[str, list[tuple[float, float]]] = {limb.tip: [] for limb in rig.limbs}
-    with body_scene(rig, scene) as staged:
-        for at, frame in enumerate(frames):
-            bones = rig.armature.evaluated_get(go_to(staged, frame)).pose.bones
-            for name, each in found.items():
-                each.append(tip_missing(samples.goals[name][at], bones, name))
+
+    def look(depsgraph: Depsgraph, frame: float) -> dict[str, tuple[float, float]]:
+        bones, at = rig.armature.evaluated_get(depsgraph).pose.bones, frames.index(frame)
+        return {limb.tip: tip_missing(samples.goals[limb.tip][at], bones, limb.tip) for limb in rig.limbs}
+
+    seen = finished(Evaluator(rig, scene, view_layer, frames).evaluate(frames, look))
     view_layer.update()
-    tips = dict(report.tips)
+    tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
-        errors, angles = zip(*found[limb.tip], strict=True)
-        tolerance = [goal.tolerance for goal in samples.goals[limb.tip]]
-        missed = [
-            frame
-            for frame, error, angle, most in zip(frames, errors, angles, tolerance, strict=True)
-            if error > most or angle > limb.angle_tolerance
-        ]
-        tips[limb.tip] = tips[limb.tip]._replace(error=max(errors), angle=max(angles), missed=missed)
+        due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
+        off = np.array([seen[frames[at]][limb.tip] for at in due]).reshape(-1, 2)
+        tolerance = np.array([samples.goals[limb.tip][at].tolerance for at in due])
+        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
+        error, angle = off.max(0).tolist() if len(off) else (0.0, 0.0)
+        missed = [frames[at] for at in due[late]]
+        tips[limb.tip] = tips[limb.tip]._replace(error=error, angle=angle, missed=missed)
     said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
+    said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]
     return report._replace(tips=tips, warnings=warnings, not_following=())

@@ -7,15 +7,16 @@ from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
+import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..kinematics.batch import States
-from ..kinematics.rotation import rotation_angle
 from ..rig.body import RigBody
 from ..rig.carriers import check_body_limbs
 from ..rig.clock import Clock
-from ..rig.frames.body_samples import BodySamples, body_now
+from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
+from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.hips import check_hips
 from ..rig.keyframes import Channel, check_keys, write_keys
 from ..rig.nla import check_nla
@@ -23,8 +24,9 @@ from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from .body_bake import BodyProblem, body_channels
-from .body_report import BodyReport, BodyTipReport, aim_of, tip_frame, tip_missing
+from .body_report import BodyReport, BodyTipReport, aim_of, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
+from .judgement import held_tolerances, is_within
 
 
 def solve_body_pose(
@@ -39,7 +41,7 @@ def solve_body_pose(
     started = perf_counter()
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
-    samples = body_now(rig, view_layer.depsgraph, frame, scene)
+    samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
     problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
     with ExitStack() as undo:
@@ -101,15 +103,19 @@ def _put(armature: bpy.types.Object, run: Channel, undo: ExitStack) -> None:
 def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
     """Measure all tips as they are evaluated."""
     bones = rig.armature.evaluated_get(depsgraph).pose.bones
-    tips = {}
+    tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
+    shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
     for name in rig.held:
-        wanted = tip_frame(rig, problem.held_frames[..., 0], name)
-        angle = rotation_angle(bones[name].matrix.to_quaternion(), wanted.to_quaternion())
-        tips[name] = BodyTipReport(True, (bones[name].tail - wanted.translation).length, angle, [])
+        row = rig.bones.index(name)
+        slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
+        slip, turn = held_tolerances(rig, name, problem.body.reach(name))
+        due = samples.influence[name][0] == 1.0
+        missed = due and not is_within(slips, slip, turns, turn)[0]
+        tips[name] = BodyTipReport(True, float(slips[0]), float(turns[0]), [frame] if missed else [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
         error, angle = tip_missing(goal, bones, limb.tip)
         due = samples.influence[limb.tip][0] == 1.0
-        missed = due and (error > goal.tolerance or angle > limb.angle_tolerance)
-        tips[limb.tip] = BodyTipReport(False, error, angle, [samples.frames[0]] if missed else [], aim_of(goal))
+        missed = due and not is_within(np.array(error), goal.tolerance, np.array(angle), limb.angle_tolerance)
+        tips[limb.tip] = BodyTipReport(False, error, angle, [frame] if missed else [], aim_of(goal))
     return BodyReport(tips, samples.frames)

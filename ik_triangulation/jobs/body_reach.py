@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
 
 import bpy
 import numpy as np
-from bpy.types import Scene, ViewLayer
+from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Vector
 
 from ..cooperative import Job, cooperative, relay
@@ -19,9 +19,9 @@ from ..goals import Goal, Point
 from ..kinematics.batch import Geometry, States
 from ..rig.body import RigBody
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.clock import evaluated_time
+from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
-from ..rig.frames.body_samples import BodySamples, read_body
+from ..rig.frames.body_samples import BodySamples, GoalsAgain, read_body
 from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
@@ -84,14 +84,14 @@ def reach_with_body(
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
-    if kind == "ACTION":
-        check_hips(rig.armature, rig.hips)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = range(frame_start, last + 1)
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        read[number] = (yield from relay(read_body(each, scene, frames), (0, _PARTS))) if same is None else read[same]
+        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH")
+        read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
     _check_influence(read[0])
     contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     yield 1, _PARTS
@@ -102,7 +102,8 @@ def reach_with_body(
         between = BodyProblem(rig, others, contacts)
     motion = BodyReachMotion(problem, visits, style, scene.render.fps / scene.render.fps_base)
     states = yield from relay(motion.solved(return_frames), (1, _PARTS))
-    samples = _as_moved(problem, states, visits)
+    stops_read = [(visit, read[n].readers) for n, visit in enumerate(visits)]
+    samples = _as_moved(problem, states, visits)._replace(readers=_readers_at(stops_read))
     keys = yield from relay(body_keys(rig, problem, between, states, settings, ends, scene, {}), (2, _PARTS))
     with ExitStack() as undo:
         destination = Destination(*(evaluated_time(scene, frame) for frame in ends))
@@ -112,7 +113,8 @@ def reach_with_body(
             track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
         held = HeldPlaces.of(between or problem)
-        report = yield from relay(measure_body(rig, samples, held, scene), (3, _PARTS))
+        planned = problem.planned(states, keys.times, Clock(scene, rig.armature))
+        report = yield from relay(measure_body(rig, samples, held, scene, planned=planned), (3, _PARTS))
         undo.pop_all()
     view_layer.update()
     outside = problem.outside(states)
@@ -121,7 +123,7 @@ def reach_with_body(
         keys=written,
         full_keys=max(keys.full, written) if settings.reduce else written,
         outside=outside,
-        warnings=[*warnings, *motion.warnings],
+        warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
         seconds=perf_counter() - started,
     )
 
@@ -143,7 +145,12 @@ def _check_influence(samples: BodySamples) -> None:
 
 
 def body_stop(rig: RigBody, tip: str, frame: int, hold: int = 0) -> Stop:
-    """Return the stop at the own target of the limb that ends in `tip`; of the first limb, if that is held."""
+    """Return the stop at the own target of the limb that ends in `tip`; of the first limb, if that is held.
+
+    Raises ChainError if no limb of the body reaches.
+    """
+    if not rig.limbs:
+        raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
     return own_stop(next((limb for limb in rig.limbs if limb.tip == tip), rig.limbs[0]), frame, hold)
 
 
@@ -161,6 +168,35 @@ def _rigs(rig: RigBody, tip: str, stops: Sequence[Stop]) -> list[RigBody]:
         )
         for stop in stops
     ]
+
+
+class _AtStops:
+    """Reads the goals of a tip again at its stops, where its target may differ from stop to stop."""
+
+    def __init__(self, readers: Mapping[float, GoalsAgain]) -> None:
+        self._readers = readers
+
+    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
+        return frame in self._readers and self._readers[frame].is_moved(depsgraph, frame)
+
+    def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        return self._readers[frame].again(depsgraph, frame)
+
+
+def _readers_at(stops: Sequence[tuple[BodyVisit, Mapping[str, GoalsAgain]]]) -> dict[str, GoalsAgain]:
+    """Return the readers of all tips at the frames of the stops."""
+    tips = {tip: None for _, readers in stops for tip in readers}
+    return {
+        tip: _AtStops(
+            {
+                frame: readers[tip]
+                for visit, readers in stops
+                if tip in readers
+                for frame in range(visit.frame, visit.leave + 1)
+            }
+        )
+        for tip in tips
+    }
 
 
 def _as_moved(problem: BodyProblem, states: States, visits: Sequence[BodyVisit]) -> BodySamples:

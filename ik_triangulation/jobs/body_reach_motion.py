@@ -50,6 +50,7 @@ class BodyReachMotion:
         shown = samples._replace(
             rotations=np.repeat(rotations, count, 2),
             locations=np.repeat(place, count, 1),
+            shown=None,
         )
         self._tree = problem.body.tree
         self._on_still_hips = replace(problem.body, hips_motion="FIXED").tree

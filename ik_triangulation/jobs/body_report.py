@@ -8,33 +8,39 @@ from math import degrees
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from bpy.types import Scene, bpy_prop_collection
+from bpy.types import Depsgraph, Scene, bpy_prop_collection
 from mathutils import Matrix, Vector
 
 from ..cooperative import Work
 from ..goals import Anywhere, Goal
 from ..goals.orientation import missing_angle
+from ..kinematics import Body
 from ..kinematics.arrays import Numbers
-from ..kinematics.rotation import rotation_angle
-from ..rig.body import RigBody
-from ..rig.frames.body_samples import BodySamples, body_scene
-from ..rig.frames.sampling import go_to
+from ..kinematics.batch.algebra import lengths, turn_vectors
+from ..rig.body import BodyRest, RigBody
+from ..rig.frames.body_frames import lengths_of, shown_frames
+from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
+from ..rig.frames.reader import Evaluator
+from ..rig.interference import TipMoved, explained
 from ..rig.units import distance_text
+from .judgement import held_tolerances, is_within
+from .measure import AGREES
 from .report import NotFollowing
 
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
 
 _SHOWN = 0.05  # [degrees] off an orientation from which on it is told
-_OFTEN = 32  # frames measured between two looks at what the user does
+_MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
 
 class BodyTipReport(NamedTuple):
     """A tip at all frames: the largest distance from its goal [Blender units] and angle [rad], and frames it missed.
 
-    Of a held tip the goal is its place and rotation in the animation or its contact, and half frames count as well; the
-    angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not count. `aim` is what a
-    tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the body.
+    Of a held tip the goal is its place and rotation in the animation or its contact; its distance and angle count half
+    frames as well. The angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not
+    count. `aim` is what a tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the
+    body.
     """
 
     held: bool
@@ -48,7 +54,7 @@ class BodyReport(NamedTuple):
     """A bake of a body: each tip, the `keys` written, and how far the centre of mass was `outside` (an estimate).
 
     A full bake would have had `full_keys`; if that is more, keys were dropped. Bones that are meant to follow the body
-    and do not are in `not_following`.
+    and do not are in `not_following`; `moved` has the warnings that something moves a tip, by its name.
     """
 
     tips: dict[str, BodyTipReport]
@@ -59,6 +65,7 @@ class BodyReport(NamedTuple):
     seconds: float = 0.0
     full_keys: int = 0
     not_following: Sequence[NotFollowing] = ()
+    moved: Mapping[str, str] = {}
 
     @property
     def reached(self) -> bool:
@@ -100,14 +107,14 @@ def _lines(report: BodyReport, told: Callable[[float], str]) -> list[str]:
 
 def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     distance = told(tip.error)
+    turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
     if tip.held:
-        return f"{name} held, slip {distance}"
+        return f"{name} slips {distance}{turned}" if tip.missed else f"{name} held, slip {distance}"
     if tip.aim == "FOLLOW":
         return f"{name} follows the body"
     if tip.aim == "LOOK":
         off = f"{degrees(tip.angle):.2g}°"
         return f"{name} misses the look by {off}" if tip.missed else f"{name} looks, {off} off"
-    turned = f", {degrees(tip.angle):.2g}° off its orientation" if degrees(tip.angle) >= _SHOWN else ""
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
 
 
@@ -127,50 +134,129 @@ class HeldPlaces(NamedTuple):
         return cls(problem.samples.frames, problem.held_frames, problem.samples.influence)
 
 
+class Planned(NamedTuple):
+    """Frames (n, 3, 4, F) of the bones of a body that was solved, at frames of its samples that were keyed."""
+
+    frames: Sequence[float]
+    bones: Numbers
+
+
+class _Seen(NamedTuple):
+    """A body as evaluated at one frame: matrices (n, 4, 4) of its bones, and off each due limb's goal by its tip."""
+
+    matrices: Numbers
+    off: dict[str, tuple[float, float]]
+
+
 def measure_body(
     rig: RigBody,
     samples: BodySamples,
     held: HeldPlaces,
     scene: Scene,
     allowed: Mapping[str, float] | None = None,
+    planned: Planned | None = None,
 ) -> Work[BodyReport]:
     """Measure all tips as evaluated: held ones at all frames in `held`, the others at those of the samples.
 
-    What fewer keys are `allowed` to move a tip that reaches, by its name [Blender units], is no miss.
+    Targets are measured where they are now. What fewer keys are `allowed` to move a tip that reaches, by its name
+    [Blender units], is no miss. Warnings name what moves tips off the places that were `planned`, if these are given.
     """
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in rig.tips}
     numbers = {frame: number for number, frame in enumerate(samples.frames)}
-    for begin in range(0, len(held.frames), _OFTEN):
-        with body_scene(rig, scene) as staged:
-            for at, frame in enumerate(held.frames[begin : begin + _OFTEN], begin):
-                bones = rig.armature.evaluated_get(go_to(staged, frame)).pose.bones
-                for name in rig.held:
-                    if held.influence[name][at] < 1.0:
-                        continue
-                    wanted = tip_frame(rig, held.bones[..., at], name)
-                    turned = rotation_angle(bones[name].matrix.to_quaternion(), wanted.to_quaternion())
-                    found[name].append(((bones[name].tail - wanted.translation).length, turned))
-                for limb in rig.limbs if frame in numbers else ():
-                    number = numbers[frame]
-                    if samples.influence[limb.tip][number] == 1.0:
-                        goal = samples.goals[limb.tip][number]
-                        found[limb.tip].append(tip_missing(goal, bones, limb.tip))
-        yield
-    tips = {}
+    moved: dict[str, None] = {}
+
+    def look(depsgraph: Depsgraph, frame: float) -> _Seen:
+        bones, off = rig.armature.evaluated_get(depsgraph).pose.bones, {}
+        for limb in rig.limbs if frame in numbers else ():
+            number, reader = numbers[frame], samples.readers.get(limb.tip)
+            if samples.influence[limb.tip][number] == 1.0:
+                goal = samples.goals[limb.tip][number]
+                if reader is not None and reader.is_moved(depsgraph, frame):
+                    goal, moved[limb.target_name] = reader.again(depsgraph, frame), None
+                off[limb.tip] = tip_missing(goal, bones, limb.tip)
+        return _Seen(np.array([bones[name].matrix for name in rig.bones], float), off)
+
+    evaluator = Evaluator(rig, scene, view_layer_of(scene), held.frames)
+    seen = yield from evaluator.evaluate(held.frames, look, AT_ONCE)
+    shown = shown_frames(np.moveaxis(np.array([seen[frame].matrices for frame in held.frames]), 0, -1), lengths_of(rig))
+    tips, body = {}, BodyRest(rig).body(samples.channels, Vector((0.0, 0.0, 1.0)), weighed=False)
     for name in rig.held:
-        error, angle = np.array(found[name] or [(0.0, 0.0)]).max(0)
-        tips[name] = BodyTipReport(True, float(error), float(angle), [])
+        row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
+        slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
+        due = held.influence[name] == 1.0
+        late = ~is_within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
+        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late).tolist()]
+        tips[name] = BodyTipReport(True, _most(slips[due]), _most(turns[due]), missed)
     for limb in rig.limbs:
-        off = np.array(found[limb.tip] or np.empty((0, 2)))
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
+        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due.tolist()]).reshape(-1, 2)
         more = (allowed or {}).get(limb.tip, 0.0)
-        tolerance = [samples.goals[limb.tip][at].tolerance + more for at in due]
-        late = (off[:, 0] > tolerance) | (off[:, 1] > limb.angle_tolerance)
-        missed = [samples.frames[at] for at in due[late]]
-        off = off if len(off) else np.zeros((1, 2))
+        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due.tolist()])
+        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
+        missed = [samples.frames[at] for at in due[late].tolist()]
         aim = aim_of(samples.goals[limb.tip][0])
-        tips[limb.tip] = BodyTipReport(False, float(off[:, 0].max()), float(off[:, 1].max()), missed, aim)
-    return BodyReport(tips, samples.frames)
+        tips[limb.tip] = BodyTipReport(False, _most(off[:, 0]), _most(off[:, 1]), missed, aim)
+    warnings = [
+        f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
+    ]
+    if planned is not None and len(planned.frames):
+        at = {frame: k for k, frame in enumerate(held.frames)}
+        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        return BodyReport(tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
+    return BodyReport(tips, samples.frames, warnings=warnings)
+
+
+def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Numbers, Numbers]:
+    """Return how far the tail of a bone of this `length` is off and how far it is turned [rad], (F) each.
+
+    The bone is given by frames (3, 4, F).
+    """
+    ends = [each[:, 3] + length * each[:, 1] for each in (shown, wanted)]
+    turned = np.einsum("jif,jkf->ikf", shown[:, :3], wanted[:, :3])
+    return lengths(ends[0] - ends[1]), lengths(turn_vectors(turned))
+
+
+def _spread(tolerances: tuple[float, float], angles: Numbers) -> tuple[float, Numbers, float]:
+    return tolerances[0], angles, tolerances[1]
+
+
+def _most(values: Numbers) -> float:
+    return float(values.max()) if len(values) else 0.0
+
+
+def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
+    """Return warnings that name what moves tips off the places that were planned, by the names of the tips.
+
+    `shown` are the frames (n, 3, 4, F) of all bones.
+    """
+    far = list[TipMoved]()
+    sizes, count = lengths_of(rig), len(planned.frames)
+    for name in rig.tips:
+        row, reach = rig.bones.index(name), body.reach(name)
+        slips, _ = slips_and_turns(shown[row], planned.bones[row], sizes[row])
+        at = int(slips.argmax())
+        if slips[at] <= AGREES * reach:
+            continue
+        where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
+        moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
+        far.append(TipMoved(name, float(slips[at]), where, moved))
+    return explained(rig, far)
+
+
+def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:
+    """Return the bones that are not where they were planned on their parents, by frames (n, 3, 4) of all bones."""
+    bones, found = rig.armature.data.bones, []
+    for row, name in enumerate(rig.bones):
+        own = [np.vstack((each[row], (0.0, 0.0, 0.0, 1.0))) for each in (planned, shown)]
+        if row:
+            above = rig.bones.index(bones[name].parent.name)
+            own = [
+                np.linalg.inv(np.vstack((each[above], (0.0, 0.0, 0.0, 1.0)))) @ mine
+                for each, mine in zip((planned, shown), own, strict=True)
+            ]
+        off = np.abs(own[0] - own[1])
+        if off[:3, :3].max() > _MOVED or off[:3, 3].max() > _MOVED * reach:
+            found.append(name)
+    return found
 
 
 def aim_of(goal: Goal) -> str:

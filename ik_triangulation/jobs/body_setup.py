@@ -18,6 +18,7 @@ from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
 from ..rig.look_axis import look_of, stance_of
+from ..rig.made_rotation import remember_rotation
 from ..rig.waiting import let_wait
 from ..settings import check_registered
 from ..settings.edition import stamp
@@ -112,6 +113,8 @@ def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
         target.empty_display_size *= _BALL
     elif limb is not None:
         keep_orientation(armature, name, target)
+        if limb.kind is ARM:
+            remember_rotation(target)
     let_wait(bone)
 
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Scene
-from mathutils import Vector
 
 from ..cooperative import Work
 from ..goals.batch import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
-from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch import Tree
 from ..kinematics.batch.algebra import compose, exponential, lengths, matrices
 from ..motion.contacts import Planted, planted
-from ..rig.body import BodyRest, RigBody
+from ..rig.body import RigBody
+from ..rig.frames.body_frames import Animation, body_by_channels
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..solvers.body.stiffness import body_compliance
 from .ground import Ground, mesh_under, read_ground
@@ -92,14 +92,9 @@ def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) ->
 
 def animated_frames(rig: RigBody, samples: BodySamples) -> tuple[Body, Numbers]:
     """Return a body, and the frames (n, 3, 4, F) of its bones as they were animated by hand or recorded."""
-    rest, count = BodyRest(rig), len(samples.frames)
-    body = rest.body(samples.channels, Vector((0.0, 0.0, 1.0)))
-    roots, tree = samples.bases[:3, :3], body.tree
-    located = np.array(rest.locating[0], float) @ samples.locations
-    place = samples.bases[:3, 3] + np.einsum("ijf,jf->if", roots, located)
-    rotations = np.ascontiguousarray(samples.rotations)
-    none = np.empty((0, count)), np.empty((0, 4, count))
-    return body, Geometry(tree, tree.posed(rotations, States(*none, rotations[tree.held], roots, place))).frames
+    animation = Animation(samples.rotations, samples.locations)
+    body, frames = body_by_channels(rig, samples.channels, samples.bases, animation)
+    return body, frames if samples.shown is None else samples.shown
 
 
 def tip_places(body: Body, tip: str, samples: BodySamples, frames: Numbers) -> Numbers:

@@ -9,15 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ..goals import Goal
 from ..kinematics import Cost, Pose
 from ..kinematics.arrays import Mask, Numbers
 
 
 class Shown(NamedTuple):
-    """Location of the tip and rotation of its bone as Blender evaluates them, armature space."""
+    """Location of the tip and rotation of its bone as Blender evaluates them, armature space.
+
+    `goal` is the limb's goal where its target is now, if that has moved since it was read.
+    """
 
     tip: Vector
     rotation: Quaternion
+    goal: Goal | None = None
 
 
 class FrameResult(NamedTuple):

@@ -11,6 +11,7 @@ from ..goals.orientation import missing_angle
 from ..rig.limb import Limb
 from .frame_result import FrameResult, JudgedFrames, Shown
 from .frame_solver import Jumps, SolvedFrame
+from .judgement import is_within
 from .measure import NOT_MEASURED, Measured
 from .report import Report
 from .shot import SolvedShot, frames_of
@@ -64,9 +65,7 @@ def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> Judg
             errors[k] = result.error
             if angles is not None:
                 angles[k] = result.angle
-    reached = errors <= limb.tolerance
-    if angles is not None:
-        reached &= angles <= limb.angle_tolerance
+    reached = is_within(errors, limb.tolerance, angles, limb.angle_tolerance)
     return JudgedFrames(row, solved.samples.frames, errors, reached, np.ones(len(solved), bool), angles)
 
 
@@ -80,6 +79,7 @@ def none_due(results: JudgedFrames) -> list[str]:
 def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
     """Judge one frame; with an influence below 1 it is not due."""
     (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
+    goal = (shown and shown.goal) or goal
     tip = shown.tip if shown else pose.tip
     error = (world @ tip - world @ goal.target.closest(tip)).length
     angle = missing_angle(goal.soft, tip, shown.rotation if shown else pose.tip_rotation) if goal.soft else None

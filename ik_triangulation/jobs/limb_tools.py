@@ -14,12 +14,13 @@ from ..errors import ChainError
 from ..kinematics import Locked
 from ..kinematics.rotation import orientation, rotation_angle
 from ..presets import Preset, apply_preset, find_preset, read_preset
-from ..rig.anatomy.limbs import BodyLimb
+from ..rig.anatomy.limbs import ARM, BodyLimb
 from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import bones_in_line, find_bone
 from ..rig.collections import home
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
+from ..rig.made_rotation import remember_rotation
 from ..rig.units import scale_of
 from ..settings import check_registered
 from ..settings.edition import stamp
@@ -64,6 +65,8 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
         stored.target, stored.subtarget = reached, ""
         if turns and target is None:
             keep_orientation(armature, tip, reached)
+            if plan.limb.kind is ARM:
+                remember_rotation(reached)
         if plan.limb and plan.preset:
             give_limits(armature, plan.limb, plan.preset)
     return list(new)
@@ -99,9 +102,29 @@ def new_target(armature: Object, tip: str, turns: bool = False) -> Object:
 
 def tip_turns(armature: Object, tip: str) -> bool:
     """Tell whether the limb that ends in `tip` ends in a hand, foot, chest or head, which turns with a new target."""
-    line = _turning(armature.pose.bones[tip], armature.pose.bones[tip].ik_triangulation.chain_count)
-    limb = Anatomy(armature, Controls(armature)).limb_of(line)
+    limb = _limb_at(armature, tip)
     return limb is not None and limb.turns
+
+
+def give_new_target(armature: Object, tip: str) -> Object:
+    """Make a new empty the target of the limb that ends in `tip`, as Add Limb does, and return it.
+
+    Raises ChainError for no such bone.
+    """
+    limb = _limb_at(armature, find_bone(armature, tip).name)
+    turns = limb is not None and limb.turns
+    empty = new_target(armature, tip, turns)
+    stored = armature.pose.bones[tip].ik_triangulation
+    stored.target, stored.subtarget = empty, ""
+    if limb is not None and turns and limb.kind is ARM:
+        remember_rotation(empty)
+    return empty
+
+
+def _limb_at(armature: Object, tip: str) -> BodyLimb | None:
+    """Return the limb that ends in `tip` as it is recognised."""
+    line = _turning(armature.pose.bones[tip], armature.pose.bones[tip].ik_triangulation.chain_count)
+    return Anatomy(armature, Controls(armature)).limb_of(line)
 
 
 def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:

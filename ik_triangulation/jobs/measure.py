@@ -13,11 +13,14 @@ from bpy.types import Depsgraph, Scene
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
+from ..goals import Goal
 from ..goals.orientation import missing_angle
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat
 from ..rig.frames.reader import FrameReader
-from ..rig.interference import live_constraints, may_interfere
+from ..rig.frames.sampling import frame_of, is_elsewhere, may_hang
+from ..rig.goal import GoalReader
+from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
@@ -54,6 +57,7 @@ class Watch:
             followers = links.deforming(limb.tip, limb.bones)
             self.followers = {name: rests[name].matrix_local.inverted() @ tip for name in followers}
             self.between = tuple(dict.fromkeys(c for name in reversed(limb.in_order) for c in links.copies(name)))
+        self._hangs = limb.shape != "SURFACE" and may_hang(limb.target, limb.subtarget)
         self.closely = bool(self.followers) or may_interfere(limb)
 
     def look_at(
@@ -69,7 +73,8 @@ class Watch:
         followers = {name: shown_tip(bones[name].matrix @ offset, self.limb) for name, offset in self.followers.items()}
         tip = bones[self.limb.tip]
         own = shown_tip(tip.matrix, self.limb)._replace(tip=tip.tail.copy())
-        return EvaluatedLimb(armature.matrix_world.copy(), own, followers)
+        target = frame_of(self.limb.target, self.limb.subtarget, depsgraph) if self._hangs else None
+        return EvaluatedLimb(armature.matrix_world.copy(), own, followers, target)
 
     def remedy(self, follower: str, frame: float, scene: Scene) -> Remedy | None:
         """Return the remedy for a follower that does not follow at a frame, if a single property is one."""
@@ -82,14 +87,7 @@ class Watch:
 
     def explain(self, apart: float, where: str) -> str:
         """Say what probably moves the tip that far away from the solution."""
-        limb = self.limb
-        for constraint in live_constraints(limb):
-            bone = limb.armature.path_resolve(constraint.path_from_id().rpartition(".constraints")[0])
-            return (
-                f"Constraint '{constraint.name}' on '{bone.name}' moves the tip {apart:.3g} away from the "
-                f"solution{where}. Mute it."
-            )
-        return f"Something else moves the tip of '{limb.tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)])[self.limb.tip]
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""
@@ -103,11 +101,15 @@ def shown_tip(frame: Matrix, limb: Limb) -> Shown:
 
 
 class EvaluatedLimb(NamedTuple):
-    """A limb as evaluated: world matrix of the armature (4x4); in its space the tip, and the tip by each follower."""
+    """A limb as evaluated: world matrix of the armature (4x4); in its space the tip, and the tip by each follower.
+
+    `target` is the world matrix of its target (4x4), if that hangs on anything.
+    """
 
     world: Matrix
     tip: Shown
     followers: Mapping[str, Shown]
+    target: Matrix | None = None
 
 
 class Measured(NamedTuple):
@@ -154,10 +156,10 @@ def measure_frames(
     seen: dict[int, EvaluatedLimb] = {}
     if not (watch.closely or by_hand):
         seen = _on_screen(watch, reader, frames, keyed)
-        if not (seen and _agree(solved, seen)):
+        if not (seen and _agree(watch, solved, seen)):
             some = list(dict.fromkeys((keyed[0], keyed[len(keyed) // 2], keyed[-1])))
             seen = yield from _seen(watch, reader, frames, some, seconds)
-    if not (seen and _agree(solved, seen)):
+    if not (seen and _agree(watch, solved, seen)):
         seen = yield from _seen(watch, reader, frames, range(len(frames)), seconds)
     warned = () if by_hand else set(keyed).intersection(seen)
     return _judge(watch, {at: solved[at] for at in seen}, seen, warned, reader.scene)
@@ -188,8 +190,9 @@ def _seen(
     return {at: seen[frames[at]] for at in indices}
 
 
-def _agree(solved: Sequence[SolvedFrame], seen: Mapping[int, EvaluatedLimb]) -> bool:
-    return all(_apart(each, here) <= _agrees(each) for each, here in ((solved[at], seen[at]) for at in seen))
+def _agree(watch: Watch, solved: Sequence[SolvedFrame], seen: Mapping[int, EvaluatedLimb]) -> bool:
+    pairs = ((solved[at], seen[at]) for at in seen)
+    return all(_apart(each, here) <= _agrees(each) and _moved_goal(watch, each, here) is None for each, here in pairs)
 
 
 def _judge(
@@ -201,9 +204,16 @@ def _judge(
     remedies: Mapping[str, Remedy | None] | None = None,
 ) -> Measured:
     pairs = [(each, seen[at]) for at, each in sorted(solved.items())]
-    shown, alone = {}, {}
+    shown, alone, moved = {}, {}, list[str]()
     for each, here in pairs:
-        frame = each.now.frame
+        frame, goal = each.now.frame, _moved_goal(watch, each, here)
+        if goal is not None:
+            name = each.now.limb.target_name
+            moved = [f"Target '{name}' moves with the limb that reaches for it. Unparent it or choose another."]
+            shown[frame] = alone[frame] = here.tip._replace(goal=goal)
+            if here.followers:
+                shown[frame] = _worst(each._replace(goal=goal), [here.tip, *here.followers.values()], goal)
+            continue
         own = here.tip if _differs(each, here.tip, each.pose.tip, each.pose.tip_rotation) else None
         if own:
             alone[frame] = own
@@ -212,7 +222,7 @@ def _judge(
             shown[frame] = _worst(each, [here.tip, *others])
     warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)])
     notes = _not_following(watch, pairs, scene, remedies)
-    return Measured(shown, alone, [*warnings, *(note.text(len(pairs)) for note in notes)], notes)
+    return Measured(shown, alone, [*moved, *warnings, *(note.text(len(pairs)) for note in notes)], notes)
 
 
 def _reach(each: SolvedFrame) -> float:
@@ -233,12 +243,22 @@ def _differs(each: SolvedFrame, shown: Shown, tip: Vector, rotation: Quaternion)
     return turned or (shown.tip - tip).length > _ROUNDING * _reach(each)
 
 
-def _worst(each: SolvedFrame, places: Sequence[Shown]) -> Shown:
+def _moved_goal(watch: Watch, each: SolvedFrame, seen: EvaluatedLimb) -> Goal | None:
+    """Return the goal where the target is now, if it has moved since it was read; None if not."""
+    own, limb = each.now.limb, watch.limb  # at the stops of a reach the target may be another one
+    if seen.target is None or (own.target, own.subtarget) != (limb.target, limb.subtarget):
+        return None
+    if not is_elsewhere(each.now.target, seen.target):
+        return None
+    return GoalReader().at(each.now._replace(target=seen.target), each.pose)
+
+
+def _worst(each: SolvedFrame, places: Sequence[Shown], goal: Goal | None = None) -> Shown:
     """Return the place farthest from the goal, and the rotation most off it, of several that should be there."""
     world, target = each.now.rig.world, each.goal.target
     place = max(places, key=lambda s: (world @ s.tip - world @ target.closest(s.tip)).length)
     turned = max(places, key=lambda s: missing_angle(each.goal.soft, s.tip, s.rotation) or 0.0)
-    return Shown(place.tip, turned.rotation)
+    return Shown(place.tip, turned.rotation, goal)
 
 
 def _disagreement(watch: Watch, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]]) -> list[str]:

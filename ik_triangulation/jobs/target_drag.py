@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import IKError
+from ..kinematics.rotation import orientation
 from ..rig.checks import check_readable
+from ..rig.frames.sampling import frame_of
+from ..rig.limb import Limb
+from ..rig.looks import looks_of
 from ..rig.selection import selected_limb
+from ..rig.soft_goals import orientation_of
 from ..rig.target_handle import TargetHandle
 from . import live
 
@@ -28,6 +33,7 @@ class TargetDrag:
         view_layer.update()
         check_readable(limb, scene, view_layer)
         self._handle = TargetHandle(limb.target, limb.subtarget, view_layer.depsgraph)
+        self._onto_hand = _turn_onto_hand(limb, view_layer.depsgraph)
         self._armature, self._tip, self._scene, self._view_layer = armature, tip, scene, view_layer
         self._undo = ExitStack()
         self._is_ours = not live.is_live(armature, tip)
@@ -51,8 +57,11 @@ class TargetDrag:
         self._view_layer.update()
 
     def turn(self, by: Quaternion) -> None:
-        """Turn the target about its own origin by a rotation, world space, and solve the limb or its body."""
-        self._handle.turn(by)
+        """Turn the target about its own origin by a rotation, world space, and solve the limb or its body.
+
+        A target that was not turned since it was made for a hand begins with the hand's rotation, which does not jump.
+        """
+        self._handle.turn(by @ self._onto_hand)
         self._view_layer.update()
 
     def finish(self) -> str:
@@ -77,3 +86,16 @@ class TargetDrag:
         if self._is_ours:
             live.stop(self._armature, self._tip)
         self._view_layer.update()
+
+
+def _turn_onto_hand(limb: Limb, depsgraph: Depsgraph) -> Quaternion:
+    """Return the turn, world space, that brings a target that was not turned so far onto the hand; of others none."""
+    looks = looks_of(limb.target, limb.subtarget, depsgraph)
+    if not looks.as_made or orientation_of(limb, looks._replace(as_made=False)) != "FULL":
+        return Quaternion()
+    hand, target = (
+        orientation(frame_of(*of, depsgraph).to_3x3())
+        for of in ((limb.armature, limb.tip), (limb.target, limb.subtarget))
+    )
+    offset = Quaternion(limb.offset_rotation) if limb.use_offset else Quaternion()
+    return hand @ offset.conjugated() @ target.conjugated()

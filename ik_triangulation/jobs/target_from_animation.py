@@ -20,6 +20,7 @@ from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_fram
 from ..rig.keyframes.unkeyed import AnimatedValues
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb
+from ..rig.made_rotation import MADE_ROTATION, forget_rotation, made_rotation_of
 from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
 from .bodies import body_of
@@ -134,6 +135,7 @@ def _write(
         [curve for curve in curves_of(target) if curve.data_path in motion.paths],
         f"target '{motion.limb.target_name}'",
     )
+    _take_as_turned(target, undo)
     saved = AnimatedValues(target, motion.paths)
     undo.callback(saved.update_and_restore, view_layer)
     bag, times = ensure_channelbag(target, undo), list(map(clock.time, frames))
@@ -143,6 +145,13 @@ def _write(
     saved.restore()
     for show in keyed:
         show()
+
+
+def _take_as_turned(target: Object, undo: ExitStack) -> None:
+    """Have a hand turn with its target, which is keyed to turn as the hand does, even where that stands still."""
+    if any(made := made_rotation_of(target)):
+        undo.callback(setattr, target, MADE_ROTATION, made)
+        forget_rotation(target)
 
 
 def _check_followed(limb: Limb, apart: dict[float, float]) -> None:

@@ -56,6 +56,7 @@ _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands stil
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
+_ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 
@@ -99,17 +100,20 @@ def body_path(
         tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings()
     )
     best: States | None = None
-    least, last = (np.inf, np.inf), None
+    least, last = (True, np.inf, np.inf), None
+    kept = bool(System(tree, reference.take([0]), [task.take([0]) for task in tasks]).met.all())
     tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same
     for number, (way, eased, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, eased, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, tasks).met).sum())
-        found, before = (missed, unsteadiness(tree, states)), least
-        if found < least:
+        # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
+        astray = kept and _is_astray(tree, reference, states)
+        found, before = (astray, missed, unsteadiness(tree, states)), least
+        if found < least or best is None:
             best, least = states, found
-        fast = number >= _ENOUGH and found[0] == before[0] and found[1] > _CALMER * before[1]  # the motion itself
-        if missed == 0 and (least[1] <= _JUMP or fast):
+        fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
+        if not astray and missed == 0 and (least[2] <= _JUMP or fast):
             break
     assert best is not None
     return BodyPath(best, System(tree, best, tasks).met)
@@ -287,6 +291,12 @@ class _Path:
             if any(task.level == Level.HOLD for task in self.tasks):
                 hold(tree, states, self.tasks, share=HELD_SHARE)
         yield
+
+
+def _is_astray(tree: Tree, reference: States, states: States) -> bool:
+    """Tell whether a joint of the first frame is turned far off its reference."""
+    here = Posture(tree, reference.take([0])).offsets(states.take([0]))
+    return bool(np.abs(here[: len(tree.joint_of)]).max(initial=0.0) > _ASTRAY)
 
 
 def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:

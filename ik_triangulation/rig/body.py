@@ -79,6 +79,21 @@ class RigBody:
         """The bones of the body."""
         return [self.armature.pose.bones[name] for name in self.bones]
 
+    @property
+    def targets(self) -> list[tuple[Object, str]]:
+        """Targets and pole targets of all limbs, with the bone of each."""
+        return [target for limb in self.limbs for target in limb.targets]
+
+    @property
+    def obstacle_objects(self) -> list[Object]:
+        """Obstacles of all limbs."""
+        return [ob for limb in self.limbs for ob in limb.obstacle_objects]
+
+    @property
+    def surfaces(self) -> list[Object]:
+        """Meshes whose surface limbs reach."""
+        return [mesh for limb in self.limbs for mesh in limb.surfaces]
+
     def _line(self, tip: str) -> list[str]:
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
@@ -110,10 +125,11 @@ class BodyRest:
             self.rests.append(above.inverted() @ bone.matrix_local)
             self.locating.append(locating(bone, self.rests[-1]))
 
-    def body(self, channels: Sequence[Channels], up: Vector) -> Body:
+    def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        Raises ChainError for scaled bones.
+        With `weighed` its segments have the masses of those that the bones are named after. Raises ChainError for
+        scaled bones.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
         bones = rig.armature.pose.bones
@@ -130,7 +146,7 @@ class BodyRest:
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
         body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
-        masses = self._masses()
+        masses = self._masses() if weighed else None
         if masses is None:
             return body
         segments = segments_by_length(body, masses)

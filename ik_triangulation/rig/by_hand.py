@@ -61,7 +61,7 @@ def made_by_hand_of(
     A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand. Keys
     between two times in the active action are left out where generated ones are beside them: they correct a bake.
     """
-    bags = [*_bags(bones[0].id_data)] if bones else []
+    bags = [*layered_bags(bones[0].id_data)] if bones else []
     read = [_read(bone, bags, without) for bone in bones]
     posed = any(_is_posed(bone, *each, scene) for bone, each in zip(bones, read, strict=True))
     made = []
@@ -75,7 +75,7 @@ def made_by_hand_of(
     return made
 
 
-def _bags(armature: Object) -> Iterator[tuple[NlaStrip | None, ActionChannelbag]]:
+def layered_bags(armature: Object) -> Iterator[tuple[NlaStrip | None, ActionChannelbag]]:
     """Yield the channelbags that animate an armature, the topmost last."""
     for strip in layered_strips(armature):
         found = [each.channelbag(strip.action_slot) for layer in strip.action.layers for each in layer.strips]
@@ -95,7 +95,7 @@ def _read(
     path = bone.path_from_id(prop)
     layers, baked = [], None
     for order, (strip, bag) in enumerate(bags):
-        curves = {index: curve for index, curve in find_curves(bag, path, count).items() if _counts(curve)}
+        curves = {index: curve for index, curve in find_curves(bag, path, count).items() if counts(curve)}
         left_out = without if strip is None else None
         others = {index: ~mask for index, curve in curves.items() if (mask := generated(curve)).any()}
         whole = {index: curve for index, curve in curves.items() if index not in others}
@@ -123,7 +123,7 @@ def keys_by_hand(
     return known.keys.get(index, _NO_KEYS) if known else _NO_KEYS
 
 
-def _counts(curve: FCurve) -> bool:
+def counts(curve: FCurve) -> bool:
     """Tell whether Blender evaluates an F-curve."""
     return not (curve.mute or curve.is_empty or (curve.group and curve.group.mute))
 

@@ -10,10 +10,10 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
 
 from ..kinematics.arrays import Numbers
-from .by_hand import keys_by_hand
+from .by_hand import keys_by_hand, layered_bags
 from .clock import Clock
 from .frames.curve_values import values_at, values_of_keys
-from .keyframes import Channel, check_curves, generated
+from .keyframes import Channel, check_curves, check_not_hidden, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
@@ -56,14 +56,19 @@ def hips_locations(
 
 def is_moved_by_hand(armature: Object, hips: str) -> bool:
     """Tell whether somebody has moved hips without keys since the extension wrote their location."""
-    bag = channelbag_of(armature)
-    keyed = bool(bag and find_curves(bag, location_path(armature, hips), 3))
+    path = location_path(armature, hips)
+    keyed = any(find_curves(bag, path, 3) for _, bag in layered_bags(armature))
     return not keyed and is_moved_since(armature.pose.bones[hips])
 
 
-def check_hips(armature: Object, hips: str) -> None:
-    """Raise AnimationError if the location of the hips cannot be keyed."""
-    bag = channelbag_of(armature)
+def check_hips(armature: Object, hips: str, destination: str = "ACTION", is_moved: bool = True) -> None:
+    """Raise AnimationError if the location of the hips cannot be keyed there, or would not be played back.
+
+    Only hips that a bake moves are keyed.
+    """
+    if destination == "NLA_TRACK" and is_moved:
+        check_not_hidden(armature, {hips: [location_path(armature, hips)]})
+    bag = channelbag_of(armature) if destination == "ACTION" else None
     if bag:
         check_curves(list(find_curves(bag, location_path(armature, hips), 3).values()), f"location of '{hips}'")
 

@@ -9,18 +9,21 @@ from bpy.types import Depsgraph, Object
 from mathutils import Matrix, Vector
 
 from .armature import find_bone
+from .made_rotation import is_as_made
 
 
 class Looks(NamedTuple):
     """Display type of an empty and its size [Blender units, its own space], and type and shape of a force field.
 
     The display type is an empty string unless the object is an empty, the field's type and shape without a force field.
+    `as_made` tells that the object was made as the target of a hand and has not been turned since.
     """
 
     display: str = ""
     size: float = 1.0
     field: str = ""
     field_shape: str = ""
+    as_made: bool = False
 
 
 class Volume(NamedTuple):
@@ -43,7 +46,8 @@ def looks_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Looks:
     return Looks(
         shown.empty_display_type if is_empty else "",
         shown.empty_display_size if is_empty else 1.0,
-        *((shown.field.type, shown.field.shape) if shown.field else ()),
+        *((shown.field.type, shown.field.shape) if shown.field else ("", "")),
+        is_as_made(ob),
     )
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from bpy.types import AnimData, FCurve, NlaStrip, Object, Scene
+from bpy.types import Action, ActionSlot, AnimData, FCurve, NlaStrip, Object, Scene
 
 from ..errors import AnimationError
 from ..kinematics.arrays import Array, Mask
@@ -27,9 +27,14 @@ def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
     pairs = [(animation.action, animation.action_slot)]
     pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
     for action, slot in pairs:
-        if action and slot:
-            bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
-            yield from (curve for bag in bags if bag for curve in bag.fcurves)
+        yield from curves_in(action, slot)
+
+
+def curves_in(action: Action | None, slot: ActionSlot | None) -> Iterator[FCurve]:
+    """Yield the F-curves that an action has for a slot."""
+    if action and slot:
+        bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
+        yield from (curve for bag in bags if bag for curve in bag.fcurves)
 
 
 def layered_strips(ob: Object) -> list[NlaStrip]:

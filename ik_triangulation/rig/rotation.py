@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import atan2, dist, hypot, inf, tau
 
 import numpy as np
-from bpy.types import PoseBone
+from bpy.types import Object, PoseBone
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Freedom
@@ -107,3 +107,10 @@ def _whole_turns(angle: float, before: float, lower: float, upper: float) -> flo
     """Return `angle` plus the whole turns that bring it nearest to `before`, unless that is outside the limits."""
     shifted = angle + tau * round((before - angle) / tau)
     return shifted if lower <= shifted <= upper else angle
+
+
+def delta_rotation(ob: Object) -> Quaternion:
+    """Return the delta rotation of an object, from the property of its rotation mode."""
+    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
+        return ob.delta_rotation_quaternion.normalized()
+    return ob.delta_rotation_euler.to_quaternion()

@@ -65,8 +65,9 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None
 def orientation_of(limb: Limb, looks: Looks) -> str:
     """Return the kind of orientation goal: the chosen one, otherwise the one that the target tells by its looks.
 
-    A bone and an empty displayed as arrows tell a whole orientation, a single arrow a direction, anything else none. Of
-    a single arrow an offset takes the tip off. Raises SettingError for an unknown kind.
+    A bone and an empty displayed as arrows tell a whole orientation, a single arrow a direction, anything else none. An
+    empty that was made for a hand tells none until it is turned. Of a single arrow an offset takes the tip off. Raises
+    SettingError for an unknown kind.
     """
     if limb.orientation not in _ORIENTATIONS:
         known = ", ".join(_ORIENTATIONS)
@@ -74,7 +75,7 @@ def orientation_of(limb: Limb, looks: Looks) -> str:
     if limb.orientation != "AUTO":
         return limb.orientation
     if limb.subtarget or looks.display == "ARROWS":
-        return "FULL"
+        return "NONE" if looks.as_made else "FULL"
     return "DIRECTION" if looks.display == "SINGLE_ARROW" and not limb.use_offset else "NONE"
 
 

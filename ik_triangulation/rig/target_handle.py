@@ -16,7 +16,7 @@ from ..kinematics.rotation import orientation
 from .armature import find_bone, is_flat
 from .frames.sampling import frame_of
 from .keyframes import curves_of
-from .rotation import channel, rotation_from, values_for
+from .rotation import channel, delta_rotation, rotation_from, values_for
 
 # Constraints that carry their owner along: a move has to be seen from where they take it.
 _CARRYING = {"ARMATURE", "CHILD_OF", "CLAMP_TO", "FOLLOW_PATH", "FOLLOW_TRACK", "OBJECT_SOLVER"}
@@ -150,10 +150,3 @@ def _in_pose(bone: PoseBone, local: Matrix) -> Matrix:
     above = bone.parent
     parents = {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
     return bone.bone.convert_local_to_pose(local, bone.bone.matrix_local, **parents)
-
-
-def delta_rotation(ob: Object) -> Quaternion:
-    """Return the delta rotation of an object, from the property of its rotation mode."""
-    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
-        return ob.delta_rotation_quaternion.normalized()
-    return ob.delta_rotation_euler.to_quaternion()

@@ -18,10 +18,10 @@ from .keyframes import Channel
 from .limb import Limb
 from .look_axis import look_of
 from .looks import looks_of
-from .rotation import channel, values_for
+from .rotation import channel, delta_rotation, values_for
 from .shown_limb import shown_limb
 from .soft_goals import orientation_of
-from .target_handle import delta_rotation, is_connected
+from .target_handle import is_connected
 from .target_shape import line_direction
 
 _FREE = Free()

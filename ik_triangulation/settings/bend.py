@@ -24,7 +24,8 @@ class BendSettings:
                 "AUTO",
                 "Automatic",
                 "Match a target that is a bone or an empty displayed as arrows, "
-                "point along an empty displayed as a single arrow; otherwise free",
+                "point along an empty displayed as a single arrow; otherwise free. The empty of a hand counts once "
+                "it is turned: a hand whose target is only moved stays natural to its forearm",
                 0,
             ),
             ("NONE", "Free", "Any rotation of the tip", 1),

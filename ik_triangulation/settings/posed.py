@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The memory of a bone's pose that is saved with the rig: no setting, and shown nowhere."""
+"""The memory of a bone's pose and of a target's rotation that is saved with them: no settings, and shown nowhere."""
 
 from typing import Any
 
@@ -38,3 +38,14 @@ class IKT_PG_posed(PropertyGroup):
             name="Waits At", description="Matrix of the target as it was made", size=16, **_HIDDEN
         ),
     }
+
+
+def made_rotation() -> Any:
+    """Return the property of an object that was made as the target of a hand: its rotation then; of others zero."""
+    return FloatVectorProperty(
+        name="Made Rotation",
+        description="Rotation, a quaternion, with which the object was made as the target of a hand",
+        size=4,
+        default=(0.0, 0.0, 0.0, 0.0),
+        **_HIDDEN,
+    )

@@ -18,7 +18,7 @@ from .frames import FrameSettings
 from .goal import GoalSettings
 from .joint import JointSettings
 from .keys import KeySettings
-from .posed import IKT_PG_posed
+from .posed import IKT_PG_posed, made_rotation
 from .posture import PostureSettings
 from .reach import ReachSettings, StopListSettings
 from .solver import MethodSettings
@@ -109,6 +109,7 @@ def register() -> None:
         name="IK Triangulation Pose", type=IKT_PG_posed, override=OVERRIDABLE
     )
     Object.ik_triangulation = PointerProperty(name="IK Triangulation Body", type=IKT_PG_body, override=OVERRIDABLE)
+    Object.ik_triangulation_made_rotation = made_rotation()
     bpy.app.handlers.save_pre.append(_prepare_overrides)
     edition.register()
 
@@ -116,6 +117,7 @@ def register() -> None:
 def unregister() -> None:
     edition.unregister()
     bpy.app.handlers.save_pre.remove(_prepare_overrides)
+    del Object.ik_triangulation_made_rotation
     del Object.ik_triangulation
     del PoseBone.ik_triangulation_posed
     del PoseBone.ik_triangulation_joint

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
-from ..commands import DONE, FAILED, opened, told
+from ..commands import DONE, FAILED, MISSED, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
 LAST = 12
@@ -122,3 +122,23 @@ def test_contacts_are_found_held_and_reported(empty_scene, tmp_path, command):
     assert max(contact["frame_end"] for contact in part["contacts"]) == 20
     places = tails(opened(out), "foot.R", range(1, 21))
     assert max((place - places[0]).length for place in places) < 1e-3
+
+
+def test_a_foot_that_slips_is_missed_whatever_else_is_reached(body_file, tmp_path, command):
+    """The exit code, the report and the markers say so, with the reason."""
+    rig = opened(body_file)
+    limit = rig.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION")
+    limit.owner_space, limit.use_limit_x = "LOCAL", True
+    for name in (*FEET, *HANDS):
+        rig.pose.bones[name].ik_triangulation.mark_misses = True
+    bpy.ops.wm.save_mainfile()
+    done = command("bake", body_file, "--body", "--output", tmp_path / "out.blend", "--json")
+    assert done.returncode == MISSED, done.stderr
+    said = told(done.stdout)
+    by_tip = {tip["tip"]: tip for tip in said["body"]["tips"]}
+    assert (by_tip["foot.L"]["reached"], by_tip["foot.R"]["reached"]) == (False, True)
+    assert by_tip["foot.L"]["missed"]
+    assert any("'Limit Rotation' on 'shin.L' moves the tip of 'foot.L'" in warning for warning in said["warnings"])
+    assert "foot.L slips" in done.stderr
+    opened(tmp_path / "out.blend")
+    assert any(marker.name.startswith("Rig: foot.L misses") for marker in bpy.context.scene.timeline_markers)

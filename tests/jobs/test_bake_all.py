@@ -15,7 +15,7 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.nla import layered_strips
 
 from ..bodies import FEET, human_rig, reaching_body, set_up_rig
-from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_frames, nothing_lost
+from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_frames, nothing_lost, push_down
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 12
@@ -118,18 +118,27 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
     rig = human_rig()
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=3)
     old, before = rig.animation_data.action, all_keys(rig)
+    if kind == "NLA_TRACK":
+        push_down(rig)
     report = bake_body(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind))
     if kind == "NEW_ACTION":
         assert rig.animation_data.action != old
         rig.animation_data.action = old
         assert all_keys(rig) == before
-        assert report.reached
     else:
-        assert rig.animation_data.action == old
-        assert all_keys(rig) == before
-        (strip,) = layered_strips(rig)
+        below, strip = layered_strips(rig)
+        assert below.action == old
         assert (strip.frame_start, strip.frame_end) == (1, LAST)
-        assert "thigh.L" in " ".join(report.warnings)  # its own keys hide those of the track
+    assert report.reached
+
+
+@pytest.mark.parametrize(("bone", "prop"), [("spine", "location"), ("thigh.L", "rotation_quaternion")])
+def test_an_action_that_would_hide_the_new_track_of_a_body_is_refused(bone, prop):
+    rig = human_rig()
+    rig.pose.bones[bone].keyframe_insert(prop, frame=3)
+    body, settings = reaching_body(rig, LAST), BodyKeySettings(destination="NLA_TRACK")
+    with nothing_lost(), pytest.raises(AnimationError, match=f"keys '{bone}' as well and hides a new NLA track"):
+        bake_body(body, 1, LAST, settings=settings)
 
 
 @pytest.mark.parametrize("kind", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
@@ -137,6 +146,8 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
 def test_a_bake_that_is_stopped_loses_nothing_wherever_it_writes(kind, parts):
     rig = human_rig()
     rig.pose.bones["spine"].keyframe_insert("location", frame=3)
+    if kind == "NLA_TRACK":
+        push_down(rig)
     job = bake_body.steps(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind, reduce=True))
     with nothing_lost():
         for _ in range(parts):

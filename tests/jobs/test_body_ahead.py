@@ -4,15 +4,17 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_ahead import solve_ahead
 from ik_triangulation.jobs.body_bake import BodyProblem
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.live_goals import LiveGoals
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
 
-from ..bodies import HANDS, set_up_rig
+from ..bodies import HANDS, human_rig, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 16
@@ -64,3 +66,20 @@ def test_it_is_left_to_a_drag_where_a_target_is_off_its_animation_or_nothing_mov
 def test_outside_the_range_and_between_frames_it_is_none(rig):
     bpy.context.scene.frame_set(LAST + 5)
     assert ahead(rig) is None
+
+
+def test_a_hand_that_nobody_has_moved_goes_along_as_in_a_bake(empty_scene):
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    start = target.location.copy()
+    for frame, share in ((1, 0.0), (LAST, 1.0)):
+        target.location = start + Vector((-0.3, -0.3, -0.5)) * share
+        target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    bpy.context.scene.frame_set(LAST)
+    found, body = ahead(rig), body_of(rig, "hand.L")
+    problem = BodyProblem(body, finished(read_body(body, bpy.context.scene, range(1, LAST + 1))))
+    states, _ = finished(problem.path(bpy.context.scene))
+    rotations = [problem.body.tree.rotations(each) for each in (found.states, states)]
+    assert (2.0 * np.arccos(np.minimum(1.0, np.abs((rotations[0] * rotations[1]).sum(1))))).max() < np.radians(1.0)

@@ -2,16 +2,20 @@
 """A body that is baked reaches with both hands, keeps its feet, and loses nothing."""
 
 from itertools import pairwise
-from math import degrees, radians
+from math import degrees, pi, radians
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ik_triangulation.errors import AnimationError, IKError
+from ik_triangulation.errors import AnimationError, IKError, RigError, TargetError
 from ik_triangulation.jobs.bake import delete_generated
+from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.kinematics import EulerLimits, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody
@@ -19,7 +23,7 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
 
-from ..bodies import FEET, HANDS, human_rig, keyed_target, reaching_body
+from ..bodies import FEET, HANDS, human_rig, keyed_target, reaching_body, set_up_rig
 from ..rigs import all_keys, curves_of, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -224,3 +228,60 @@ def test_what_cannot_be_baked_is_named():
     rig.pose.bones["forearm.L"].scale = 1.0, 2.0, 1.0
     with pytest.raises(IKError, match=r"'forearm\.L' is scaled"):
         bake_body(reaching_body(rig), 1, 5)
+
+
+def test_a_hand_that_turns_by_half_a_turn_begins_as_it_was():
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    start, turn = target.location.copy(), target.rotation_euler.to_quaternion()
+    way, half = Vector((-0.328, -0.4734, 0.3074)), turn @ Quaternion((0.0, 0.0, 1.0), pi)
+    for frame, share, rotation in ((1, 0.0, turn), (LAST, 1.0, half)):
+        target.location = start + way * share
+        target.rotation_euler = rotation.to_euler("XYZ", target.rotation_euler)
+        target.keyframe_insert("location", frame=frame)
+        target.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    before = {bone.name: bone.matrix.to_quaternion() for bone in rig.pose.bones}
+    bake_body(body_of(rig, "hand.L"), 1, LAST)
+    bpy.context.scene.frame_set(1)
+    for bone in rig.pose.bones:
+        assert rotation_angle(before[bone.name], bone.matrix.to_quaternion()) < radians(10.0), bone.name
+
+
+@pytest.mark.parametrize("far", [1e30, 1e20, 1e13])
+def test_a_target_that_is_endlessly_far_is_refused(far):
+    rig = set_up_rig(6)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    target.animation_data_clear()
+    target.location.x = far
+    bpy.context.view_layer.update()
+    body = body_of(rig, "hand.L")
+    for act in (lambda: bake_body(body, 1, 6), lambda: solve_body_pose(body)):
+        with nothing_lost(), pytest.raises(TargetError, match=r"'hand.L Target' is scaled or moved beyond"):
+            act()
+
+
+def test_a_pose_without_valid_numbers_is_refused():
+    rig = set_up_rig(6)
+    rig.pose.bones["thigh.L"].rotation_quaternion = float("nan"), 0.0, 0.0, 0.0
+    bpy.context.view_layer.update()
+    body = body_of(rig, "hand.L")
+    for act in (lambda: bake_body(body, 1, 6), lambda: reach_with_body(body, [body_stop(body, "hand.L", 6)], 1)):
+        with pytest.raises(RigError, match=r"Bone 'thigh.L' has an invalid pose at frame 1"):
+            act()
+
+
+def test_a_body_that_differs_each_time_it_is_evaluated_is_refused():
+    rig = set_up_rig(6)
+    count = iter(range(10_000))
+    bpy.app.driver_namespace["next_turn"] = lambda: 0.1 * next(count)
+    rig.pose.bones["shin.L"].rotation_mode = "XYZ"
+    curve = rig.pose.bones["shin.L"].driver_add("rotation_euler", 0)
+    curve.driver.type, curve.driver.expression = "SCRIPTED", "next_turn()"
+    bpy.context.view_layer.update()
+    try:
+        with pytest.raises(RigError, match="'Rig' is not the same when frame 1 is evaluated twice"):
+            bake_body(body_of(rig, "hand.L"), 1, 6)
+    finally:
+        del bpy.app.driver_namespace["next_turn"]

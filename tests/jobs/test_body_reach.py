@@ -10,11 +10,12 @@ from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.jobs import body_reach
 from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_reach import reach_with_body
+from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
+from ik_triangulation.jobs.contacts import find_contacts
 from ik_triangulation.jobs.reach import Stop, own_stop
 from ik_triangulation.motion.timing import profile
 
-from ..bodies import FEET, HANDS, set_up_rig
+from ..bodies import FEET, HANDS, set_up_rig, sliding_rig
 from ..rigs import all_keys, empty, nothing_lost
 from .test_body_pose import apart, channels, tails
 
@@ -164,10 +165,23 @@ def test_what_is_wrong_is_named_and_nothing_changes(rig):
 def test_an_exception_while_writing_loses_nothing(rig, step, monkeypatch):
     real = getattr(body_reach, step)
 
-    def broken(*arguments):
-        yield from real(*arguments)
+    def broken(*arguments, **more):
+        yield from real(*arguments, **more)
         raise RuntimeError("Broken")
 
     monkeypatch.setattr(body_reach, step, broken)
     with nothing_lost(), pytest.raises(RuntimeError, match="Broken"):
         reached(rig)
+
+
+def test_a_body_that_only_holds_its_feet_says_that_nothing_reaches(empty_scene):
+    rig = sliding_rig(24)
+    find_contacts(rig, 1, 24)
+    body = body_of(rig, "foot.L")
+    with nothing_lost(), pytest.raises(ChainError, match="Nothing of the body reaches for anything"):
+        body_stop(body, "foot.L", 20)
+    rig.data.bones.active = rig.data.bones["foot.L"]
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    with pytest.raises(RuntimeError, match="Nothing of the body reaches for anything"):
+        bpy.ops.pose.ik_triangulation_reach()

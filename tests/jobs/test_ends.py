@@ -15,7 +15,18 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import channel
 from ik_triangulation.solvers import SOLVERS
 
-from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_location, random_rotation, rotate, rows
+from ..rigs import (
+    all_keys,
+    chain_rig,
+    curves_of,
+    empty,
+    evaluated_tip,
+    key_location,
+    push_down,
+    random_rotation,
+    rotate,
+    rows,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -175,6 +186,8 @@ def test_seams_are_where_the_keys_outside_are(destination, seams):
     rig = chain_rig(3)
     posed(rig, 21)
     key_pose(rig, 9)
+    if destination == "NLA_TRACK":
+        push_down(rig)
     target = key_location(empty(), range(1, LAST + 10, 4), lambda f: Vector((cos(0.05 * f), sin(0.05 * f), 1.0)))
     report = bake(limb_to(rig, target, destination=destination), 10, LAST)
     assert [jump.turned.at for jump in report.jumps] == seams

@@ -6,16 +6,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import Depsgraph, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
 from ..armature import base_of
 from ..body import RigBody
-from .body_samples import BodySamples, body_by_hand, body_scene, held_influence, unscaled_base
-from .sampling import go_to
-
-_OFTEN = 32  # frames read between two looks at what the user does
+from .body_frames import Animation
+from .body_samples import (
+    AT_ONCE,
+    BodySamples,
+    body_by_hand,
+    held_influence,
+    read_animation,
+    unscaled_base,
+    view_layer_of,
+)
+from .reader import Evaluator
 
 
 def read_between(
@@ -28,8 +35,8 @@ def read_between(
     """Return a body at other frames of the timeline than those of `samples`, without goals.
 
     Keys that correct a bake between the two times (in the action) in `without` are left out. Blender evaluates the
-    frames only where the armature, something above the hips or the influence of held tips moves. `influence` is that of
-    held tips.
+    frames only where the armature, something above the hips or the influence of held tips moves, and where the samples
+    have what it shows. `influence` is that of held tips.
     """
     count, held = len(frames), {tip: samples.influence[tip] for tip in rig.held}
     still = not any((each != each[..., :1]).any() for each in (samples.worlds, samples.bases, *held.values()))
@@ -37,27 +44,23 @@ def read_between(
         worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
     else:
-        every: list[tuple[Matrix, Matrix, list[float]]] = []
-        for begin in range(0, count, _OFTEN):
-            with body_scene(rig, scene) as staged:
-                for frame in frames[begin : begin + _OFTEN]:
-                    evaluated = rig.armature.evaluated_get(go_to(staged, frame))
-                    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
-                    shares = [held_influence(evaluated, tip) for tip in held]
-                    every.append((evaluated.matrix_world.copy(), base, shares))
-            yield
+        evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)
+
+        def look(depsgraph: Depsgraph, _: float) -> tuple[Matrix, Matrix, list[float]]:
+            evaluated = rig.armature.evaluated_get(depsgraph)
+            base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+            return evaluated.matrix_world.copy(), base, [held_influence(evaluated, tip) for tip in held]
+
+        seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
         worlds, bases, found = (
-            np.ascontiguousarray(np.moveaxis(np.array(each, float), 0, -1)) for each in zip(*every, strict=True)
+            np.ascontiguousarray(np.moveaxis(np.array(each, float), 0, -1))
+            for each in zip(*(seen[frame] for frame in frames), strict=True)
         )
         influence = dict(zip(held, found, strict=True))
-    rotations, locations = body_by_hand(rig, frames, scene, without)
+    if samples.shown is None:
+        animation = Animation(*body_by_hand(rig, frames, scene, without))
+    else:
+        animation = yield from read_animation(rig, scene, frames, bases, without)
     yield
-    return samples._replace(
-        frames=frames,
-        worlds=worlds,
-        bases=bases,
-        rotations=rotations,
-        locations=locations,
-        goals={},
-        influence=influence,
-    )
+    there = samples.animated(animation)
+    return there._replace(frames=frames, worlds=worlds, bases=bases, goals={}, influence=influence)

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
+import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, Scene
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix
 
-from ...cooperative import Work
+from ...cooperative import Work, finished
 from ...errors import RigError
 from ...goals import Anywhere, Goal
 from ...kinematics import Pose
@@ -19,16 +19,39 @@ from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
 from ..carriers import carrier_of
+from ..clock import Clock
 from ..goal import GoalReader
 from ..hips import hips_locations, is_moved_by_hand
+from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
 from ..reference import reference_rotations
 from ..rotation import rotation_of
+from ..shown_by_hand import is_as_by_hand, shown_by_hand
 from ..waiting import is_waiting
-from .sampling import Sample, go_to, sample, temporary_scene
+from .body_frames import (
+    Animation,
+    animation_shown,
+    body_by_channels,
+    lengths_of,
+    matrices_of,
+    plain_animation,
+    shown_frames,
+    tips_apart,
+)
+from .reader import Evaluator
+from .sampling import Sample, frame_of, is_elsewhere, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
-_OFTEN = 32  # frames read between two looks at what the user does
+_AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
+AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
+
+
+class GoalsAgain(Protocol):
+    """Reads goals again at frames that were read before, as targets may have moved since."""
+
+    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool: ...
+
+    def again(self, depsgraph: Depsgraph, frame: float) -> Goal: ...
 
 
 class BodySamples(NamedTuple):
@@ -36,7 +59,8 @@ class BodySamples(NamedTuple):
 
     `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
-    animation made by hand, `goals` those of each limb, `influence` (F) those of each tip, from 0 to 1, by its name.
+    animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb, `influence` (F)
+    that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading.
     """
 
     frames: Sequence[float]
@@ -47,55 +71,162 @@ class BodySamples(NamedTuple):
     locations: Numbers
     goals: dict[str, list[Goal]]
     influence: dict[str, Numbers]
+    shown: Numbers | None = None
+    warnings: Sequence[str] = ()
+    readers: Mapping[str, GoalsAgain] = {}
+
+    def animated(self, animation: Animation) -> BodySamples:
+        """Return the same with another animation."""
+        return self._replace(**animation._asdict())
 
 
-@contextmanager
-def body_scene(rig: RigBody, scene: Scene) -> Iterator[Scene]:
-    """Create a scene with only the armature and the targets of all limbs; it is removed afterwards."""
-    # Without a limb that reaches there are no targets, but a scene is made for a limb.
-    first, *others = rig.limbs or [Limb.from_tip(rig.armature, rig.held[0], rig.armature)]
-    with temporary_scene(first, scene) as staged:
-        for limb in others:
-            for ob in (*(target for target, _ in limb.targets), *limb.obstacle_objects):
-                if ob.name not in staged.collection.objects:
-                    staged.collection.objects.link(ob)
-        yield staged
+class _Look(NamedTuple):
+    """A body as evaluated at one frame; matrices (n, 4, 4) of its bones where they are of use."""
+
+    world: Matrix
+    base: Matrix
+    channels: list[Channels]
+    goals: dict[str, Goal]
+    influence: dict[str, float]
+    matrices: Numbers | None
 
 
-def read_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[BodySamples]:
-    """Read a body at frames of the timeline, without stepping the user's scene.
+def read_body(
+    rig: RigBody,
+    scene: Scene,
+    frames: Sequence[float],
+    view_layer: ViewLayer | None = None,
+    *,
+    switched: bool = False,
+) -> Work[BodySamples]:
+    """Read a body at frames of the timeline, without stepping the user's scene if that can be.
 
-    Raises RigError for a bone above the hips that is scaled, and what sample() raises.
+    The animation made by hand is read from F-curves where these are all that moves the bones; where strips, blending,
+    drivers, constraints or modifiers may do so too, and where Blender shows another one at some of the frames, it is
+    what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for a bone above
+    the hips that is scaled, and for a body that is not the same when it is evaluated twice, and what sample() raises.
     """
-    readers = [_LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs]
-    goals: dict[str, list[Goal]] = {limb.tip: [] for limb in rig.limbs}
-    worlds, bases = [], []
-    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
-    channels: list[Channels] = []
-    for begin in range(0, len(frames), _OFTEN):
-        with body_scene(rig, scene) as staged:
-            for frame in frames[begin : begin + _OFTEN]:
-                depsgraph = go_to(staged, frame)
-                evaluated = rig.armature.evaluated_get(depsgraph)
-                channels = channels or channels_of(evaluated, rig.bones)
-                bases.append(unscaled_base(base_of(evaluated, rig.hips), rig.hips))
-                worlds.append(evaluated.matrix_world.copy())
-                for reader in readers:
-                    goals[reader.limb.tip].append(reader.at(depsgraph, frame))
-                _read_influence(influence, readers, evaluated)
-        yield
-    rotations, locations = body_by_hand(rig, frames, scene)
-    shares = {tip: np.array(each) for tip, each in influence.items()}
-    return BodySamples(frames, _stacked(worlds), _stacked(bases), channels, rotations, locations, goals, shares)
+    evaluator = Evaluator(rig, scene, view_layer or view_layer_of(scene), frames)
+    switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
+    is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
+    as_by_hand = is_as_by_hand(rig, scene)
+    readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
+    some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
+
+    def look(depsgraph: Depsgraph, frame: float) -> _Look:
+        evaluated = rig.armature.evaluated_get(depsgraph)
+        channels = channels_of(evaluated, rig.bones) if frame == frames[0] else []
+        base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+        goals = {tip: reader.at(depsgraph, frame) for tip, reader in readers.items()}
+        matrices = matrices_of(evaluated, rig.bones) if is_live or frame in some else None
+        if matrices is not None:
+            _check_finite(rig, matrices, frame)
+        shares = _influence(readers, rig.tips, evaluated)
+        return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
+
+    seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
+    looks = [seen[frame] for frame in frames]
+    samples = BodySamples(
+        frames,
+        _stacked([each.world for each in looks]),
+        _stacked([each.base for each in looks]),
+        looks[0].channels,
+        *body_by_hand(rig, frames, scene),
+        {tip: [each.goals[tip] for each in looks] for tip in readers},
+        {tip: np.array([each.influence[tip] for each in looks]) for tip in rig.tips},
+        warnings=stepped_warnings(evaluator),
+        readers=readers,
+    )
+    yield
+    if switched and not is_live:
+        return samples
+    here = [k for k, frame in enumerate(frames) if is_live or frame in some]
+    matrices = np.moveaxis(np.array([looks[k].matrices for k in here], float), 0, -1)
+    if as_by_hand or is_live:
+        plain = Animation(samples.rotations[..., here], samples.locations[:, here])
+        if not as_by_hand:
+            matrices = yield from _matrices_by_hand(evaluator, rig, frames, None)
+    else:  # what is shown are other keys than those made by hand
+        plain = plain_animation(rig, Clock(scene, rig.armature), [frames[k] for k in here])
+    if _agree(rig, samples, here, plain, matrices):
+        return samples
+    if not is_live:
+        matrices = yield from _matrices_by_hand(evaluator, rig, frames, None)
+    again = yield from _matrices_by_hand(evaluator, rig, some, None)
+    _check_same(rig, some, again, matrices[..., [frames.index(frame) for frame in some]])
+    return samples.animated(animation_shown(rig, samples.bases, matrices))
+
+
+def read_animation(
+    rig: RigBody,
+    scene: Scene,
+    frames: Sequence[float],
+    bases: Numbers,
+    without: tuple[float, float] | None = None,
+) -> Work[Animation]:
+    """Read the animation by hand of a body as Blender evaluates it, on hips that hang in `bases` (4, 4, F).
+
+    Keys that correct a bake between the two times (in the action) in `without` are left out.
+    """
+    evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)
+    return animation_shown(rig, bases, (yield from _matrices_by_hand(evaluator, rig, frames, without)))
+
+
+def _matrices_by_hand(
+    evaluator: Evaluator, rig: RigBody, frames: Sequence[float], without: tuple[float, float] | None
+) -> Work[Numbers]:
+    """Return the matrices (n, 4, 4, F) of the bones in the animation made by hand, armature space."""
+
+    def look(depsgraph: Depsgraph, _: float) -> Numbers:
+        return matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)
+
+    with shown_by_hand(rig, evaluator.scene, evaluator.view_layer, without):
+        seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
+    return np.moveaxis(np.array([seen[frame] for frame in frames]), 0, -1)
+
+
+def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
+    """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
+    body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
+    return tips_apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
+
+
+def _check_finite(rig: RigBody, matrices: Numbers, frame: float) -> None:
+    """Raise RigError for a bone whose matrix (4x4) of these (n, 4, 4) has no valid numbers at a frame."""
+    invalid = ~np.isfinite(matrices).all((1, 2))
+    if invalid.any():
+        raise RigError(
+            f"Bone '{rig.bones[int(invalid.argmax())]}' has an invalid pose at frame {frame:g} (NaN or infinite). "
+            "Clear its transform, and check its drivers and keys."
+        )
+
+
+def _check_same(rig: RigBody, frames: Sequence[float], one: Numbers, other: Numbers) -> None:
+    """Raise RigError if bones that were evaluated twice were not the same; matrices (n, 4, 4, F)."""
+    far = np.abs(one - other)[:, :3].max((0, 1, 2)) > _AGREES * max(1.0, lengths_of(rig).sum())
+    if far.any():
+        raise RigError(
+            f"'{rig.armature.name}' is not the same when frame {frames[int(far.argmax())]:g} is evaluated twice: a "
+            "driver or a simulation moves it. Bake that to keys first."
+        )
+
+
+def view_layer_of(scene: Scene) -> ViewLayer:
+    """Return the view layer of the context if that is of this scene, else the scene's first one."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+
+
+def stepped_warnings(evaluator: Evaluator) -> list[str]:
+    """Return a warning if the user's scene had to be stepped."""
+    return [f"The scene was stepped frame by frame: {evaluator.stepped}."] if evaluator.stepped else []
 
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
     evaluated = rig.armature.evaluated_get(depsgraph)
-    readers = [_LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs]
-    goals = {reader.limb.tip: [reader.at(depsgraph, frame)] for reader in readers}
-    influence: dict[str, list[float]] = {tip: [] for tip in rig.tips}
-    _read_influence(influence, readers, evaluated)
+    readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
+    goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
+    influence = _influence(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
@@ -104,17 +235,34 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         channels_of(evaluated, rig.bones),
         *body_by_hand(rig, [frame], scene),
         goals,
-        {tip: np.array(each) for tip, each in influence.items()},
+        {tip: np.array([share]) for tip, share in influence.items()},
+        readers=readers,
     )
 
 
-class _LimbGoals:
+def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> BodySamples:
+    """Return samples of a single frame with the animation by hand as Blender evaluates it, where anything interferes.
+
+    Raises RigError for a bone without a valid pose.
+    """
+    if not may_interfere(rig):
+        return samples
+    evaluator = Evaluator(rig, scene, view_layer, samples.frames)
+    matrices = finished(_matrices_by_hand(evaluator, rig, samples.frames, None))
+    _check_finite(rig, matrices[..., 0], samples.frames[0])
+    if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
+        return samples
+    return samples.animated(animation_shown(rig, samples.bases, matrices))
+
+
+class LimbGoals:
     """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
 
     def __init__(self, limb: Limb, carrier: str) -> None:
         self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
         self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
         self._start: Pose | None = None
+        self._targets: dict[float, Matrix] = {}  # where the target was, by frame
         self.influence = 1.0  # at the frame read last
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
@@ -124,7 +272,20 @@ class _LimbGoals:
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
         self.influence = now.limb.influence
+        if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
+            self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
         return goal_on(self._carrier, self._reader, now, self._start, depsgraph)
+
+    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
+        """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
+        if self._carrier or frame not in self._targets:
+            return False
+        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
+
+    def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        """Return the goal as it is now, at a frame that was read before."""
+        assert self._start is not None
+        return goal_on(self._carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
 
 
 def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
@@ -135,11 +296,9 @@ def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgrap
     return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
 
 
-def _read_influence(into: dict[str, list[float]], readers: Sequence[_LimbGoals], armature: Object) -> None:
-    """Add the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
-    reached = {reader.limb.tip: reader.influence for reader in readers}
-    for tip, shares in into.items():
-        shares.append(reached[tip] if tip in reached else held_influence(armature, tip))
+def _influence(readers: Mapping[str, LimbGoals], tips: Sequence[str], armature: Object) -> dict[str, float]:
+    """Return the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
+    return {tip: readers[tip].influence if tip in readers else held_influence(armature, tip) for tip in tips}
 
 
 def held_influence(armature: Object, tip: str) -> float:

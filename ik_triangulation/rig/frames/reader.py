@@ -11,6 +11,7 @@ from typing import TypeVar
 from bpy.types import Depsgraph, Scene, ViewLayer
 
 from ...cooperative import Work, finished
+from ..body import RigBody
 from ..dependencies import Dependencies
 from ..drivers import broken_drivers
 from ..limb import Limb
@@ -22,26 +23,24 @@ from .stepping import frames_to_step, reason_to_step, stepping
 _T = TypeVar("_T")
 
 
-class FrameReader:
-    """Reader of a limb's rig and targets at `frames`, and of anything else that is evaluated there.
+class Evaluator:
+    """Evaluates a limb or a whole body with its targets at frames of the timeline.
 
-    A temporary scene is read where it shows the same motion as the user's, which is stepped otherwise and left as it
-    was. `stepped` is the reason for that, None for a temporary scene. Readers that are made one after the other share
-    what is `known` of dependencies.
+    A temporary scene is evaluated where it shows the same motion as the user's, which is stepped otherwise and left as
+    it was: at `frames` that decides what it is compared at. `stepped` is the reason for that, None for a temporary
+    scene. Evaluators that are made one after the other share what is `known` of dependencies.
     """
 
     def __init__(
         self,
-        limb: Limb,
+        limb: Limb | RigBody,
         scene: Scene,
         view_layer: ViewLayer,
         frames: Sequence[float],
         known: Dependencies | None = None,
     ) -> None:
-        self.limb, self.scene, self.view_layer, self.frames = limb, scene, view_layer, frames
+        self._whole, self.scene, self.view_layer, self.frames = limb, scene, view_layer, frames
         self._bound = reason_to_step(limb, scene, view_layer, frames, known)
-        self._broken: list[str] = []
-        self._keyed = False
         self.stepped = self._bound.why if self._bound else None
 
     @property
@@ -51,6 +50,54 @@ class FrameReader:
         It also does so between two parts of what is evaluated in a temporary scene, which are not counted.
         """
         return len(frames_to_step(self.scene, self.frames, self._bound)) if self._bound else 0
+
+    def evaluate(
+        self, frames: Sequence[float], look: Callable[[Depsgraph, float], _T], seconds: float = inf
+    ) -> Work[dict[float, _T]]:
+        """Call `look` with the dependency graph evaluated at each of these frames; returns the results by frame.
+
+        It yields after at most about `seconds`, when there is no temporary scene. If creating that and evaluating its
+        first frame take longer, it goes on for as long again.
+        """
+        found: dict[float, _T] = {}
+        if self._bound:
+            wanted = set(frames)
+            with stepping(self.scene, self.view_layer) as evaluate:
+                for frame in frames_to_step(self.scene, sorted(frames), self._bound):
+                    depsgraph = evaluate(frame)
+                    if frame in wanted:
+                        found[frame] = look(depsgraph, frame)
+                    yield
+            return found
+        while len(found) < len(frames):
+            began, until = perf_counter(), inf
+            with temporary_scene(self._whole, self.scene) as staged:
+                for frame in frames[len(found) :]:
+                    found[frame] = look(go_to(staged, frame), frame)
+                    done = perf_counter()
+                    if until == inf:
+                        until = done + max(seconds, done - began)
+                    if done > until:
+                        break
+            yield
+        return found
+
+
+class FrameReader(Evaluator):
+    """Reader of a limb's rig and targets at `frames`, and of anything else that is evaluated there."""
+
+    def __init__(
+        self,
+        limb: Limb,
+        scene: Scene,
+        view_layer: ViewLayer,
+        frames: Sequence[float],
+        known: Dependencies | None = None,
+    ) -> None:
+        super().__init__(limb, scene, view_layer, frames, known)
+        self.limb = limb
+        self._broken: list[str] = []
+        self._keyed = False
 
     @property
     def warnings(self) -> list[str]:
@@ -77,33 +124,6 @@ class FrameReader:
         still = not starts_as_posed and stands_still(limb, self.scene, frames)
         reading = read_in_parts(limb, self.scene, frames, seconds, still, self._broken)
         return evaluated_samples((yield from reading))
-
-    def evaluate(
-        self, frames: Sequence[float], look: Callable[[Depsgraph, float], _T], seconds: float = inf
-    ) -> Work[dict[float, _T]]:
-        """Call `look` with the dependency graph evaluated at each of these frames; returns the results by frame.
-
-        It gives way after at most about `seconds`, when there is no temporary scene.
-        """
-        found: dict[float, _T] = {}
-        if self._bound:
-            wanted = set(frames)
-            with stepping(self.scene, self.view_layer) as evaluate:
-                for frame in frames_to_step(self.scene, sorted(frames), self._bound):
-                    depsgraph = evaluate(frame)
-                    if frame in wanted:
-                        found[frame] = look(depsgraph, frame)
-                    yield
-            return found
-        while len(found) < len(frames):
-            with temporary_scene(self.limb, self.scene) as staged:
-                until = perf_counter() + seconds
-                for frame in frames[len(found) :]:
-                    found[frame] = look(go_to(staged, frame), frame)
-                    if perf_counter() > until:
-                        break
-            yield
-        return found
 
     def as_animated(self, now: Sample) -> Sample:
         """Return the sample with the rotations that the bones have at its own frame: read() may give the first's."""

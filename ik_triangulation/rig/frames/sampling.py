@@ -21,7 +21,8 @@ from ...cooperative import Work
 from ...errors import RigError, TargetError
 from ...kinematics import Freedom
 from ...kinematics.rotation import orientation
-from ..armature import Channels, base_of, channels_of, is_flat
+from ..armature import LARGEST, Channels, base_of, channels_of, is_flat
+from ..body import RigBody
 from ..drivers import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
@@ -29,6 +30,7 @@ from ..looks import Looks, Volume, looks_of, volume_of
 from ..surface import surface_frame
 
 Handler = Callable[..., None]
+_STAYS = 1e-5  # difference of two matrices that rounding explains
 _PACKAGE = __package__.removesuffix(".rig.frames")  # another name once it is installed
 
 
@@ -115,6 +117,8 @@ def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:
         raise TargetError(
             f"{name} has an invalid position at frame {frame:g} (NaN or infinite). Check its drivers and keys."
         )
+    if not max(abs(number) for number in (a, b, c, x, d, e, f, y, g, h, i, z)) < LARGEST:
+        raise TargetError(f"{name} is scaled or moved beyond {LARGEST:g} at frame {frame:g}. Give it usual numbers.")
     return matrix
 
 
@@ -124,6 +128,19 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     if bone:
         return evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
     return evaluated.matrix_world.copy()
+
+
+def may_hang(target: Object, bone: str) -> bool:
+    """Tell whether anything but its own keys may move a target: a parent, a constraint, a driver or its armature."""
+    animation = target.animation_data
+    drivers = animation is not None and len(animation.drivers) > 0
+    return bool(bone or target.parent or len(target.constraints) or drivers)
+
+
+def is_elsewhere(before: Matrix, now: Matrix) -> bool:
+    """Tell whether a target with these world matrices (4x4) has moved by more than rounding explains."""
+    apart = max(abs(before[row][column] - now[row][column]) for row in range(4) for column in range(4))
+    return apart > _STAYS * max(1.0, before.translation.length)
 
 
 def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
@@ -154,7 +171,7 @@ def tip_location(limb: Limb, depsgraph: Depsgraph) -> Vector:
 
 
 @contextmanager
-def temporary_scene(limb: Limb, scene: Scene) -> Iterator[Scene]:
+def temporary_scene(limb: Limb | RigBody, scene: Scene) -> Iterator[Scene]:
     """Create a scene with only the armature, its targets and the time settings of `scene`; it is removed afterwards.
 
     Handlers of other add-ons are not called for its frames: they would change the user's scene.

@@ -12,6 +12,7 @@ from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..armature import base_of
+from ..body import RigBody
 from ..dependencies import Bound, Dependencies, Node
 from ..limb import Limb
 from .restore import scene_shown
@@ -22,11 +23,16 @@ _APART = 1e-5  # of the largest element: difference of two matrices that count a
 
 
 def reason_to_step(
-    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], known: Dependencies | None = None
+    limb: Limb | RigBody,
+    scene: Scene,
+    view_layer: ViewLayer,
+    frames: Sequence[float],
+    known: Dependencies | None = None,
 ) -> Bound | None:
     """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
-    known = known or Dependencies([limb])
+    known = known or Dependencies(limb.limbs if isinstance(limb, RigBody) else [limb])
     moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
+    moving += [(limb.armature, name) for name in _held(limb)]
     for each in moving:
         bound = known.needs_scene(Node(*each))
         if bound:
@@ -73,14 +79,19 @@ def _settle(scene: Scene, view_layer: ViewLayer, frame: float, show_again: Seque
     view_layer.update()
 
 
-def _places(limb: Limb, depsgraph: Depsgraph) -> list[Matrix]:
-    """World matrices of the chain's parent, the targets and the obstacles (4x4)."""
+def _places(limb: Limb | RigBody, depsgraph: Depsgraph) -> list[Matrix]:
+    """World matrices of the chain's parent, the targets and the obstacles, and of held bones (4x4)."""
     armature = limb.armature.evaluated_get(depsgraph)
     root = armature.matrix_world @ base_of(armature, limb.bones[0])
     return [
         root,
         *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.obstacle_objects))),
+        *(frame_of(limb.armature, name, depsgraph) for name in _held(limb)),
     ]
+
+
+def _held(limb: Limb | RigBody) -> Sequence[str]:
+    return limb.held if isinstance(limb, RigBody) else ()
 
 
 def _alike(a: Matrix, b: Matrix) -> bool:

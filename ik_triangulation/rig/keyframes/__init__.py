@@ -3,7 +3,7 @@
 
 from .arrays import SAME_FRAME
 from .channelbags import curves_of, ensure_channelbag
-from .checks import check_curves, check_keys
+from .checks import check_curves, check_keys, check_not_hidden, is_muted
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
 from .writing import Channel, interpolation_of, remove_generated, replace_keys, write_keys
@@ -16,11 +16,13 @@ __all__ = [
     "Channel",
     "check_curves",
     "check_keys",
+    "check_not_hidden",
     "curves_of",
     "ensure_channelbag",
     "generated",
     "interpolation_of",
     "is_baked",
+    "is_muted",
     "key_frames",
     "keys_beside",
     "made_by_hand",

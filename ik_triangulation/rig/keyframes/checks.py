@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bpy.types import AnimData, FCurve, Object, PoseBone
+from bpy.types import FCurve, Object, PoseBone
 
 from ...errors import AnimationError
 from ..rotation import PROPERTIES, channel
@@ -15,7 +15,8 @@ from .channelbags import channelbag_of, find_curves
 def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
     """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
 
-    Returns warnings about what can be written but may not be what was meant. See destination.py for each `destination`.
+    A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what
+    can be written but may not be what was meant. See destination.py for each `destination`.
     """
     animation = armature.animation_data
     if animation is None or animation.action is None:
@@ -24,7 +25,9 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     if animation.use_tweak_mode and destination != "ACTION":
         raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
     if destination == "NLA_TRACK":
-        return [warning for bone in bones for warning in _hiding(armature.pose.bones[bone], animation)]
+        posed = armature.pose.bones
+        check_not_hidden(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
+        return []
     if destination == "ACTION" and not action.is_editable:
         where = f" from '{action.library.name_full}'" if action.library else ""
         raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
@@ -50,10 +53,26 @@ def is_stuck(curve: FCurve) -> bool:
     return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
 
 
-def _hiding(bone: PoseBone, animation: AnimData) -> Iterator[str]:
-    curves = find_curves(channelbag_of(bone.id_data), bone.path_from_id(channel(bone)[0]))
-    if any(not curve.mute for curve in curves.values()):
-        yield f"Action '{animation.action.name}' keys '{bone.name}' as well and hides the NLA track. Mute that."
+def check_not_hidden(armature: Object, paths: Mapping[str, Sequence[str]]) -> None:
+    """Raise AnimationError if the active action hides an NLA track with keys at these data paths, by the bones' names.
+
+    Above the tracks is the action, whatever its influence and blending: keys of both would mix.
+    """
+    animation = armature.animation_data
+    bag = channelbag_of(armature)
+    if bag is None or animation is None or animation.action_influence == 0.0:
+        return
+    for bone, some in paths.items():
+        if any(not is_muted(curve) for path in some for curve in find_curves(bag, path).values()):
+            raise AnimationError(
+                f"Action '{animation.action.name}' keys '{bone}' as well and hides a new NLA track. "
+                "Push the action down in the NLA editor, or write to the active or a new action."
+            )
+
+
+def is_muted(curve: FCurve) -> bool:
+    """Tell whether Blender leaves out an F-curve, as it is muted or empty, or its group is muted."""
+    return bool(curve.mute or curve.is_empty or (curve.group and curve.group.mute))
 
 
 def _check_bone(bone: PoseBone) -> Iterator[str]:

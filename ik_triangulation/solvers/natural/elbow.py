@@ -19,6 +19,12 @@ from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.batch.algebra import compose, cross, dot, exponential, lengths, matrices, rotate, rotate_back
 from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
 
+AHEAD = np.radians(2.0)  # of the tip of an end, seen from the elbow, from which on the end turns
+_MOST_TURN = (
+    1.5  # of that angle: with less the elbow gets faster where the end turns no more, with more the end bends far
+)
+NO_BEND = 1e-6  # [rad] of a reference whose plane of bend is rounding
+NORMALS = 2  # times that the normal of a bend and the bend about it are found from each other
 _STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
 _AXES = 3  # times that the axis and the bend about it are found from each other
 
@@ -27,13 +33,15 @@ class Elbow(NamedTuple):
     """Bones of a limb as its upper bone sees them.
 
     `freedom` is the elbow's; `rest` (3, 3, 1) its orientation at rest; `up` (3, 1) and `low` (3, F or 1, in the elbow's
-    own frame) are the bones.
+    own frame) are the bones. Where `low` goes on to the tip of an end that moves with the lower bone, `bone` (3, 1) is
+    that bone alone, which tells to which side the elbow is bent.
     """
 
     freedom: Freedom
     rest: Numbers
     up: Numbers
     low: Numbers
+    bone: Numbers | None = None
 
     def bent(self, turned: Numbers, flexion: Numbers, distance: Numbers) -> tuple[Numbers, Numbers]:
         """The elbow at a `distance` (F) from root to end, as near as lengths and a hinge's range allow.
@@ -82,6 +90,40 @@ class Elbow(NamedTuple):
         beyond = np.maximum(np.maximum(distance - most, least - distance), 0.0)
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1], beyond
 
+    def bent_with_end(
+        self, turned: Numbers, flexion: Numbers, distance: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers | None]:
+        """The same elbow where `low` goes on to the tip of an end that moves with the lower `bone`.
+
+        The toes of a leg that stands are ahead of its knee: while a straight knee bends forwards, its foot stiff, they
+        get farther from the hip at first, and nearer only if it bends backwards. So the end keeps its turn off the line
+        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Returns
+        also that turn of the end, in the frame of the lower bone (3, 3, F), or None.
+        """
+        if self.bone is None or isinstance(self.freedom, Hinge):
+            return *self.bent(turned, flexion, distance), None
+        lower = compose(self.rest, turned)
+        down, end = rotate(lower, np.broadcast_to(self.bone, flexion.shape)), rotate(lower, self.low - self.bone)
+        up = np.broadcast_to(self.up, down.shape)
+        first, second = lengths(up), lengths(down)
+        crossed = cross(up, down)
+        bend = np.arctan2(lengths(crossed), dot(up, down))
+        wanted = bend
+        for _ in range(NORMALS):  # the normal and the bend about it, from each other
+            normal = self._normal(down, flexion, wanted)
+            before, after = axes_of(up, normal), axes_of(down, normal)
+            x, y, z = rotate_back(after, end)
+            third = x - 1j * z  # the end in the plane of the bend, seen from a straight limb, as a complex number
+            reference = np.where(dot(crossed, before[:, 1]) < 0.0, -bend, bend)
+            ahead = -reference - np.angle(second + third)
+            apart = np.sqrt(np.maximum(distance**2 - y**2, 0.0))
+            most = np.where(ahead > AHEAD, _MOST_TURN * ahead, 0.0)
+            wanted, turn = _with_turning_end(first, second, third, reference, apart, most)
+        turns = matrices(exponential(np.stack((np.zeros_like(bend), wanted, np.zeros_like(bend)))))
+        bent = compose(compose(before, turns), compose(after.swapaxes(0, 1), lower))
+        own = rotate_back(lower, after[:, 1])  # the axis of the bend in the frame of the lower bone
+        return bent, before[:, 1], matrices(exponential(own * turn)) if turn.any() else None
+
     def _normal(self, down: Numbers, flexion: Numbers, wanted: Numbers) -> Numbers:
         """The axis about which the reference is bent; where it is straight that of flexion, blended in between.
 
@@ -91,7 +133,7 @@ class Elbow(NamedTuple):
         size = lengths(bent)
         bend = np.arctan2(size, dot(np.broadcast_to(self.up, down.shape), down))
         same = 1.0 - np.abs(wanted - bend) / np.maximum(bend, 1e-300)
-        share = np.clip(np.maximum((bend - _STRAIGHT) / (_BENT - _STRAIGHT), same), 0.0, 1.0)
+        share = np.clip(np.maximum((bend - _STRAIGHT) / (_BENT - _STRAIGHT), same), 0.0, 1.0) * (bend > NO_BEND)
         normal: Numbers = share * directions(bent, size) + (1.0 - share) * flexion
         return normal
 
@@ -124,6 +166,31 @@ class Elbow(NamedTuple):
         first: Mask = np.where(np.abs(beyond[0] - beyond[1]) > 1e-6, beyond[0] < beyond[1], positive)
         chosen: Numbers = np.where(first, fitted[0], fitted[1])
         return chosen
+
+
+def _with_turning_end(
+    first: Numbers, second: Numbers, third: Numbers, reference: Numbers, apart: Numbers, most: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Bend of an elbow and turn of the end (F) about the same axis, by at most an angle, with the tip `apart` (F).
+
+    All lengths are in the plane of the bend; the end is `third`, a complex number, on a straight limb.
+    """
+    line = first + (second + third) * np.exp(1j * reference)
+    ankle = apart - third * np.exp(1j * (reference - np.angle(line)))  # with the end turned as it was off the line
+    bend = _bend(first, second, np.abs(ankle))
+    upper = np.angle(ankle) - np.angle(first + second * np.exp(1j * bend))
+    turn = to_half_turns(reference - np.angle(line) - upper - bend)
+    clipped = np.clip(turn, -most, most)
+    low = second + third * np.exp(1j * clipped)
+    stiff = _bend(first, np.abs(low), apart) - np.angle(low)
+    return np.where(clipped == turn, bend, stiff), clipped
+
+
+def _bend(first: Numbers, second: Numbers, apart: Numbers) -> Numbers:
+    """Angle (F) between two bones whose ends are so far apart, by the law of cosines."""
+    cosine = (apart**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
+    bend: Numbers = np.arccos(np.clip(cosine, -1.0, 1.0))
+    return bend
 
 
 def axes_of(way: Numbers, normal: Numbers) -> Numbers:

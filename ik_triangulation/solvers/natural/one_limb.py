@@ -18,6 +18,7 @@ from ...kinematics.batch.coordinates import bounded
 from ...kinematics.ranges import clamp_to_range
 from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
 from ..finish import least_error
+from .elbow import AHEAD, NO_BEND, NORMALS
 from .form import LimbForm
 from .swivel_cost import BEYOND, END, FORBIDDEN, POLE, SWING, SWIVEL, UPPER
 from .two_bones import MISS
@@ -59,6 +60,8 @@ def pose_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
     The pose and the goal have to suit. A limb that is too short is stretched towards the place.
     """
     limb = OneLimb(pose, goal, form)
+    if limb.end_turns:
+        return False
     rotations = [
         joint.freedom.nearest(rotation.normalized())
         for joint, rotation in zip(pose.chain.joints, limb.rotations(limb.best_swivel()), strict=True)
@@ -79,18 +82,19 @@ class OneLimb:
     """A limb with the swivel left to choose, as TwoBones."""
 
     def __init__(self, pose: Pose, goal: Goal, form: LimbForm) -> None:
+        self.end_turns = False  # so that the formulas here are not right
         self._pose, chain, place = pose, pose.chain, goal.target.closest(pose.base.translation)
         told = next((each.rotation for each in goal.soft if isinstance(each, Orientation)), None)
         pole = next((each for each in goal.soft if isinstance(each, Pole)), None)
         into = pose.base.to_3x3().transposed()
         wrist = into @ (place - pose.base.translation) - chain.joints[0].offset
-        low, self._end = chain.offsets[1], None
+        bone, low, self._end = chain.offsets[1], chain.offsets[1], None
         if len(pose) > 2 and told is not None:
             self._end = into @ told.to_matrix() @ chain.tip_rest.to_matrix().transposed()
             wrist = wrist - self._end @ chain.offsets[2]
         elif len(pose) > 2:
             low = low + chain.rests[2] @ (pose.rotations[2] @ chain.offsets[2])
-        self._bend(wrist, low, form)
+        self._bend(wrist, low, bone, form)
         self._costs = [(UPPER, self._turn_of_upper())]
         if self._end is not None:
             self._costs += [(END, self._turn_of_end()), (SWING, self._swing_of_end())]
@@ -105,8 +109,11 @@ class OneLimb:
             if not isinstance(freedom, Free)
         ]
 
-    def _bend(self, goal: Vector, low: Vector, form: LimbForm) -> None:
-        """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn."""
+    def _bend(self, goal: Vector, low: Vector, bone: Vector, form: LimbForm) -> None:
+        """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn.
+
+        `low` is the `bone`, or goes on from it to the tip of an end that moves with it.
+        """
         chain, (upper, elbow, *_) = self._pose.chain, self._pose.rotations
         up, rest = chain.offsets[0], chain.rests[1]
         reference, relative = chain.rests[0] @ upper.to_matrix(), rest @ elbow.to_matrix()
@@ -125,7 +132,7 @@ class OneLimb:
         if isinstance(freedom, Hinge):
             turned, normal = _on_hinge(freedom, rest, elbow, up, low, flexion, distance)
         else:
-            turned, normal = _in_plane(relative, up, down, flexion, distance)
+            turned, normal, self.end_turns = _in_plane(relative, up, relative @ bone, down, flexion, distance)
         bent = up + turned @ low
         self._axis = (goal if away > _ROUNDING * size else wrist).normalized()
         base = rotation_between(way, self._axis) @ (reference @ normal)
@@ -255,18 +262,30 @@ def _flexion_at_rest(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) ->
     return rest @ freedom.bend_axis
 
 
-def _in_plane(relative: Matrix, up: Vector, down: Vector, flexion: Vector, distance: float) -> tuple[Matrix, Vector]:
-    """The lower bone's orientation and the normal of the bend, as Elbow.bent()."""
-    first, second = up.length, down.length
-    bend = acos(min(max((distance**2 - first**2 - second**2) / (2.0 * first * second), -1.0), 1.0))
-    across = up.cross(down)
-    now = atan2(across.length, up.dot(down))
-    same = 1.0 - abs(bend - now) / max(now, 1e-300)
-    share = min(max((now - _STRAIGHT) / (_BENT - _STRAIGHT), same, 0.0), 1.0)
-    normal = across.normalized() * share + flexion * (1.0 - share)
-    before = _axes(up, normal)
-    turn = Matrix.Rotation(bend, 3, "Y")
-    return before @ turn @ _axes(down, normal).transposed() @ relative, before.col[1]
+def _in_plane(
+    relative: Matrix, up: Vector, bone: Vector, down: Vector, flexion: Vector, distance: float
+) -> tuple[Matrix, Vector, bool]:
+    """The lower bone's orientation, the normal of the bend, and whether the end turns, as Elbow.bent_with_end().
+
+    `down` is the lower `bone`, or goes on from it to the tip of an end. For an end that turns the rest is not right.
+    """
+    first, second, end = up.length, bone.length, down - bone
+    across = up.cross(bone)
+    now = atan2(across.length, up.dot(bone))
+    wanted = now
+    for _ in range(NORMALS):
+        same = 1.0 - abs(wanted - now) / max(now, 1e-300)
+        share = min(max((now - _STRAIGHT) / (_BENT - _STRAIGHT), same, 0.0), 1.0) if now > NO_BEND else 0.0
+        normal = across.normalized() * share + flexion * (1.0 - share)
+        before, after = _axes(up, normal), _axes(bone, normal)
+        x, y, z = after.transposed() @ end
+        bent = -now if across.dot(before.col[1]) < 0.0 else now
+        beside = atan2(-z, second + x)  # the tip, seen from a straight limb
+        length = hypot(second + x, z)
+        apart = distance**2 - y * y
+        wanted = acos(min(max((apart - first**2 - length**2) / (2.0 * first * length), -1.0), 1.0)) - beside
+    turned = before @ Matrix.Rotation(wanted, 3, "Y") @ after.transposed() @ relative
+    return turned, before.col[1], end.length > 0.0 and -bent - beside > AHEAD
 
 
 def _on_hinge(

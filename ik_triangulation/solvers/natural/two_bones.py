@@ -76,7 +76,8 @@ class TwoBones:
         elif self.has_end:  # it moves with the lower bone
             low = offsets[2] + rotate(compose(rests[2], turned[2]), tip)
         self.goal = np.broadcast_to(goal, (3, count))
-        self._bend(Elbow(bounded(joints[1].freedom), rests[1], offsets[1], low), flexion)
+        bone = offsets[2] if self.has_end and orient is None else None
+        self._bend(Elbow(bounded(joints[1].freedom), rests[1], offsets[1], low, bone), flexion)
 
     def _bend(self, elbow: Elbow, flexion: Numbers | None) -> None:
         """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn."""
@@ -96,8 +97,13 @@ class TwoBones:
             )
         else:
             normal = rotate_back(reference, cross(flexion, way))
-        relative, normal = elbow.bent(self.turned[1], directions(normal), distance)
-        bent = up + rotate(relative, elbow.low)
+        relative, normal, turn = elbow.bent_with_end(self.turned[1], directions(normal), distance)
+        low = elbow.low
+        if turn is not None and elbow.bone is not None:  # the end turns a little off the lower bone
+            low = elbow.bone + rotate(turn, low - elbow.bone)
+            rest = np.broadcast_to(self.rests[2], turn.shape)
+            self.turned[2] = compose(rest.swapaxes(0, 1), compose(turn, compose(rest, self.turned[2])))
+        bent = up + rotate(relative, low)
         shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
         self.reference_upper = reference
         self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))

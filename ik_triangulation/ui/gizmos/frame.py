@@ -71,10 +71,10 @@ def drag_axes(context: Context, frame: Matrix) -> Matrix:
 
 
 def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> bool:
-    """Tell whether the limb is posed otherwise if its target is turned."""
+    """Tell whether the limb is posed otherwise if its target is turned; one that was not turned so far counts."""
     try:
         limb = selected_limb(bone)
-        looks = looks_of(target, subtarget, context.view_layer.depsgraph)
+        looks = looks_of(target, subtarget, context.view_layer.depsgraph)._replace(as_made=False)
         turned = orientation_of(limb, looks)
         if turned == "LOOK":
             return False

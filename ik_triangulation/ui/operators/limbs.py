@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ...jobs import live
-from ...jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
+from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
@@ -68,10 +68,7 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
     bl_description = "Create an empty at the tip of the limb as its target"
 
     def act(self, context: Context) -> set[str]:
-        bone = active_bone(context)
-        armature = active_armature(context)
-        bone.ik_triangulation.target = new_target(armature, bone.name, tip_turns(armature, bone.name))
-        bone.ik_triangulation.subtarget = ""
+        give_new_target(active_armature(context), active_bone(context).name)
         return {"FINISHED"}
 
 

@@ -6,10 +6,11 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, UILayout
 
+from ...rig.made_rotation import is_not_turned_yet
 from ..context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
 from ..operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
-from .layout import LimbPanel, choice
+from .layout import LimbPanel, choice, paragraph
 
 
 class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
@@ -35,6 +36,8 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         choice(column, limb, "orientation", context)
         if limb.orientation == "LOOK":
             choice(column, limb, "look_axis", context)
+        elif is_not_turned_yet(limb):
+            paragraph(column, "Target not turned yet: the hand stays natural to its forearm", context, "INFO")
         weight = column.column()
         weight.active = limb.orientation != "NONE"
         weight.prop(limb, "orient_weight", slider=True)

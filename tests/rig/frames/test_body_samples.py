@@ -9,7 +9,8 @@ from mathutils import Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import RigError
 from ik_triangulation.rig.body import RigBody
-from ik_triangulation.rig.frames.body_samples import body_scene, read_body
+from ik_triangulation.rig.frames.body_samples import read_body
+from ik_triangulation.rig.frames.sampling import temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...bodies import FEET, HANDS, human_rig, keyed_target, reaching_body
@@ -60,7 +61,7 @@ def test_reading_leaves_no_trace():
 def test_all_targets_are_in_the_scene_that_is_read():
     rig = human_rig()
     body = reaching_body(rig, 6)
-    with body_scene(body, bpy.context.scene) as staged:
+    with temporary_scene(body, bpy.context.scene) as staged:
         assert {limb.target.name for limb in body.limbs} <= set(staged.collection.objects.keys())
 
 

@@ -72,10 +72,13 @@ def test_a_slot_that_moves_others_too_is_refused_but_for_a_new_action():
     assert check_keys(rig, ["Bone 0"], "NEW_ACTION") == []
 
 
-def test_an_action_that_hides_the_nla_track_is_warned_of():
+def test_an_action_that_would_hide_the_nla_track_is_refused():
     rig = keyed()
-    (warning,) = check_keys(rig, ["Bone 0"], "NLA_TRACK")
-    assert "hides the NLA track. Mute that." in warning
+    with pytest.raises(AnimationError, match=r"hides a new NLA track\. Push the action down"):
+        check_keys(rig, ["Bone 0"], "NLA_TRACK")
+    for curve in curves_of(rig):
+        curve.mute = True
+    assert check_keys(rig, ["Bone 0"], "NLA_TRACK") == []
 
 
 def test_an_action_without_a_slot_of_ours_is_refused():

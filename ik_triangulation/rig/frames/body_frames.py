@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of the bones of a body at many frames of the timeline: by its channels, and as Blender shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Object
+from mathutils import Vector
+
+from ...kinematics import Body
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch import Geometry, States
+from ...kinematics.batch.algebra import compose, cross, dot, lengths, normalized, quaternions, signs_along, turn_vectors
+from ..armature import Channels
+from ..body import BodyRest, RigBody
+from ..clock import Clock
+from ..keyframes.channelbags import channelbag_of, find_curves
+from ..rotation import channel
+from .transforms import rotation_quaternions
+
+
+class Animation(NamedTuple):
+    """An animation of a body: `rotations` (n, 4, F) of all bones, and `locations` (3, F) of the hips, as channels.
+
+    Where these are not all that moves the bones, `shown` (n, 3, 4, F) are the frames of the bones as Blender evaluates
+    them, unscaled and with their tails in place, armature space; the channels are then those that come nearest.
+    """
+
+    rotations: Numbers
+    locations: Numbers
+    shown: Numbers | None = None
+
+
+def body_by_channels(
+    rig: RigBody, channels: Sequence[Channels], bases: Numbers, moved: Animation
+) -> tuple[Body, Numbers]:
+    """Return a body without masses, and the frames (n, 3, 4, F) of its bones by forward kinematics, armature space.
+
+    `channels` are those of all bones at the first frame, `bases` (4, 4, F) the frames that the hips hang in.
+    """
+    rest, count = BodyRest(rig), bases.shape[-1]
+    body = rest.body(channels, Vector((0.0, 0.0, 1.0)), weighed=False)
+    roots, tree = bases[:3, :3], body.tree
+    located = np.array(rest.locating[0], float) @ moved.locations
+    place = bases[:3, 3] + np.einsum("ijf,jf->if", roots, located)
+    rotations = np.ascontiguousarray(moved.rotations)
+    none = np.empty((0, count)), np.empty((0, 4, count))
+    return body, Geometry(tree, tree.posed(rotations, States(*none, rotations[tree.held], roots, place))).frames
+
+
+def shown_frames(matrices: Numbers, sizes: Numbers) -> Numbers:
+    """Return the unscaled frames (n, 3, 4, F) of bones with these matrices (n, 4, 4, F) and lengths (n).
+
+    The tails are in place; of scaled bones the heads are then where an unscaled bone would have them.
+    """
+    frames = np.empty((len(matrices), 3, 4, matrices.shape[-1]))
+    along = normalized(matrices[:, :3, 1])
+    across = matrices[:, :3, 0]
+    across = normalized(across - along * dot(across, along)[:, None])
+    for axis, each in enumerate((across, along, cross(across, along))):
+        frames[:, :, axis] = each
+    reached = sizes[:, None, None] * (matrices[:, :3, 1] - frames[:, :, 1])
+    frames[:, :, 3] = matrices[:, :3, 3] + reached
+    return frames
+
+
+def animation_shown(rig: RigBody, bases: Numbers, matrices: Numbers) -> Animation:
+    """Return the animation that bones of a body with these matrices (n, 4, 4, F) have, armature space.
+
+    `bases` (4, 4, F) are the frames that the hips hang in.
+    """
+    rest, bones = BodyRest(rig), rig.armature.data.bones
+    frames = shown_frames(matrices, lengths_of(rig))
+    numbers = {name: number for number, name in enumerate(rig.bones)}
+    rotations = np.empty((len(numbers), 4, bases.shape[-1]))
+    for name, number in numbers.items():
+        above = bones[name].parent
+        parent = frames[numbers[above.name], :, :3] if number else bases[:3, :3]
+        stands = compose(parent, np.array(rest.rests[number].to_3x3().normalized(), float)[:, :, None])
+        rotations[number] = quaternions(np.einsum("jif,jkf->ikf", stands, frames[number, :, :3]))
+    rotations *= signs_along(rotations)[:, None]
+    offset = np.array(rest.rests[0].translation, float)
+    away = matrices[0, :3, 3] - bases[:3, 3] - np.einsum("ijf,j->if", bases[:3, :3], offset)
+    ways = np.einsum("ijf,jk->fik", bases[:3, :3], np.array(rest.locating[0], float))
+    locations = np.einsum("fij,jf->if", np.linalg.pinv(ways), away)
+    return Animation(rotations, locations, frames)
+
+
+def tips_apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:
+    """Return how far the tips and hips are apart at most by two arrays of frames (n, 3, 4, F), as a share of a reach.
+
+    For tips that is of their limb's reach, for hips of the longest; an angle [rad] counts as such a share.
+    """
+    found = [float(lengths(one[0, :, 3] - other[0, :, 3]).max()) / max(body.reach(tip) for tip in rig.tips)]
+    for name in rig.tips:
+        tip = body.tip(name)
+        place = np.array(tip.place, float)
+        ends = [np.einsum("ijf,j->if", each[tip.joint, :, :3], place) + each[tip.joint, :, 3] for each in (one, other)]
+        found.append(float(lengths(ends[0] - ends[1]).max()) / body.reach(name))
+        turned = np.einsum("jif,jkf->ikf", one[tip.joint, :, :3], other[tip.joint, :, :3])
+        found.append(float(lengths(turn_vectors(turned)).max()))
+    return max(found)
+
+
+def plain_animation(rig: RigBody, clock: Clock, frames: Sequence[float]) -> Animation:
+    """Return what the active action's F-curves and unkeyed values alone make of a body, whoever has made them."""
+    armature, bag = rig.armature, channelbag_of(rig.armature)
+    times = [clock.time(frame) for frame in frames]
+    shape = len(rig.bones), 4, len(times)
+
+    def values(name: str, prop: str) -> Numbers:
+        bone = armature.pose.bones[name]
+        found = np.repeat(np.array(getattr(bone, prop), float)[:, None], len(times), 1)
+        for index, curve in find_curves(bag, bone.path_from_id(prop)).items() if bag else ():
+            if not curve.mute and index < len(found):
+                found[index] = [curve.evaluate(time) for time in times]
+        return found
+
+    rotations = np.empty(shape)
+    for number, name in enumerate(rig.bones):
+        bone = armature.pose.bones[name]
+        rotations[number] = rotation_quaternions(values(name, channel(bone)[0]), bone.rotation_mode)
+    return Animation(rotations, values(rig.hips, "location"))
+
+
+def matrices_of(evaluated: Object, names: Sequence[str]) -> Numbers:
+    """Return the matrices (n, 4, 4) of bones of an evaluated armature, armature space."""
+    return np.array([evaluated.pose.bones[name].matrix for name in names], float)
+
+
+def lengths_of(rig: RigBody) -> Numbers:
+    """Return the lengths (n) of the bones of a body at rest."""
+    return np.array([rig.armature.data.bones[name].length for name in rig.bones])
