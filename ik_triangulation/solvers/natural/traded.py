@@ -39,12 +39,13 @@ from .tip_limb import PosedLimbs, TipLimb
 
 _PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 _ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
-_BEYOND, _SHORT = 1e3, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
+_BEYOND, _SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
 _CALM = 4.0  # times the weight of changes in shots that are not traded
 _FAST_SWIVEL, _FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
 # end those that its target makes are not
 _HURRY = 500.0, 250.0  # of their squares beyond that
 _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
+_LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
 _STEPS = 12  # of Newton's method for each of _ROUNDED at most
@@ -143,8 +144,25 @@ class Trade:
 
     # -- search
 
-    def search(self, given: WristPath) -> WristPath:
-        """The cheapest path through choices in some of the frames, of which the path that is given is one."""
+    def best(self, given: WristPath) -> WristPath:
+        """The cheapest path that is found, from a search or from the path that is given.
+
+        A search that skips frames takes a large turn of the limb for one that is spread over them. Where limits in
+        between have left it in a single frame, another search counts every turn as one in a single frame.
+        """
+        found = self.refine(self.search(given))
+        starts = []
+        if (np.abs(np.diff(found.swivels)) > _LEAP * self._fast[0]).any():
+            starts.append(self.search(given, sudden=True))
+        if self.cost(found) >= self.cost(given):
+            starts.append(given)
+        return min([found, *map(self.refine, starts)], key=self.cost)
+
+    def search(self, given: WristPath, sudden: bool = False) -> WristPath:
+        """The cheapest path through choices in some of the frames, of which the path that is given is one.
+
+        With `sudden` all of a turn of the limb between two of these frames is made in a single one.
+        """
         count = len(given.swivels)
         knots = np.unique(np.append(np.arange(0, count, _STRIDE), [count - 1, *np.flatnonzero(self.fixed)]))
         swivels, wrist, costs = self._choices(given, knots)
@@ -158,6 +176,8 @@ class Trade:
             change = self.limb.range.difference(wrist[:, None, :, k + 1], wrist[:, :, None, k])
             fast = self._fast[:, knots[k] : knots[k + 1]].mean(1)
             ways = total[:, None] + self._hurried(np.concatenate((turn[None], change)), fast, float(gap))
+            if sudden:
+                ways += self._hurry[0] * np.maximum(np.abs(turn) - gap * fast[0], 0.0) ** 2
             before.append(ways.argmin(0))
             total = ways.min(0) + costs[:, k + 1]
         row = [int(total.argmin())]

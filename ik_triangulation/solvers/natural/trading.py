@@ -86,7 +86,7 @@ def traded(
     for some in stretches:
         inner = some[_middle(some, len(frames))]
         fixed = np.isin(some, held)
-        if len(some) < len(frames):
+        if len(some) <= len(frames) + 1:
             fixed[0] |= some[0] != 0 or tempo.cyclic
             fixed[-1] |= some[-1] != len(frames) - 1 or tempo.cyclic
         found = traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, tempo)
@@ -124,6 +124,10 @@ def _stretches(trouble: Mask, tempo: Tempo) -> Iterator[Indices]:
         gaps = np.diff(np.append(frames, frames[0] + count))
         widest = int(gaps.argmax())
         if gaps[widest] <= apart + 2 * around:
+            if gaps[widest] > 1:  # from a calm frame round to the same
+                cut = frames[widest] + gaps[widest] // 2
+                yield np.arange(cut, cut + count + 1) % count
+                return
             half = count // 2
             yield np.arange(-half, count + half) % count
             return
@@ -162,10 +166,7 @@ def traded_in(
     pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(some), at(limb.pole.angle, some))
     trade = Trade(tips, told, price, (tempo.swivel, tempo.wrist), tempo.rate, fixed, pole)
     given = _path_of(tips, limb, rotations)
-    path = trade.refine(trade.search(given))
-    if trade.cost(path) >= trade.cost(given):
-        path = trade.refine(given)
-    return _made_exact(tips, limb, cost, path, some, fixed, rotations)
+    return _made_exact(tips, limb, cost, trade.best(given), some, fixed, rotations)
 
 
 def _path_of(tips: TipLimb, limb: TwoBones, rotations: Numbers) -> WristPath:
