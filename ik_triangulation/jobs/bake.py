@@ -32,13 +32,14 @@ from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
-from ..rig.posed import remember_place, remember_written
+from ..rig.posed import keep_place, remember_place, remember_written
 from ..rig.reference import hold_reference
 from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
 from .frame_solver import outside
 from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
+from .nothing_to_bake import check_something
 from .onto_controls import check_keyed, keyed_bones, watch_of
 from .referred import solve_frames
 from .report import Report
@@ -70,9 +71,10 @@ def solve_pose(
     with ExitStack() as undo:
         keys = write_pose(limb, solved, key, scene, view_layer, undo)
         measured = measure_now(watch, solved, view_layer.depsgraph, scene)
+        written = WrittenKeys(keys, keys, [0])
+        report = report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
         undo.pop_all()
-    written = WrittenKeys(keys, keys, [0])
-    return report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
+    return report
 
 
 @cooperative
@@ -135,6 +137,8 @@ def bake_spans(
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
+    if within is None and not keep:
+        check_something((), limbs)
     check_separate(limbs)
     known, moving = Dependencies(limbs), {ob.session_uid: MovingPaths(ob) for ob in {limb.armature for limb in limbs}}
     warnings, all_frames = [], []
@@ -162,8 +166,9 @@ def bake_spans(
             if plan.limb.mark_misses:
                 name = f"{plan.limb.armature.name}: {plan.limb.tip} misses"
                 mark(scene, name, plan.report.missed, *plan.span[:2], undo)
+        reports = [plan.report for plan in plans]
         Transaction.end(undo, within)
-    return [plan.report for plan in plans]
+    return reports
 
 
 @cooperative
@@ -214,12 +219,16 @@ def delete_generated(
     clock, posed = Clock(scene, armature), [armature.pose.bones[name] for name in bones]
     with ExitStack() as undo:
         hold_reference(posed, scene, undo)
-        count = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer)
-        if count:  # the pose that is left is no pose by hand
+        removed = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer, undo)
+        if removed.count:  # the pose that is left is no pose by hand
+            for bone in posed:
+                keep_place(bone, undo)
             remember_written(posed)
             remember_place(posed)
             undo.pop_all()
-    return count
+            for curve in removed.empty:  # of which Blender shows nothing: the last thing to do, as it cannot be undone
+                removed.bag.fcurves.remove(curve)
+    return removed.count
 
 
 def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:

@@ -23,6 +23,7 @@ from .body_bake import bake_body
 from .body_following import with_followers
 from .body_keys import BodyKeySettings
 from .body_report import BodyReport
+from .nothing_to_bake import check_something
 from .report import Report
 from .transaction import Transaction
 
@@ -76,6 +77,8 @@ def bake_bodies(
     stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if not any(body.keep for body in bodies):
+        check_something([body.rig for body in bodies], limbs)
     parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
     parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
     of_bodies: dict[int, BodyReport] = {}
@@ -96,8 +99,9 @@ def bake_bodies(
                 of_limbs.update(zip(some, (yield from baking), strict=True))
             for number in (part.number for part in wave if part.number < len(bodies)):
                 of_bodies[number] = yield from _baked(bodies[number], scene, view_layer, within)
+        result = [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
         undo.pop_all()
-    return [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
+    return result
 
 
 @cooperative
@@ -118,6 +122,10 @@ def rebake_body(
 
 def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[BodyReport]:
     """Bake a body, with warnings of deform bones that do not follow it."""
-    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep, "within": within}
-    report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how)
-    return with_followers(report, bake.rig, scene, view_layer)
+    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
+    with ExitStack() as undo:
+        own = Transaction(undo, within.made) if within else Transaction(undo)
+        report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how, within=own)
+        report = with_followers(report, bake.rig, scene, view_layer)
+        Transaction.end(undo, within)
+    return report

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
+from typing import Any
 
 import bpy
 import numpy as np
@@ -38,13 +39,17 @@ from ..rig.limit_check import within_limits
 from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
+from ..rig.waiting import take_along_shown
+from ..solvers.body.floor import Floor, floor_of
 from .bake import frames_from
+from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_report import BodyReport, HeldPlaces, Planned, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import Contacts, compliance_with_contacts, read_contacts, with_contacts
 from .ground import lifted
+from .nothing_to_bake import check_something
 from .switching import Track
 from .transaction import Transaction
 
@@ -79,6 +84,8 @@ def bake_body(
     check_range(scene, *ends, step)
     check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
+    if within is None and not keep:
+        check_something([rig])
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
@@ -115,22 +122,25 @@ def bake_body(
         held = HeldPlaces.of(between or problem)
         planned = None if count else problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed, planned), (4, _PARTS))
+        report = with_floor(report, problem, samples.goals)
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
+        view_layer.update()
+        take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        if outside is not None and keys.outside is not None:
+            outside = keys.outside
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *samples.warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         Transaction.end(undo, within)
-    view_layer.update()
-    outside = problem.outside(states)
-    if outside is not None and keys.outside is not None:
-        outside = keys.outside
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 class BodyProblem:
@@ -167,7 +177,11 @@ class BodyProblem:
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
         steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
-        self.steady = steady and steady.allowing(Geometry(tree, self.reference))
+        begin = Geometry(tree, self.reference)
+        self.steady = steady and steady.allowing(begin)
+        self.floor: Floor | None = None
+        if rig.floor:
+            self.floor = floor_of(self.body, rig.held, self.held_frames, begin, samples.influence)
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
@@ -176,7 +190,8 @@ class BodyProblem:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
         tree, tasks = self.body.tree, tasks or self.tasks
         influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
-        more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
+        more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
+        more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
         return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from bpy.types import Object
-from mathutils import Vector
 
 from ..errors import ChainError
 from ..presets import apply_preset, find_preset, read_preset
@@ -17,14 +16,16 @@ from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
-from ..rig.look_axis import look_of, stance_of
+from ..rig.look_axis import stance_of
 from ..rig.made_rotation import remember_rotation
-from ..rig.waiting import let_wait
+from ..rig.waiting import let_wait, put_at_tip
 from ..settings import check_registered
 from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
+from .transaction import all_or_nothing
 
-_AHEAD, _BALL = 2.0, 0.25  # of the length of a head: distance to the ball it looks at, and its radius
+_BALL = 0.25  # of the length of a head: radius of the ball it looks at
+MOST_TIPS = 6  # of selected bones that are limbs of their own; more are those of a whole rig
 _FEWEST = 2  # tips of a body
 _PLURALS = {"ARM": "arms", "LEG": "legs"}
 _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
@@ -43,6 +44,7 @@ class NewBody(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
+@all_or_nothing
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
@@ -99,6 +101,24 @@ def _doubts(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
     return tuple(doubts)
 
 
+def lowest_of(armature: Object, bones: Collection[str]) -> list[str]:
+    """Return those of the bones that have none of the others below them."""
+    above = {parent.name for name in bones for parent in armature.pose.bones[name].parent_recursive}
+    return [name for name in bones if name not in above]
+
+
+def is_whole_rig(armature: Object, bones: Collection[str]) -> bool:
+    """Tell whether bones were selected as a whole, not as limbs: more than six tips, or several of most bones.
+
+    Fingers are limbs however many there are.
+    """
+    ends = lowest_of(armature, bones)
+    if len(ends) <= MOST_TIPS:
+        return len(ends) > 1 and 2 * len(bones) > len(armature.pose.bones)
+    anatomy = Anatomy(armature, Controls(armature))
+    return not all(anatomy.part(name) == "finger" for name in ends)
+
+
 def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
     """Give a tip a new empty, that of a head in front of its face, which waits to be moved."""
     bone, looks = armature.pose.bones[name], limb is not None and limb.kind is NECK
@@ -106,9 +126,7 @@ def _give_target(armature: Object, name: str, limb: BodyLimb | None) -> None:
     stored.target, stored.subtarget = target, ""
     if looks:
         stored.orientation = "LOOK"
-        look, size = look_of(armature, name), bone.length
-        middle = Vector((0.0, size, 0.0)) + look.origin
-        target.location = armature.matrix_world @ bone.matrix @ (middle + look.axis * (_AHEAD * size))
+        put_at_tip(target, bone, bone.matrix, looks=True)
         target.empty_display_type = "SPHERE"
         target.empty_display_size *= _BALL
     elif limb is not None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from mathutils import Quaternion, Vector
 from ..goals import Goal
 from ..kinematics import Cost, Pose
 from ..kinematics.arrays import Mask, Numbers
+from ..motion.path_measures import PathMeasures
 
 
 class Shown(NamedTuple):
@@ -59,7 +61,8 @@ class FrameResult(NamedTuple):
 class JudgedFrames(Sequence[FrameResult]):
     """The results of all frames: arrays of what is counted, and a row for each, which is made when it is asked for.
 
-    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F).
+    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F). `path` has costs
+    and limits as arrays; it is None for results that were made as rows.
     """
 
     def __init__(
@@ -70,15 +73,10 @@ class JudgedFrames(Sequence[FrameResult]):
         reached: Mask,
         due: Mask,
         angles: Numbers | None = None,
+        path: PathMeasures | None = None,
     ) -> None:
-        self._row, self.frames, self.errors, self.reached, self.due, self.angles = (
-            row,
-            frames,
-            errors,
-            reached,
-            due,
-            angles,
-        )
+        self._row, self.frames, self.path = row, frames, path
+        self.errors, self.reached, self.due, self.angles = errors, reached, due, angles
 
     @classmethod
     def of(cls, rows: Sequence[FrameResult]) -> JudgedFrames:
@@ -102,6 +100,58 @@ class JudgedFrames(Sequence[FrameResult]):
     def __getitem__(self, index: Any) -> Any:
         indices = range(len(self))[index]
         return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
+
+    def due_only(self, due: Mask) -> JudgedFrames:
+        """Return the same results, due at no other frames than these (F)."""
+        both = self.due & due
+
+        def row(k: int) -> FrameResult:
+            return self._row(k)._replace(due=bool(both[k]))
+
+        return JudgedFrames(row, self.frames, self.errors, self.reached, both, self.angles, self.path)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return each frame as plain values for JSON; of a path no rows are made for it."""
+        if self.path is None:
+            return [
+                {
+                    "frame": row.frame,
+                    "due": row.due,
+                    "distance": row.error,
+                    "reached": row.reached,
+                    "iterations": row.iterations,
+                    "angle": row.angle,
+                    "on_limits": row.on_limits,
+                    "cost": asdict(row.cost),
+                }
+                for row in self
+            ]
+        costs, limits = self.path.costs, self.path.on_limits_at
+        columns = zip(
+            self.frames,
+            self.due.tolist(),
+            self.errors.tolist(),
+            self.reached.tolist(),
+            self.path.steps.tolist(),
+            [None] * len(self) if self.angles is None else self.angles.tolist(),
+            costs.turns.tolist(),
+            costs.total_angle.tolist(),
+            costs.travel.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "frame": frame,
+                "due": due,
+                "distance": error,
+                "reached": reached,
+                "iterations": steps,
+                "angle": angle,
+                "on_limits": limits(k),
+                "cost": {"turns": turns, "total_angle": total, "travel": travel},
+            }
+            for k, (frame, due, error, reached, steps, angle, turns, total, travel) in enumerate(columns)
+        ]
 
     @property
     def counted(self) -> Mask:

@@ -26,7 +26,7 @@ from ..rig.body import RigBody
 from ..rig.checks import check_limb
 from ..rig.frames.body_samples import BodySamples
 from ..rig.frames.sampling import go_to, temporary_scene
-from ..rig.limb import Limb
+from ..rig.limb import Limb, means_surface
 from ..rig.surface import ShownMesh
 
 _UP = Vector((0.0, 0.0, 1.0))
@@ -62,7 +62,7 @@ class Ground(NamedTuple):
 def mesh_under(rig: RigBody, tip: str) -> Limb | None:
     """Return a held foot as a limb whose target is the mesh that it stands on; None where it stands on none."""
     stored = getattr(rig.armature.pose.bones[tip], "ik_triangulation", None)
-    if stored is None or stored.target is None or stored.shape != "SURFACE":
+    if stored is None or not means_surface(stored.shape, stored.target, stored.subtarget):
         return None
     return Limb.from_tip(rig.armature, tip, stored.target, 1, shape="SURFACE")
 

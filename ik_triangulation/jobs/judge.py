@@ -66,7 +66,8 @@ def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> Judg
             if angles is not None:
                 angles[k] = result.angle
     reached = is_within(errors, limb.tolerance, angles, limb.angle_tolerance)
-    return JudgedFrames(row, solved.samples.frames, errors, reached, np.ones(len(solved), bool), angles)
+    due = np.ones(len(solved), bool)
+    return JudgedFrames(row, solved.samples.frames, errors, reached, due, angles, solved.measures)
 
 
 def none_due(results: JudgedFrames) -> list[str]:

@@ -8,41 +8,52 @@ from dataclasses import dataclass
 
 import bpy
 from bpy.types import Object, PoseBone
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..errors import ChainError
 from ..kinematics import Locked
 from ..kinematics.rotation import orientation, rotation_angle
 from ..presets import Preset, apply_preset, find_preset, read_preset
+from ..rig.anatomy.eyes import is_eye, turned_eye
 from ..rig.anatomy.limbs import ARM, BodyLimb
 from ..rig.anatomy.reading import Anatomy
 from ..rig.armature import bones_in_line, find_bone
 from ..rig.collections import home
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
+from ..rig.look_axis import look_of
 from ..rig.made_rotation import remember_rotation
 from ..rig.units import scale_of
+from ..rig.waiting import remember_made
 from ..settings import check_registered
 from ..settings.edition import stamp
+from .transaction import all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
+_AHEAD = 20.0  # of an eye's length: distance to the ball it looks at
 _SAME = 1e-4  # [rad]
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """Bones of a new limb: its chain length, and the limb that it was recognised as with the preset of its ranges."""
+    """Bones of a new limb: its chain length, and the limb that it was recognised as with the preset of its ranges.
+
+    An eye `looks`.
+    """
 
     count: int
     limb: BodyLimb | None
     preset: Preset | None
+    looks: bool = False
 
 
+@all_or_nothing
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
     """Make a limb of every line of these bones, and of a single one the limb it belongs to; return their tips' names.
 
     A single bone of an arm, leg, finger, spine, neck or tail, or beside it, stands for the whole of that; one that is
-    not recognised for itself with the bones above it. Deform, helper and IK bones of generated rigs are replaced by the
+    not recognised for itself with the bones above it. An eye is alone and looks at its target, which it shares with the
+    other eye and the head. Deform, helper and IK bones of generated rigs are replaced by the
     FK controls that move the same. Limbs that are recognised get the ranges of their preset on bones that have no
     limits. Each limb gets the `target`, or a new empty at its tip, displayed as arrows if the tip turns with it; a limb
     that has a target keeps it and all its settings. Raises ChainError if there are no bones, if a line has gaps, or if
@@ -58,11 +69,17 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     stamp(armature)
     for tip, plan in new.items():
         turns = plan.limb is not None and plan.limb.turns
-        reached = target or new_target(armature, tip, turns)
+        if plan.looks:
+            reached = target or _looked_at(armature) or new_ball(armature, tip)
+            armature.pose.bones[tip].ik_triangulation.orientation = "LOOK"
+        else:
+            reached = target or new_target(armature, tip, turns)
         stored = armature.pose.bones[tip].ik_triangulation
         stored.chain_count, stored.use_selected = plan.count, False
         stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
         stored.target, stored.subtarget = reached, ""
+        if target is None and not plan.looks:
+            remember_made(armature.pose.bones[tip])
         if turns and target is None:
             keep_orientation(armature, tip, reached)
             if plan.limb.kind is ARM:
@@ -72,6 +89,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     return list(new)
 
 
+@all_or_nothing
 def remove_limb(armature: Object, tip: str) -> None:
     """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
 
@@ -98,6 +116,26 @@ def new_target(armature: Object, tip: str, turns: bool = False) -> Object:
     empty.show_in_front = True  # it is inside the character
     home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
     return empty
+
+
+def new_ball(armature: Object, tip: str) -> Object:
+    """Create a ball straight ahead of an eye, or between it and the other one; returns that empty."""
+    bones, ball = armature.pose.bones, new_target(armature, tip)
+    both = [bones[name] for name in dict.fromkeys((tip, bpy.utils.flip_name(tip))) if name in bones]
+    places = []
+    for bone in both:
+        look = look_of(armature, bone.name)
+        ahead = look.origin + look.axis * (_AHEAD * bones[tip].length)
+        places.append(armature.matrix_world @ bone.matrix @ (Vector((0.0, bone.length, 0.0)) + ahead))
+    ball.location = sum(places, Vector()) / len(places)
+    ball.empty_display_type = "SPHERE"
+    return ball
+
+
+def _looked_at(armature: Object) -> Object | None:
+    """Return what a head or an eye of the armature looks at already; None if none does."""
+    limbs = (bone.ik_triangulation for bone in armature.pose.bones)
+    return next((limb.target for limb in limbs if limb.orientation == "LOOK" and limb.target is not None), None)
 
 
 def tip_turns(armature: Object, tip: str) -> bool:
@@ -132,8 +170,12 @@ def _plans(armature: Object, names: Sequence[str]) -> dict[str, _Plan]:
     bones, controls = armature.pose.bones, Controls(armature)
     anatomy = Anatomy(armature, controls)
     alone = [name for name in names if not _in_line(armature, name, names)]
+    eyes = {
+        name: turned_eye(name, bones) for name in alone if is_eye(name) and can_turn(bones[turned_eye(name, bones)])
+    }
+    plans = {tip: _Plan(1, None, None, looks=True) for tip in eyes.values()}
+    alone, names = ([name for name in some if name not in eyes] for some in (alone, names))
     known = {name: limb for name in alone if (limb := anatomy.limb_with(name))}
-    plans = {}
     for limb in known.values():
         tip = bones[limb.bones[-1]]
         if _has_length(tip):

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
 import numpy as np
-from bpy.types import ID, Depsgraph, Object, Scene, ViewLayer
+from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
+from mathutils import Matrix
 
 from ..cooperative import finished
 from ..errors import ChainError
 from ..goals.batch.of_bodies import body_tasks
+from ..kinematics.batch import Geometry
 from ..rig.body import RigBody
 from ..rig.checks import check_limb
 from ..rig.clock import Clock
@@ -23,6 +26,7 @@ from ..rig.keyframes import Channel, write_keys
 from ..rig.posed import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel
+from ..rig.waiting import is_waiting, keep_waiting, take_along
 from .bodies import body_of
 from .body_ahead import AheadOfBake, solve_ahead
 from .body_motion import BodyMotion
@@ -48,9 +52,13 @@ class LiveBody(LiveState):
         self._ahead: AheadOfBake | None = None
         self._is_begun = False  # the place of the hips that was made by hand is remembered
         self._shown: tuple[BodyNow, float] | None = None  # posed but not told yet, and the seconds it took
+        self._waiting = list(rig.tips)  # those whose targets go along with them, if these wait
+        self._places: dict[Surroundings, ExitStack] = {}  # what puts these back, for poses as in `left`
 
     def forget(self) -> None:
         super().forget()
+        self._places.clear()
+        self._waiting = list(self.tips)
         self._rig = self._goals = self._motion = self._ahead = self._shown = None
 
     def forget_reading(self) -> None:
@@ -74,6 +82,8 @@ class LiveBody(LiveState):
         keep_pose(bones, undo)
         for bone in bones[:1]:
             keep_location(bone, undo)
+        for bone in self._waiting_bones(armature, self.tips):
+            keep_waiting(bone, undo)
 
     def look(
         self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
@@ -106,6 +116,13 @@ class LiveBody(LiveState):
 
     def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
         by_others = super().remember(armature, before, held)
+        waiting = self._waiting_bones(armature, self._waiting)
+        self._waiting = [bone.name for bone in waiting]  # not one that was moved and put back
+        if not held:
+            self._places[before] = undo = ExitStack()
+            for bone in waiting:
+                keep_waiting(bone, undo)
+            self._places = {each: self._places[each] for each in self.left if each in self._places}
         if by_others:
             self._motion, self._is_begun = None, False
         return by_others
@@ -115,6 +132,9 @@ class LiveBody(LiveState):
         if done:
             self._motion = None
             remember_place(armature.pose.bones[name] for name in self._bones)
+            if self.surroundings in self._places:
+                self._places.pop(self.surroundings).close()
+            self._waiting = list(self.tips)
         return done
 
     def solve(self, now: BodyNow, rig: RigBody) -> None:
@@ -178,6 +198,7 @@ class LiveBody(LiveState):
         }
         self.channels.read(rig.armature)
         self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.states)[:, 0])
+        self._take_along(rig, motion)
         if rig.hips_motion == "FIXED":
             return
         if self._is_begun:
@@ -185,6 +206,23 @@ class LiveBody(LiveState):
         else:
             remember_location(hips, problem.samples.locations[:, 0].tolist(), ExitStack())
             self._is_begun = True
+
+    def _take_along(self, rig: RigBody, motion: BodyMotion) -> None:
+        """Move the targets that wait to their tips, as these are solved."""
+        waiting = self._waiting_bones(rig.armature, self._waiting)
+        if not waiting:
+            return
+        frames = Geometry(motion.problem.body.tree, motion.states).frames[..., 0]
+        matrices = {
+            name: Matrix([*frame.tolist(), (0, 0, 0, 1)]) for name, frame in zip(rig.bones, frames, strict=True)
+        }
+        take_along(waiting, matrices.__getitem__, ExitStack())
+
+    @staticmethod
+    def _waiting_bones(armature: Object, tips: Sequence[str]) -> list[PoseBone]:
+        """Return those of the bones at these tips whose targets wait."""
+        bones = armature.pose.bones
+        return [bones[name] for name in tips if name in bones and is_waiting(bones[name])]
 
 
 def key_present_body(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> int:

@@ -29,9 +29,13 @@ class BodyNow(NamedTuple):
     samples: Sequence[Sample]
 
     def surroundings(self, depsgraph: Depsgraph) -> Surroundings:
-        """All that is followed, in a form that can be compared; the body itself moves where its limbs begin."""
+        """All that is followed, in a form that can be compared; the body itself moves where its limbs begin.
+
+        A target that waits is not followed.
+        """
         still = Matrix.Identity(4)
-        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still)), depsgraph) for each in self.samples]
+        followed = [each for each in self.samples if not is_waiting(each.limb.armature.pose.bones[each.limb.tip])]
+        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still)), depsgraph) for each in followed]
         return self.world.freeze(), self.base.freeze(), *own
 
 

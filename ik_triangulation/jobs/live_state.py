@@ -144,7 +144,7 @@ def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
     obstacles = (
         (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
     )
-    on_surface = now.limb.shape == "SURFACE"
+    on_surface = now.limb.on_surface
     target = surface_state(now.limb.target, depsgraph) if on_surface else now.target.freeze()
     places = target, now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
     return *places, now.looks, *obstacles

@@ -21,6 +21,7 @@ from ..rig.links import Links
 from ..rig.rotation import channel
 from ..rig.shown_limb import controls_or_none
 from ..rig.switches import find_switch
+from ..rig.units import length_text
 from .control_motion import ControlMotion, Discrepancy
 from .control_write import write_controls
 from .measure import EvaluatedLimb, Watch, shown_tip
@@ -53,8 +54,8 @@ class ControlWatch(Watch):
     def explain(self, apart: float, where: str) -> str:
         """Say that the tip is not where it was solved."""
         return (
-            f"'{self._shown}' is {apart:.3g} away from the solution{where}: '{self._control}' cannot carry it there. "
-            "Look at its locked channels and its constraints."
+            f"'{self._shown}' is {length_text(apart)} away from the solution{where}: '{self._control}' cannot carry it "
+            "there. Look at its locked channels and its constraints."
         )
 
 
@@ -215,6 +216,6 @@ def _of_elbow(motion: ControlMotion, controls: IKControls) -> list[str]:
         return []
     why = f"'{controls.pole}' turns it elsewhere" if controls.pole else "there is no pole to turn it"
     return [
-        f"'{controls.shown_by(controls.lower)}' is {worst * motion.reach:.3g} away from the solution at frame "
+        f"'{controls.shown_by(controls.lower)}' is {length_text(worst * motion.reach)} away from the solution at frame "
         f"{frame:g}, and too far at {count} of {len(far)} frames: {why}."
     ]

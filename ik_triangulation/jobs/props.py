@@ -34,6 +34,7 @@ from ..rig.props import (
     values_at_places,
     values_of,
 )
+from ..rig.units import length_text
 
 HOLDING = ("CONSTRAINT", "KEYS")
 TAKING = ("NONE", "TAKE", "GIVE")
@@ -254,8 +255,8 @@ class _Holder:
         frame = max(far, key=far.__getitem__)
         if far[frame] > _JUMP * max(1.0, _largest(wanted[frame])):
             raise RigError(
-                f"Prop '{self._prop.name}' would jump by {far[frame]:.3g} at frame {frame:g}: its parent shears it, or "
-                "something else moves it. Unparent it, or apply the scale of the parent."
+                f"Prop '{self._prop.name}' would jump by {length_text(far[frame])} at frame {frame:g}: its parent "
+                "shears it, or something else moves it. Unparent it, or apply the scale of the parent."
             )
 
 

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 
 from ..cooperative import Job, Work, cooperative, relay
@@ -25,6 +26,7 @@ from ..rig.frames.reader import FrameReader
 from ..rig.limb import Limb, bone_of
 from ..rig.nla import check_nla
 from ..rig.props import muted
+from ..rig.units import length_text
 from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
@@ -177,9 +179,10 @@ def reach_through(
         reader = next((each for each in readers if each.stepped), readers[0])
         measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()
+        report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
+        report = _judged(report, visits, style)
         undo.pop_all()
-    report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
-    return _judged(report, visits, style)
+    return report
 
 
 def style_of(timing: str, easing: str, path: str, onset: float) -> ReachStyle:
@@ -231,19 +234,18 @@ def _visits(stops: Sequence[Stop], readers: Sequence[FrameReader], seconds: floa
 
 def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) -> Report:
     """Return the report with only the frames at stops due, and a warning if the tip cannot follow the straight line."""
-    due = {frame for visit in visits for frame in range(visit.frame, visit.leave + 1)}
-    frames, alone = (
-        [result._replace(due=result.due and result.frame in due) for result in results]
-        for results in (report.frames, report.alone)
-    )
-    warnings = list(dict.fromkeys([*report.warnings, *none_due(JudgedFrames.of(frames))]))
-    own = report.alone or report.frames
-    deviating = [result for result in own if result.due and result.frame not in due and not result.reached]
-    if style.straight and deviating:
-        worst = max(deviating, key=lambda result: result.error)
+    due = [frame for visit in visits for frame in range(visit.frame, visit.leave + 1)]
+    at_stops = np.isin(np.array(report.judged.frames), due)
+    frames = report.judged.due_only(at_stops)
+    alone = JudgedFrames.of(report.alone).due_only(at_stops) if report.alone else ()
+    warnings = list(dict.fromkeys([*report.warnings, *none_due(frames)]))
+    own = JudgedFrames.of(report.alone) if report.alone else report.judged
+    deviating = np.flatnonzero(own.due & ~at_stops & ~own.reached)
+    if style.straight and len(deviating):
+        worst = int(deviating[own.errors[deviating].argmax()])
         warnings.append(
-            f"The limb cannot follow the straight line at {len(deviating)} frames; at frame {worst.frame:g} it is "
-            f"{worst.error:.3g} off. Choose the path Arc."
+            f"The limb cannot follow the straight line at {len(deviating)} frames; at frame {own.frames[worst]:g} it "
+            f"is {length_text(own.errors[worst])} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)
     return replace(report, target=targets, frames=frames, alone=alone, warnings=warnings)

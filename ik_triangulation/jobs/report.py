@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import degrees
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
+from ..rig.units import length_text
 from .frame_result import FrameResult, JudgedFrames
+from .tip_summary import TipSummary
 
 
 class Remedy(NamedTuple):
@@ -42,7 +45,7 @@ class NotFollowing(NamedTuple):
         """Describe it in a sentence or two, for that many frames in all."""
         where = "" if of == 1 else f" at frame {self.frame:g}"
         some = f" at {self.frames} of {of} frames" if self.frames < of else ""
-        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {self.distance:.3g} away{where}: "
+        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {length_text(self.distance)} away{where}: "
         if self.remedy is None:
             return f"{begin}other constraints or bones move it. Bake those, or mute them."
         holder, name, now, value = self.remedy
@@ -88,11 +91,12 @@ class Report:
         """The frames with the arrays of what is counted."""
         return JudgedFrames.of(self.frames)
 
-    @cached_property
+    @property
     def due(self) -> Sequence[FrameResult]:
         """Frames at which the tip should be at the target.
 
-        Not due are the frames between the stops of a reach, and those with an influence below 1.
+        Not due are the frames between the stops of a reach, and those with an influence below 1. A row is made for
+        each; `due_count` counts them without.
         """
         return [self.frames[k] for k in np.flatnonzero(self.judged.due).tolist()]
 
@@ -120,8 +124,22 @@ class Report:
     @property
     def worst(self) -> FrameResult:
         """Due frame with the largest error; if none is due, of all frames."""
+        return self.frames[self._worst_at]
+
+    @property
+    def worst_error(self) -> float:
+        """Distance from tip to target at that frame [Blender units, world space]."""
+        return float(self.judged.errors[self._worst_at])
+
+    @property
+    def worst_frame(self) -> float:
+        """Number of that frame."""
+        return self.judged.frames[self._worst_at]
+
+    @cached_property
+    def _worst_at(self) -> int:
         judged = self.judged
-        return self.frames[int(np.where(judged.counted, judged.errors, -1.0).argmax())]
+        return int(np.where(judged.counted, judged.errors, -1.0).argmax())
 
     @property
     def largest_angle(self) -> float | None:
@@ -140,6 +158,8 @@ class Report:
     @property
     def on_limits(self) -> dict[str, list[str]]:
         """Limits that joints are at in some frame, by the bones' names."""
+        if self.judged.path is not None:
+            return self.judged.path.on_limits
         ends: dict[str, dict[str, None]] = {}
         for result in self.frames:
             for name, found in result.on_limits.items():
@@ -149,6 +169,8 @@ class Report:
     @property
     def cost(self) -> Cost:
         """Sum of the costs of all frames."""
+        if self.judged.path is not None:
+            return self.judged.path.costs.total
         costs = [result.cost for result in self.frames]
         turns, angles, travels = zip(*((cost.turns, cost.total_angle, cost.travel) for cost in costs), strict=True)
         return Cost(sum(turns), sum(angles), sum(travels))
@@ -161,10 +183,33 @@ class Report:
     @property
     def largest_turn(self) -> JointStep | None:
         """Largest rotation of a joint from one frame to the next; None for a single frame."""
+        if self.judged.path is not None:
+            return self.judged.path.largest_turn
         return largest_turn([result.pose for result in self.frames])
 
+    @property
+    def tips(self) -> list[TipSummary]:
+        """The limb's tip over all frames."""
+        angle = self.largest_angle
+        return [
+            TipSummary(
+                armature=self.armature,
+                tip=self.tip,
+                held=False,
+                reached=self.all_reached,
+                missed=self.missed,
+                largest_distance=self.worst_error,
+                median_distance=self.median_error,
+                largest_angle=None if angle is None else degrees(angle),
+                worst_frame=self.worst_frame,
+            )
+        ]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: angles [rad], distances in Blender units, world space (travel: armature)."""
+        """Return plain values for JSON: distances in Blender units, world space (travel: armature).
+
+        Angles are in radians, those in `tips` in degrees.
+        """
         turned = self.largest_turn
         return {
             "armature": self.armature,
@@ -176,8 +221,9 @@ class Report:
             "frames": len(self.frames),
             "due": self.due_count,
             "reached": self.reached,
-            "largest_distance": self.worst.error,
-            "largest_distance_frame": self.worst.frame,
+            "missed": self.missed,
+            "largest_distance": self.worst_error,
+            "largest_distance_frame": self.worst_frame,
             "median_distance": self.median_error,
             "largest_angle": self.largest_angle,
             "on_limits": self.on_limits,
@@ -192,20 +238,9 @@ class Report:
             "not_following": [
                 {**note._asdict(), "remedy": note.remedy and note.remedy._asdict()} for note in self.not_following
             ],
-            "per_frame": [
-                {
-                    "frame": result.frame,
-                    "due": result.due,
-                    "distance": result.error,
-                    "reached": result.reached,
-                    "iterations": result.iterations,
-                    "angle": result.angle,
-                    "on_limits": result.on_limits,
-                    "cost": asdict(result.cost),
-                }
-                for result in self.frames
-            ],
+            "tips": [tip._asdict() for tip in self.tips],
+            "per_frame": self.judged.to_dicts(),
         }
 
     def _turned(self, turned: JointStep) -> dict[str, Any]:
-        return {"frame": self.frames[turned.at].frame, "bone": turned.joint, "angle": turned.angle}
+        return {"frame": self.judged.frames[turned.at], "bone": turned.joint, "angle": turned.angle}

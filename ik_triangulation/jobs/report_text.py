@@ -2,22 +2,20 @@
 """Report of a solve or a bake as text."""
 
 from collections.abc import Sequence
-from math import degrees
 
 from bpy.types import Scene
 
-from ..rig.units import distance_text
+from ..rig.units import degrees_text, distance_text, is_seen
 from .report import Report
 
 
 def summary(report: Report, scene: Scene) -> str:
     """Return one line: due frames reached, largest distance with its frame, and deviation from the orientation."""
-    worst, angle = report.worst, report.largest_angle
-    turned = "" if angle is None else f", {degrees(angle):.2g}° off its orientation"
+    worst, turned = distance_text(report.worst_error, scene), "".join(f", {line}" for line in _turned(report))
     if _is_single(report):
-        return f"{_reached(report)}, distance {distance_text(worst.error, scene)}{turned}"
+        return f"{_reached(report)}, distance {worst}{turned}"
     return (
-        f"{_reached(report)}, largest distance {distance_text(worst.error, scene)} at frame {worst.frame:g}{turned}"
+        f"{_reached(report)}, largest distance {worst} at frame {report.worst_frame:g}{turned}"
         + "".join(f"; {line}" for line in jump_lines(report))
         + "".join(f". {line}" for line in _reduction(report, scene))
     )
@@ -25,12 +23,12 @@ def summary(report: Report, scene: Scene) -> str:
 
 def _is_single(report: Report) -> bool:
     """Tell whether the report is about a single frame."""
-    return len(report.due or report.frames) == 1
+    return (report.due_count or len(report.frames)) == 1
 
 
 def _reached(report: Report) -> str:
     """Count the due frames that are reached."""
-    if not report.due:
+    if not report.due_count:
         return "On the way (influence below 1)"
     if report.due_count == 1:
         return "Reached" if report.all_reached else "Not reached"
@@ -39,22 +37,26 @@ def _reached(report: Report) -> str:
 
 def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:
     """Return one line about several limbs together."""
-    worst = max(reports, key=lambda report: report.worst.error)
+    worst = max(reports, key=lambda report: report.worst_error)
     reached, frames = sum(report.reached for report in reports), sum(report.due_count for report in reports)
     return (
         f"{len(reports)} {'limb' if len(reports) == 1 else 'limbs'} reached {reached} of {frames} frames, "
-        f"largest distance {distance_text(worst.worst.error, scene)} of '{worst.tip}' at frame {worst.worst.frame:g}"
+        f"largest distance {distance_text(worst.worst_error, scene)} of '{worst.tip}' at frame {worst.worst_frame:g}"
     )
 
 
 def lines(report: Report, scene: Scene) -> list[str]:
     """Return the same as summary() in short lines that fit in a sidebar."""
-    worst, angle = report.worst, report.largest_angle
-    where = "" if _is_single(report) else f" at frame {worst.frame:g}"
-    distance = f"Distance {distance_text(worst.error, scene)}{where}"
-    turned = [] if angle is None else [f"{degrees(angle):.2g}° off its orientation"]
+    where = "" if _is_single(report) else f" at frame {report.worst_frame:g}"
+    distance = f"Distance {distance_text(report.worst_error, scene)}{where}"
     notes = [note.text(len(report.frames)) for note in report.not_following]
-    return [_reached(report), distance, *turned, *notes, *jump_lines(report), *_reduction(report, scene)]
+    return [_reached(report), distance, *_turned(report), *notes, *jump_lines(report), *_reduction(report, scene)]
+
+
+def _turned(report: Report) -> list[str]:
+    """Return a line about the orientation, if the tip is visibly off it."""
+    angle = report.largest_angle
+    return [f"{degrees_text(angle)} off its orientation"] if angle is not None and is_seen(angle) else []
 
 
 def jump_lines(report: Report) -> list[str]:
@@ -63,7 +65,7 @@ def jump_lines(report: Report) -> list[str]:
         return []
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
-    return [f"{count} {degrees(angle):.0f}° of '{joint}' at frame {report.frames[at].frame:g}: {reason}"]
+    return [f"{count} {degrees_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
 
 
 def _reduction(report: Report, scene: Scene) -> list[str]:

@@ -21,6 +21,7 @@ from ..kinematics.batch.algebra import at, lengths, rotate
 from ..motion.jumps import Jump, abrupt, reason, turned
 from ..motion.knots import KnotMethod
 from ..motion.mending import relaxed, track_without_jumps
+from ..motion.path_measures import PathMeasures
 from ..motion.shots import Shot, Tracked
 from ..motion.turns import beyond_speed_of, leaps_of, turns_of, ways_of
 from ..rig.armature import Bones
@@ -78,6 +79,15 @@ class SolvedShot(Sequence[SolvedFrame]):
             near = self.problem.tree.rotations(self._path.states.take(slice(begin, begin + _NEAR)))
             self._near = begin, near
         return [Quaternion(rotation) for rotation in near[:, :, k - begin]]
+
+    @property
+    def measures(self) -> PathMeasures:
+        """Costs and limits of the frames as solved."""
+        known = {k % len(self): each.solution.cost for k, each in self._fixed.items()}
+        steps = np.array(self._path.steps)
+        for k, each in self._fixed.items():
+            steps[k] = each.solution.iterations
+        return PathMeasures(self.problem.tree, self._path.states, known, steps)
 
     @property
     def is_written(self) -> bool:

@@ -23,6 +23,7 @@ from ..rig.limb import Limb
 from ..rig.made_rotation import MADE_ROTATION, forget_rotation, made_rotation_of
 from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
+from ..rig.units import length_text
 from .bodies import body_of
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
@@ -83,8 +84,11 @@ def target_from_animation(
                 (done, count),
             )
             _check_followed(motion.limb, apart)
+        found = [
+            KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)
+        ]
         undo.pop_all()
-    return [KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)]
+    return found
 
 
 def _check_own_targets(limbs: Sequence[Limb]) -> None:
@@ -160,6 +164,6 @@ def _check_followed(limb: Limb, apart: dict[float, float]) -> None:
     frame = max(apart, key=apart.__getitem__)
     if apart[frame] > _APART * max(1.0, reach):
         raise TargetError(
-            f"Target '{limb.target_name}' does not go where it is keyed, {apart[frame]:.3g} off at frame {frame:g}. "
-            "Turn off its constraints and drivers, and the NLA tracks above its action."
+            f"Target '{limb.target_name}' does not go where it is keyed, {length_text(apart[frame])} off at frame "
+            f"{frame:g}. Turn off its constraints and drivers, and the NLA tracks above its action."
         )

@@ -33,6 +33,8 @@ def read_preset(path: Path | str) -> Preset:
     path = Path(path)
     try:
         try:
+            if path.exists() and not path.is_file():  # reading a pipe or a device might never end
+                raise _WrongError("it is not a regular file")
             return _preset(path.stem, json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number))
         except OSError as error:
             raise _WrongError(error.strerror or str(error)) from error

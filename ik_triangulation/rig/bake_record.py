@@ -12,7 +12,7 @@ from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ..errors import AnimationError, TargetError
 from .animated import PER_FRAME
-from .limb import LIMB_SETTINGS, Limb, saved_settings
+from .limb import LIMB_SETTINGS, Limb, means_surface, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
@@ -31,6 +31,8 @@ def record_bake(
     Of a limb that was baked as part of a `body` those of the body are stored as well.
     """
     settings = {name: _plain(getattr(limb, name)) for name in LIMB_SETTINGS if name not in limb.followed}
+    if limb.on_surface and "shape" in settings:
+        settings["shape"] = "SURFACE"
     record = {"target": limb.target.name, "bones": limb.in_order, "span": span, "settings": settings}
     put_record(bag, limb.tip, record if body is None else {**record, "body": body}, undo)
 
@@ -89,6 +91,8 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         left_open = {name: saved[name] for name in PER_FRAME if name not in settings}
         settings |= {**left_open, "left_open": left_open}
     target = _named(name, scene.objects, getattr(stored, "target", None), notes)
+    if settings.get("shape") == "AUTO" and means_surface("AUTO", target, settings.get("subtarget", "")):
+        settings["shape"] = "POINT"  # baked before Automatic meant the surface of a mesh: that is kept by its name
     return Limb.from_bones(armature, bones, target, **settings), (start, end, step), notes
 
 

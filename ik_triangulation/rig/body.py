@@ -30,7 +30,9 @@ class RigBody:
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
     `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
-    within `contact_fade` frames. Raises ChainError for bones that do not hang together, and for hips that cannot move.
+    within `contact_fade` frames. With `floor` the body stays above the lower held foot.
+
+    Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
 
     armature: Object
@@ -42,6 +44,7 @@ class RigBody:
     solved: frozenset[str] = frozenset()
     contacts: tuple[Contact, ...] = ()
     contact_fade: int = 8
+    floor: bool = True
 
     def __post_init__(self) -> None:
         lines, bones = [self._line(tip) for tip in self.tips], self.armature.pose.bones

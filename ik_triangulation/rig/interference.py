@@ -13,6 +13,7 @@ from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .nla import strips_of
 from .reference import Boned
+from .units import length_text
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone
 
@@ -26,7 +27,7 @@ class Influence(NamedTuple):
 
     def moves(self, tip: str, apart: float, where: str) -> str:
         """Return a warning that it moves a tip that far away from the solution, with the remedy."""
-        (kind, bone, name), off = self, f"{apart:.3g}"
+        (kind, bone, name), off = self, length_text(apart)
         if kind == "CONSTRAINT":
             return (
                 f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. "
@@ -121,7 +122,8 @@ def explained(limb: Boned, tips: Iterable[TipMoved]) -> dict[str, str]:
     return {
         tip: reason.moves(tip, apart, where)
         if reason
-        else f"Something else moves the tip of '{tip}' {apart:.3g} away from the solution{where} (NLA, drivers)."
+        else f"Something else moves the tip of '{tip}' {length_text(apart)} away from the solution{where} "
+        "(NLA, drivers)."
         for reason, (tip, apart, where, _) in worst.items()
     }
 

@@ -24,6 +24,8 @@ from ..settings import (
 from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 
+PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field that are shapes
+
 
 @dataclass(frozen=True)
 class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySettings):
@@ -75,7 +77,12 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
     @property
     def surfaces(self) -> list[Object]:
         """The target, if the place of it that is nearest to the tip is reached."""
-        return [self.target] if self.shape == "SURFACE" else []
+        return [self.target] if self.on_surface else []
+
+    @property
+    def on_surface(self) -> bool:
+        """Whether the place of a mesh that is nearest to the tip is reached."""
+        return means_surface(self.shape, self.target, self.subtarget)
 
     @cached_property
     def followed(self) -> frozenset[str]:
@@ -216,6 +223,17 @@ def _with_open(settings: dict[str, Any]) -> dict[str, Any]:
 def bone_of(target: Object | None, bone: str) -> str:
     """Return the name of a target's bone; empty for a target without bones, as the name may be an earlier target's."""
     return bone if target is not None and target.type == "ARMATURE" else ""
+
+
+def means_surface(shape: str, target: Object | None, subtarget: str = "") -> bool:
+    """Tell whether a shape of a target means its surface: the chosen one, or Automatic for a mesh with faces.
+
+    A force field that pulls has its own shape.
+    """
+    if shape != "AUTO" or subtarget or target is None or target.type != "MESH":
+        return shape == "SURFACE"
+    pulls = target.field is not None and target.field.type in PULLING
+    return len(target.data.polygons) > 0 and not pulls
 
 
 def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int, int, int]:

@@ -43,6 +43,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
         solved,
         contacts,
         settings.contact_fade,
+        settings.floor,
     )
 
 

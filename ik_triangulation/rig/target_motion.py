@@ -112,7 +112,7 @@ class TargetMotion:
 
 def _owner_of(limb: Limb) -> Any:
     target = limb.target
-    if limb.shape == "SURFACE":
+    if limb.on_surface:
         raise TargetError(f"'{limb.target_name}' is a surface, which follows no tip. Choose an empty as the target.")
     if target.library is not None:
         raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")

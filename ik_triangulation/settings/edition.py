@@ -28,12 +28,16 @@ EDITION = 1
 
 @dataclass(frozen=True)
 class PreviousDefault:
-    """The default of a property before an edition, which bones or armatures that `concerns` accepts keep."""
+    """The default of a property before an edition, which bones or armatures that `concerns` accepts keep.
+
+    A value that `meant` the same, and means something else since the edition, is replaced as well where it was set.
+    """
 
     edition: int  # the first one with the new default
     name: str
     value: Any
     concerns: Callable[[Any], bool] = lambda _: True
+    meant: Any = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,16 @@ class PreviousDefaults:
     joint: tuple[PreviousDefault, ...] = ()
 
 
-PREVIOUS = PreviousDefaults()
+def _has_mesh(tip: PoseBone) -> bool:
+    """Whether the target of a limb is a mesh that no force field gives a shape."""
+    target = tip.ik_triangulation.target
+    return target is not None and target.type == "MESH" and (target.field is None or target.field.type == "NONE")
+
+
+PREVIOUS = PreviousDefaults(
+    body=(PreviousDefault(1, "floor", False),),
+    limb=(PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),),
+)
 
 
 def edition_property() -> dict[str, Any]:
@@ -85,10 +98,11 @@ def _limbs(armature: Object) -> Iterator[PoseBone]:
 
 
 def _write_out(owners: list[tuple[Any, PropertyGroup]], rows: Iterable[PreviousDefault], since: int) -> None:
-    """Set properties that were never set to their previous defaults."""
+    """Set properties that were never set, or whose value means something else since, to their previous defaults."""
     for row in rows:
         for owner, stored in owners if since < row.edition else ():
-            if not stored.is_property_set(row.name) and row.concerns(owner):
+            unset = not stored.is_property_set(row.name) or getattr(stored, row.name) == row.meant
+            if unset and row.concerns(owner):
                 setattr(stored, row.name, row.value)
 
 

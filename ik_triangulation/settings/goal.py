@@ -33,7 +33,8 @@ class GoalSettings:
             (
                 "AUTO",
                 "Automatic",
-                "Use the empty's display type: circle, sphere, cube, cone or image; otherwise a point",
+                "Use the empty's display type: circle, sphere, cube, cone or image; of a mesh the surface; otherwise a "
+                "point",
                 0,
             ),
             *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),

@@ -60,7 +60,8 @@ class BodyResult:
 
     def __init__(self, report: BodyReport, scene: Scene, scale: float) -> None:
         self.body, self.switches = report, _switches(report)
-        self.reached, self.icon = report.reached, "CHECKMARK" if report.reached else "ERROR"
+        self.reached = report.reached and not report.not_following
+        self.icon = "CHECKMARK" if self.reached else "ERROR"
         self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
         missed = {name: tip.error * scale for name, tip in report.tips.items() if tip.missed}
         self._missed = [f"{name} {distance_text(missed[name], scene)}" for name in sorted(missed, key=missed.get)[::-1]]
@@ -68,7 +69,13 @@ class BodyResult:
 
     @property
     def line(self) -> str:
-        """The result in a few words: of a body that is not reached the tips that are off, the farthest first."""
+        """The result in a few words: of a body that is not reached the tips that are off, the farthest first.
+
+        Where all are reached, bones that do not follow them are named.
+        """
+        if not self._missed and self.body.not_following:
+            names = list(dict.fromkeys(note.bone for note in self.body.not_following))
+            return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
         if not self._missed:
             return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
         if self.is_bake:
@@ -83,7 +90,7 @@ def _switches(report: Report | BodyReport) -> list[str]:
 
 def _icon(report: Report) -> str:
     """Return the icon for a report: all due frames reached, some missed, or none due."""
-    return ("CHECKMARK" if report.all_reached else "ERROR") if report.due else "INFO"
+    return ("CHECKMARK" if report.all_reached else "ERROR") if report.due_count else "INFO"
 
 
 _latest: dict[tuple[int, str], LastResult | BodyResult] = {}  # by the armature's session uid and the tip bone

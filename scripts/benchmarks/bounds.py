@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter, process_time
 
 from . import reach, scaled
-from .scenes import REACH, Scene, empty_file, extension, make_chain, make_target
+from .scenes import REACH, Scene, empty_file, extension, make_chain, make_target, silent
 
 LIMBS = 60
 BONES_OF_LIMB = 3
@@ -47,24 +47,26 @@ def many_bones(arguments):
     return kept
 
 
+@extension()
 def alone(arguments):
     """Bake one chain once and print seconds, CPU seconds, memory before and at the peak [MB], and frames reached."""
     import bpy
 
-    from ik_triangulation.jobs.bake import bake
+    from ik_triangulation.ui.last_result import latest
 
-    from .bake import limb_of
+    from .bake import set_up
 
     (bones, frames), solver = arguments.sizes[0], arguments.solvers[0]
     empty_file()
     scene = Scene(make_chain(bones), bones, make_target(frames))
+    tip = set_up(scene, solver=solver)
     bpy.context.view_layer.update()
-    limb = limb_of(scene, solver=solver)
     before = peak_memory()
     started, worked = perf_counter(), process_time()
-    report = bake(limb, 1, frames)
+    with silent():
+        bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=frames)
     took, worked = perf_counter() - started, process_time() - worked
-    print(f"{took:.2f} {worked:.2f} {before:.0f} {peak_memory():.0f} {report.reached}")
+    print(f"{took:.2f} {worked:.2f} {before:.0f} {peak_memory():.0f} {latest(scene.ob, tip.name).report.reached}")
 
 
 def peak_memory():
@@ -81,10 +83,8 @@ def peak_memory():
 
 
 def make_limbs(count, frames):
-    """An armature of `count` limbs of three bones each and a keyed target for each of them; the limbs' records."""
+    """An armature of `count` limbs of three bones each and a keyed target for each of them; returns their tips."""
     import bpy
-
-    from ik_triangulation.rig.limb import Limb
 
     empty_file()
     ob = make_chain(BONES_OF_LIMB)
@@ -104,30 +104,38 @@ def make_limbs(count, frames):
     bpy.ops.object.mode_set(mode="POSE")
     for bone in ob.pose.bones:
         bone.rotation_mode = "QUATERNION"
-    records = []
+    tips = []
     for n, names in enumerate(limbs):
         target = make_target(frames)
         target.delta_location = 2.0 * REACH * n, 0.0, 0.0
-        records.append(Limb.from_tip(ob, names[-1], target, BONES_OF_LIMB, tolerance=1e-4 * REACH))
+        tips.append(ob.pose.bones[names[-1]])
+        stored = tips[-1].ik_triangulation
+        stored.target, stored.chain_count, stored.tolerance = target, BONES_OF_LIMB, 1e-4 * REACH
+        stored.use_scene_range, stored.frame_start, stored.frame_end = False, 1, frames
     bpy.context.view_layer.update()
-    return records
+    return tips
 
 
+@extension()
 def many_limbs(arguments):
-    """The limbs of one armature in one bake, beside a bake of one limb in a scene of its own."""
-    from ik_triangulation.jobs.bake import bake_limbs
+    """The limbs of one armature in one press of Bake All, beside a bake of one limb in a scene of its own."""
+    import bpy
+
+    from ik_triangulation.ui.last_result import latest
 
     frames, times, reached = 250, {1: [], LIMBS: []}, {}
-    bake_limbs(make_limbs(1, frames), 1, frames)  # the first bake of a process imports
+    make_limbs(1, frames)
+    with silent():
+        bpy.ops.pose.ik_triangulation_bake_all()  # the first bake of a process imports
     for _ in range(arguments.rounds):
         for count, taken in times.items():
-            limbs = make_limbs(count, frames)
+            tips = make_limbs(count, frames)
             collect()  # or a bake pays for what the one before has left
             started = process_time()
-            reports = bake_limbs(limbs, 1, frames)
+            with silent():
+                bpy.ops.pose.ik_triangulation_bake_all()
             taken.append((process_time() - started) / count)
-            reached[count] = sum(report.reached for report in reports)
-            del reports
+            reached[count] = sum(latest(tip.id_data, tip.name).report.reached for tip in tips)
     one, many = (median(taken) * 1e3 for taken in times.values())
     print(
         "\n| Limbs x bones x frames | One limb alone, CPU ms | Of many, CPU ms each | Ratio | Reached |\n"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes of the bake benchmarks: a chain, its target, and what makes either of them dear."""
 
+import os
+import sys
 from contextlib import contextmanager
 from itertools import cycle
 from math import asin, atan2, cos, degrees, radians, sin
@@ -33,6 +35,20 @@ def extension():
     finally:
         if not there:
             addon_utils.disable("ik_triangulation", default_set=True)
+
+
+@contextmanager
+def silent():
+    """Keep what operators report, which Blender prints, out of the tables."""
+    sys.stdout.flush()
+    there, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(there, 1)
+        os.close(there)
+        os.close(nowhere)
 
 
 def empty_file():

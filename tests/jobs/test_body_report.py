@@ -58,7 +58,7 @@ def test_the_text_says_what_became_of_each_tip():
         "Reached 6 of 8 frames",
         "foot.L held, slip 0.2 mm",
         "hand.L missed, distance 50 cm, 5.7° off its orientation",
-        "hand.R reached, distance 0.2 mm, 0.57° off its orientation",
+        "hand.R reached, distance 0.2 mm, 0.6° off its orientation",
         "Center of mass 4 cm outside the feet (an estimate)",
         "10 of 80 keys",
     ]

@@ -186,6 +186,7 @@ def test_undo_brings_back_what_was_and_it_goes_on_from_there(rig):
 
 def test_a_target_that_is_lost_is_told_and_stop_still_stops(rig):
     live.start(rig, "hand.L")
+    target_of(rig, "hand.L").rotation_euler.x += 0.5  # the rotation of a hand's target counts once it is turned
     target_of(rig, "hand.L").scale = (0.0, 0.0, 0.0)
     bpy.context.view_layer.update()
     assert "scaled to zero" in live.problem(rig, "hand.R")

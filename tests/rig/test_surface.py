@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The shape Surface: the tip is on the mesh as Blender shows it, turned against it if asked for, and slides nowhere."""
 
+import json
 from itertools import pairwise
 from math import radians
 from random import Random
@@ -11,12 +12,14 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake, rebake, solve_pose
 from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.ground import mesh_under
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.surface import ShownMesh, surface_frame, surface_state
+from ik_triangulation.settings.edition import EDITION, keep_previous_defaults
 
 from ..bodies import FEET, human_rig
 from ..rigs import (
@@ -303,3 +306,51 @@ def test_a_live_limb_follows_a_mesh_and_then_rests(addon):
             assert [bone.rotation_quaternion[:] for bone in rig.pose.bones] == rested
     finally:
         live.stop_all()
+
+
+def test_automatic_means_the_surface_of_a_mesh():
+    rig, mesh = chain_rig(3), terrain(size=6.0)
+    mesh.location.z = 0.8
+    key_random_poses(rig, (1, 10))
+    bpy.context.scene.frame_set(5)
+    solve_pose(Limb.from_tip(rig, "Bone 2", mesh, 3))
+    assert off(mesh, tip_of(rig)) < TOLERANCE
+    assert (tip_of(rig) - mesh.location).length > 0.5
+
+
+@pytest.mark.parametrize("kind", ["without faces", "with a force field", "of an old file", "baked of old"])
+def test_automatic_means_the_origin(kind):
+    rig, mesh = chain_rig(3), terrain(size=6.0)
+    mesh.location = (0.6, 0.5, 1.2)
+    bone = configure(rig, "Bone 2", target=mesh, chain_count=3)
+    rig.ik_triangulation.edition = EDITION
+    if kind == "without faces":
+        bone.ik_triangulation.target = mesh = bpy.data.objects.new("Place", bpy.data.meshes.new("Place"))
+        bpy.context.scene.collection.objects.link(mesh)
+        mesh.location = (0.6, 0.5, 1.2)
+    elif kind == "with a force field":
+        with bpy.context.temp_override(object=mesh):
+            bpy.ops.object.forcefield_toggle()
+        mesh.field.type, mesh.field.shape = "FORCE", "POINT"
+    elif kind == "of an old file":
+        rig.ik_triangulation.edition = 0
+        bone.ik_triangulation.shape = "AUTO"  # chosen, so that Blender has stored it
+        keep_previous_defaults(bpy.data.objects)
+        assert bone.ik_triangulation.shape == "POINT"
+    else:
+        bake(Limb.of(bone), 1, 2)
+        action = rig.animation_data.action
+        assert '\\"shape\\": \\"SURFACE\\"' in json.dumps(action["ik_triangulation"])
+        action["ik_triangulation"] = action["ik_triangulation"].replace('"SURFACE"', '"AUTO"')
+        assert rebake(rig, "Bone 2").target == mesh.name
+    if kind != "baked of old":
+        solve_pose(Limb.of(bone))
+    bpy.context.view_layer.update()
+    assert (tip_of(rig) - mesh.location).length < TOLERANCE
+
+
+def test_a_foot_stands_on_the_mesh_that_it_is_given():
+    rig, mesh = human_rig(), terrain(size=6.0)
+    rig.pose.bones["foot.L"].ik_triangulation.hold = True
+    rig.pose.bones["foot.L"].ik_triangulation.target = mesh
+    assert mesh_under(RigBody(rig, (), ("foot.L",)), "foot.L").target == mesh

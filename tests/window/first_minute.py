@@ -21,7 +21,7 @@ _done: list[str] = []
 
 
 def script():
-    _fresh()
+    fresh()
     yield 1.0
     yield from _act("N opens the sidebar", hands.press("N"))
     yield from _act("a click on the tab", _open_tab())
@@ -29,19 +29,19 @@ def script():
     yield from _act("a click on the ball", _click(bpy.data.objects["Ball"].matrix_world.translation))
     screen.picture("first-minute-ball")
     yield from _act("Shift and a click on the rig", _click(_bone("shin.L"), shift=True))
-    assert bpy.context.view_layer.objects.active == _rig(), bpy.context.view_layer.objects.active
+    assert bpy.context.view_layer.objects.active == rig(), bpy.context.view_layer.objects.active
     yield from _act("Ctrl Tab to Pose Mode", hands.press("TAB", ctrl=True))
     yield from _act("a click on a bone of the hand", _click(_bone("hand.L")))
     screen.picture("first-minute-hand")
     yield from _act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
-    limb = _rig().pose.bones["hand.L"].ik_triangulation
+    limb = rig().pose.bones["hand.L"].ik_triangulation
     assert limb.target == bpy.data.objects["Ball"], limb.target
     screen.picture("first-minute-limb")
-    yield from _on_screen("1x")
+    yield from on_screen("1x")
     yield from _act("Bake", buttons.press(BAKE))
     yield from wait.end()
     screen.picture("first-minute-baked")
-    assert all_keys(_rig()), "nothing is baked"
+    assert all_keys(rig()), "nothing is baked"
     assert _largest_distance() < 2e-3, _largest_distance()
     assert len(_done) <= MOST_ACTIONS, _done
     print(f"{len(_done)} actions: {', '.join(_done)}", flush=True)
@@ -53,10 +53,10 @@ def script():
 def _own_target() -> screen.Steps:
     """From a new metarig in Pose Mode: the new empty is dragged at the first and the last frame, and baked."""
     _done.clear()
-    _fresh()
+    fresh()
     bpy.data.objects.remove(bpy.data.objects["Ball"])
-    bpy.context.view_layer.objects.active = _rig()
-    _rig().select_set(True)
+    bpy.context.view_layer.objects.active = rig()
+    rig().select_set(True)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.ed.undo_push(message="Set up")
     screen.viewport().spaces.active.show_region_ui = False
@@ -65,13 +65,13 @@ def _own_target() -> screen.Steps:
     yield from _act("a click on the tab", _open_tab())
     yield from _act("a click on a bone of the hand", _click(_bone("hand.L")))
     yield from _act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
-    target = _rig().pose.bones["hand.L"].ik_triangulation.target
+    target = rig().pose.bones["hand.L"].ik_triangulation.target
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     yield from _act("Auto Keying", _wait())
-    yield from _act("a drag of the gizmo", _drag_target(-60, 40))
+    yield from _act("a drag of the gizmo", drag_target(-60, 40))
     yield from _act("Shift and the right arrow to the last frame", hands.press("RIGHT_ARROW", shift=True))
     assert bpy.context.scene.frame_current == FRAMES
-    yield from _act("another drag", _drag_target(-20, 60))
+    yield from _act("another drag", drag_target(-20, 60))
     screen.picture("first-minute-dragged")
     assert next(key_frames(curve) for curve in curves_of(target)) == [1, FRAMES], "the target is not animated"
     yield from _act("Bake", buttons.press(BAKE))
@@ -80,16 +80,16 @@ def _own_target() -> screen.Steps:
     screen.picture("first-minute-own-target")
     for frame in range(1, FRAMES + 1):
         bpy.context.scene.frame_set(frame)
-        apart = (evaluated_tip(_rig(), "hand.L") - target.matrix_world.translation).length
+        apart = (evaluated_tip(rig(), "hand.L") - target.matrix_world.translation).length
         assert apart < 2e-3, f"{apart} at frame {frame}"
     assert len(_done) <= MOST_ACTIONS, _done
     print(f"{len(_done)} actions: {', '.join(_done)}", flush=True)
 
 
-def _drag_target(right: float, up: float) -> screen.Steps:
+def drag_target(right: float, up: float) -> screen.Steps:
     """Drag the centre of the gizmo by so many pixels."""
     view = screen.region()
-    place = _rig().pose.bones["hand.L"].ik_triangulation.target.matrix_world.translation
+    place = target_of("hand.L")
     x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
     hands.move(view.x + x - 3, view.y + y)
     yield hands.REACTION
@@ -104,15 +104,15 @@ def _pictures() -> screen.Steps:
     assert bpy.context.view_layer.objects.active == bpy.data.objects["Ball"]
     yield 0.5
     screen.picture("first-minute-target")
-    yield from _on_screen("target")
+    yield from on_screen("target")
 
 
-def _fresh() -> None:
+def fresh() -> None:
     """A rig as Rigify adds it, and a ball that moves beside it; the layout is Blender's own."""
     clear()
     addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
-    _rig().show_in_front = True
+    rig().show_in_front = True
     ball = empty("Ball", (0.45, -0.25, 1.2))
     ball.empty_display_type, ball.empty_display_size = "SPHERE", 0.08
     for frame, place in ((1, (0.45, -0.3, 1.2)), (FRAMES // 2, (0.3, -0.4, 1.4)), (FRAMES, (0.5, -0.2, 1.0))):
@@ -127,14 +127,19 @@ def _fresh() -> None:
     bpy.ops.ed.undo_push(message="Set up")
 
 
-def _rig() -> bpy.types.Object:
+def rig() -> bpy.types.Object:
     return next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
 
 
 def _bone(name: str):
     """A place on a bone in the world, near its head, where other bones are not beside it."""
-    bone = _rig().pose.bones[name]
-    return _rig().matrix_world @ (bone.head + 0.3 * (bone.tail - bone.head))
+    bone = rig().pose.bones[name]
+    return rig().matrix_world @ (bone.head + 0.3 * (bone.tail - bone.head))
+
+
+def target_of(name: str):
+    """The place of the target of a limb in the world."""
+    return rig().pose.bones[name].ik_triangulation.target.matrix_world.translation.copy()
 
 
 def _act(what: str, steps: screen.Steps) -> screen.Steps:
@@ -164,13 +169,13 @@ def _largest_distance() -> float:
     for frame in range(1, FRAMES + 1):
         scene.frame_set(frame)
         place = bpy.data.objects["Ball"].matrix_world.translation
-        away = (_rig().matrix_world @ _rig().pose.bones["hand.L"].tail - place).length
+        away = (rig().matrix_world @ rig().pose.bones["hand.L"].tail - place).length
         largest = max(largest, abs(away - bpy.data.objects["Ball"].empty_display_size))
     scene.frame_set(1)
     return largest
 
 
-def _on_screen(name: str) -> screen.Steps:
+def on_screen(name: str) -> screen.Steps:
     """Check that Bake is drawn without scrolling, whole, with Blender's own panels above."""
     yield from buttons.to_top()
     left, bottom, right, top = yield from buttons.find(BAKE, scrolling=False)

@@ -34,7 +34,7 @@ def read_keyed(
     and compared with what `view_layer` shows; if parents or bones move, three frames of a temporary scene are compared.
     With `simple` none is made, and these are not read.
     """
-    if limb.obstacle_objects or limb.shape == "SURFACE":
+    if limb.obstacle_objects or limb.on_surface:
         return None
     motion = KeyedMotion(_times(scene, frames))
     try:

@@ -100,7 +100,7 @@ def goals_at(
     valid position, or no surface if that is to be reached.
     """
     target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
-    if (now or limb).shape == "SURFACE":
+    if (now or limb).on_surface:
         target = surface_frame(now or limb, depsgraph)
     pole = None
     if limb.pole_target is not None:
@@ -148,7 +148,7 @@ def offset_of(limb: Limb, depsgraph: Depsgraph) -> tuple[Vector, Quaternion]:
 
     Raises TargetError for a flat target, RigError for a tip that is scaled flat.
     """
-    on_surface = limb.shape == "SURFACE"
+    on_surface = limb.on_surface
     if on_surface:
         target = surface_frame(replace(limb, use_offset=False), depsgraph)
     else:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Set Up Body: hands that reach, feet that are held and a head that looks, in one press."""
 
+
 import bpy
-from bpy.types import Context
+from bpy.types import Context, Object
 
 from ...jobs import live
-from ...jobs.body_setup import set_up_body
+from ...jobs.body_setup import NewBody, lowest_of, set_up_body
 from ...rig.selection import select_only, selected_bones
 from ..context import cannot_edit, own_armature
 from .base import IKOperator
@@ -29,18 +30,26 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
     def act(self, context: Context) -> set[str]:
         armature = own_armature(context)
         chosen = selected_bones(armature) if context.mode == "POSE" else []
-        pose = armature.pose.bones
-        ends = [name for name in chosen if not any(below.name in chosen for below in pose[name].children_recursive)]
+        ends = lowest_of(armature, chosen)
         made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        for tip in (*made.reach, *made.held, *made.looking):
-            live.stop(armature, tip)
-        select_only(armature, [(made.reach or made.looking or made.held)[0]])
-        reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
-        reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
-        self.tell({"INFO"}, f"Body: {reaches}{held} held, {looks}hips '{made.hips}' move, balance is on")
-        if made.doubts:
-            self.tell({"WARNING"}, f"Check the limbs: {'; '.join(made.doubts)}")
-        return {"FINISHED"}
+        return self.finish(lambda: self._tell_about(armature, made))
+
+    def _tell_about(self, armature: Object, made: NewBody) -> None:
+        """Select a tip of the body and tell of all."""
+        text, doubts = show_body(armature, made)
+        self.tell({"INFO"}, f"Body: {text}")
+        if doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+
+
+def show_body(armature: Object, made: NewBody) -> tuple[str, str]:
+    """Select a tip of a body that was set up; return what was made, and what is doubtful."""
+    for tip in (*made.reach, *made.held, *made.looking):
+        live.stop(armature, tip)
+    select_only(armature, [(made.reach or made.looking or made.held)[0]])
+    reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
+    reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
+    return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_body_add,))

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add limbs from the selection, remove a limb, create a target for one."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.types import Context, Object, PropertyGroup
 
+from ...errors import ChainError
 from ...jobs import live
+from ...jobs.body_setup import MOST_TIPS, NewBody, is_whole_rig, lowest_of, set_up_body
 from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
 from ..limb_search import is_limb
 from .base import IKOperator
+from .body import show_body
 from .joints import chosen_bones
 
 
@@ -20,7 +25,8 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
     bl_description = (
         "Make a limb of the selected bones; of a single one the arm, leg, spine, neck, finger or tail that it "
         "belongs to, or itself and its parents. If another object is selected, it becomes the target; otherwise a new "
-        "empty at the tip does. In Pose Mode, drag the gizmo at the target to pose the limb"
+        "empty at the tip does. Of most bones of a rig, or more than six tips, it sets up the body. In Pose Mode, drag "
+        "the gizmo at the target to pose the limb"
     )
 
     @classmethod
@@ -29,8 +35,14 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         armature = own_armature(context)
-        chosen = chosen_bones(context)
-        tips = add_limbs(armature, chosen, other_object(context))
+        chosen, target = chosen_bones(context), other_object(context)
+        if context.mode == "POSE" and is_whole_rig(armature, chosen) and self._add_body(armature, chosen, target):
+            return {"FINISHED"}
+        tips = add_limbs(armature, chosen, target)
+        return self.finish(lambda: self._tell_about(armature, chosen, tips))
+
+    def _tell_about(self, armature: Object, chosen: Sequence[str], tips: Sequence[str]) -> None:
+        """Select the tips of the limbs that were made of the chosen bones, and tell of them."""
         select_only(armature, tips)
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
@@ -38,9 +50,38 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
         self.tell({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
-            if limb.chain_count == 1 and limb.body_part == "NONE":
+            if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
-        return {"FINISHED"}
+
+    def _add_body(self, armature: Object, chosen: list[str], target: Object | None) -> bool:
+        """Set up a body instead of a limb for each of many tips; tell whether that was done.
+
+        Raises ChainError where neither can be meant; then nothing has changed.
+        """
+        count = len(chosen)
+        if target is not None:
+            raise ChainError(
+                f"{count} bones are selected. Click the bone at the end of the limb that is to reach '{target.name}', "
+                "such as a hand, and select the object again."
+            )
+        try:
+            made = set_up_body(armature)
+        except ChainError as error:
+            if len(lowest_of(armature, chosen)) <= MOST_TIPS:
+                return False
+            raise ChainError(
+                f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
+                "limb, such as a hand, and add it alone."
+            ) from error
+        self.finish(lambda: self._tell_about_body(armature, count, made))
+        return True
+
+    def _tell_about_body(self, armature: Object, count: int, made: NewBody) -> None:
+        """Select a tip of the body that was made instead of limbs of so many bones, and tell of all."""
+        text, doubts = show_body(armature, made)
+        self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
+        if doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):

@@ -32,5 +32,5 @@ def report_body(operator: Operator, context: Context, report: BodyReport) -> set
     for warning in report.warnings:
         operator.tell({"WARNING"}, warning)
     line = body_summary(report, context.scene, scale_of(armature))
-    operator.tell({"INFO" if report.reached else "WARNING"}, line)
+    operator.tell({"INFO" if report.reached and not report.not_following else "WARNING"}, line)
     return {"FINISHED"}

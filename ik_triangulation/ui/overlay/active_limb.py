@@ -21,8 +21,10 @@ from ...rig.goal import GoalReader
 from ...rig.ik_controls import IKControls, shown_offset
 from ...rig.limb import Limb, saved_settings
 from ...rig.shown_limb import shown_rotations
+from ...rig.waiting import is_waiting
 from ..context import chain_below
 from ..control_names import control_names
+from ..limb_search import is_in_body
 
 # Without the soft goals that are not drawn: reading them takes time.
 _ONLY_REACHING = {"pole_target": None, "effort_weight": 0.0, "rest_weight": 0.0, "obstacles": None}
@@ -34,7 +36,8 @@ class Aim(NamedTuple):
     """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
 
     `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
-    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed.
+    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed. Nor is one whose target
+    `waits` to be moved (rig.waiting), which it does not follow yet.
     """
 
     target: Target
@@ -45,16 +48,17 @@ class Aim(NamedTuple):
     close: bool  # the distance is within the tolerance
     turned: bool  # so is the angle
     due: bool
+    waits: bool = False
 
     @property
     def reached(self) -> bool:
         """True within both tolerances."""
-        return self.close and self.turned
+        return self.close and self.turned and not self.waits
 
     @property
     def missed(self) -> bool:
         """True for a limb that is not reached although it should be."""
-        return self.due and not self.reached
+        return self.due and not self.reached and not self.waits
 
 
 class DisplayedLimb(NamedTuple):
@@ -103,7 +107,8 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
         turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction | LookAt)), None)
         close = distance <= now.limb.tolerance
         turned = angle is None or angle <= now.limb.angle_tolerance
-        aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, now.limb.influence >= 1.0)
+        due, waits = now.limb.influence >= 1.0, is_waiting(bone) and is_in_body(bone)
+        aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, due, waits)
     names = [joint.name for joint in pose.chain.joints]
     number = names.index(active) if active in names else None
     lengths = [shown.pose.bones[name].length for name in names]

@@ -29,12 +29,21 @@ _AXES = tuple(zip((Role.X, Role.Y, Role.Z), (Vector((1, 0, 0)), Vector((0, 1, 0)
 
 def role_of(aim: Aim) -> Role:
     """Return the role that says whether a target is reached."""
+    if aim.waits:
+        return Role.WAITING
     return Role.REACHED if aim.reached else Role.MISSED if aim.missed else Role.COMING
 
 
 def add_distance(sketch: Sketch, aim: Aim, tip: Vector, reach: float, eye: Vector) -> None:
-    """Add a ring where the target is reached; otherwise a dashed line from the tip to it, and a cross there."""
+    """Add a ring where the target is reached; otherwise a dashed line from the tip to it, and a cross there.
+
+    A target that waits to be moved has a ring where it is, and nothing else.
+    """
     role = role_of(aim)
+    if aim.waits:
+        place = aim.turn.point if isinstance(aim.turn, LookAt) else aim.nearest
+        sketch.add(facing(role, place, _RING * reach, eye))
+        return
     if aim.close:
         sketch.add(facing(role, aim.nearest, _RING * reach, eye))
         return

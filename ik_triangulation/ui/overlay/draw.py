@@ -144,9 +144,10 @@ def facing_sketch(seen: DisplayedLimb, eye: Vector, settings: Any) -> Sketch:
             add_lock(sketch, head, length, eye)
     if aim is not None:
         reach = sum(pose.lengths)
-        if settings.show_target and not (aim.close and settings.show_error and is_point(aim.target)):
+        show_target = settings.show_target and not aim.waits
+        if show_target and not (aim.close and settings.show_error and is_point(aim.target)):
             add_target(sketch, aim.target, pose.tip, reach, eye)
-        if settings.show_target and (isinstance(aim.turn, LookAt) or not aim.reached):
+        if show_target and (isinstance(aim.turn, LookAt) or not aim.reached):
             add_turn(sketch, aim, pose, eye)
         if settings.show_error:
             add_distance(sketch, aim, pose.tip, reach, eye)

@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from ...kinematics import Free, Hinge
 from ...kinematics.arrays import Array
-from ...rig.units import distance_text
+from ...rig.units import degrees_text, distance_text
 from .active_limb import Aim, DisplayedLimb
 from .aim_figure import role_of
 from .figure import axis_role
@@ -43,11 +43,13 @@ class Row(NamedTuple):
 def distance_row(aim: Aim, scene: Scene) -> Row:
     """Return in words how far a limb is from its target."""
     role = role_of(aim)
+    if aim.waits:
+        return Row(role, "", "Not used yet")
     if aim.reached:
         return Row(role, "reached", "Reached")
     words = [] if aim.close else [f"{distance_text(aim.distance, scene)} away"]
     if aim.angle is not None and not aim.turned:
-        words.append(f"{_rounded(degrees(aim.angle))}° off")
+        words.append(f"{degrees_text(aim.angle)} off")
     return Row(role, "missed" if aim.missed else "", ", ".join(words))
 
 

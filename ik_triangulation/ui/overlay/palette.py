@@ -16,7 +16,7 @@ _LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue (Rec. 709)
 
 _DISC = 0.5  # alpha of the quarters of a center of mass
 # Alpha of lines; _OTHERS for the other roles
-_OUTLINE = {Role.REACH: 0.45, Role.LOCKED: 0.7, Role.TARGET: 0.7, Role.JOINT: 0.6}
+_OUTLINE = {Role.REACH: 0.45, Role.LOCKED: 0.7, Role.TARGET: 0.7, Role.JOINT: 0.6, Role.WAITING: 0.45}
 _OTHERS = 0.85
 _SURFACE = {
     Role.REACH: 1.0,

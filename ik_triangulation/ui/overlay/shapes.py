@@ -45,6 +45,7 @@ class Role(IntEnum):
     HELD = auto()
     BALANCED = auto()
     OUTSIDE = auto()
+    WAITING = auto()
 
 
 class ArcStroke(NamedTuple):

@@ -16,6 +16,7 @@ from ..gizmos.target import gizmo_box
 from .kept import body_in_view, limbs_in_view
 from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
 from .palette import Palette, plain_text
+from .shapes import Role
 
 _FONT = 0
 _LINE = 1.45  # height of a line [font size]
@@ -28,6 +29,7 @@ _SIGNS = {
     "reached": (((0.05, 0.5), (0.38, 0.15)), ((0.38, 0.15), (0.95, 0.9))),
     "missed": (((0.12, 0.12), (0.88, 0.88)), ((0.12, 0.88), (0.88, 0.12))),
 }
+_GREY = 0.45  # share of the outline in a text that is grey
 _COVERING = {"UI", "TOOLS", "HEADER", "TOOL_HEADER"}  # regions that may be over the viewport
 _SIGN = 0.75  # side of that square [font size]
 
@@ -139,7 +141,12 @@ def _draw_block(block: TextBlock, size: float, text: tuple, outline: tuple) -> N
             _draw_sign(row.sign, left, y, _SIGN * size, colour, outline)
         elif row.sign:
             _write(row.sign, left, y, colour)
-        _write(row.text, start, y, text)
+        _write(row.text, start, y, _greyed(text, outline) if row.role == Role.WAITING else text)
+
+
+def _greyed(text: tuple, outline: tuple) -> tuple:
+    """Return a colour (RGB) between that of a text and that of its outline, nearer to the text."""
+    return tuple(own + _GREY * (other - own) for own, other in zip(text, outline[:3], strict=True))
 
 
 def _write(text: str, x: float, y: float, colour: tuple) -> None:

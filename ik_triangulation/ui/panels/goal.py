@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, UILayout
 
+from ...rig.limb import means_surface
 from ...rig.made_rotation import is_not_turned_yet
 from ..context import active_bone
 from ..operators.offset import POSE_OT_ik_triangulation_offset_set
@@ -26,7 +27,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
             _draw_ground(column, limb, context)
             return
         column.prop(limb, "shape")
-        if limb.shape == "SURFACE":
+        if means_surface(limb.shape, limb.target, limb.subtarget):
             column.prop(limb, "surface_offset")
         offset = column.row(align=True, heading="Offset")
         offset.prop(limb, "use_offset", text="")
@@ -56,7 +57,7 @@ def _draw_ground(column: UILayout, limb: Any, context: Context) -> None:
     if limb.target is None:
         return
     column.prop(limb, "shape")
-    if limb.shape == "SURFACE":
+    if means_surface(limb.shape, limb.target, limb.subtarget):
         column.prop(limb, "surface_offset")
         choice(column, limb, "orientation", context)
 

@@ -6,7 +6,9 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
 from ...jobs import live
+from ...jobs.body_setup import MOST_TIPS
 from ...rig.keyframes import is_baked
+from ...rig.selection import selected_bones
 from .. import manual
 from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
 from ..control_names import control_names
@@ -112,15 +114,19 @@ def _draw_start(column: UILayout, armature: Object, bone: PoseBone | None, other
     """Draw what to do where no limb is active."""
     if bone is None or (context.mode != "POSE" and not others):
         paragraph(column, "Click a hand or foot in Pose Mode", context, "INFO")
+    elif not others and context.mode == "POSE" and (count := len(selected_bones(armature))) > MOST_TIPS:
+        paragraph(column, f"{count} bones are selected: set up the body, or click a hand or foot", context, "INFO")
     else:
         paragraph(column, f"'{bone.name}' is in no limb yet", context, "INFO")
-    big = column.row()
-    big.scale_y = _TALL
-    big.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+    buttons = [(POSE_OT_ik_triangulation_limb_add, "ADD")]
     if not others:
-        column.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
-        if armature.animation_data and armature.animation_data.action:
-            column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
+        buttons.insert(0, (POSE_OT_ik_triangulation_body_add, "OUTLINER_OB_ARMATURE"))
+    for operator, icon in buttons:
+        big = column.row()
+        big.scale_y = _TALL
+        big.operator(operator.bl_idname, icon=icon)
+    if not others and armature.animation_data and armature.animation_data.action:
+        column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
     if bone is not None and others:
         row = column.row(align=True)
         row.prop(bone.ik_triangulation, "target")

@@ -119,7 +119,7 @@ def test_between_frames_what_physics_moves_is_where_it_is_shown():
 def test_a_passive_rigid_body_needs_no_stepping():
     rig, cube = chain_rig(3), falling_cube()
     cube.rigid_body.type = "PASSIVE"
-    assert bake(Limb.from_tip(rig, "Bone 2", cube), 1, 3).warnings == []
+    assert bake(Limb.from_tip(rig, "Bone 2", cube, shape="POINT"), 1, 3).warnings == []
 
 
 def test_a_vertex_of_cloth_is_seen_to_be_simulated():

@@ -25,6 +25,7 @@ from ...rigs import (
     key_location,
     nothing_lost,
     path_point,
+    push_down,
     select,
 )
 from ..test_modal_job import Recorder, event, pressed
@@ -124,6 +125,8 @@ def test_cancelled_at_any_moment_in_a_window_it_loses_nothing(destination, monke
     for tip in ("Hand.L", "Hand.R", "Chest"):
         configure(rig, tip, destination=destination, mark_misses=True)
     rig.pose.bones["Hip"].keyframe_insert("rotation_quaternion", frame=4)
+    if destination == "NLA_TRACK":
+        push_down(rig)
     rig.pose.bones["Hand.L"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
     for _ in range(70):
         with nothing_lost():

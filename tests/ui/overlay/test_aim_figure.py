@@ -54,6 +54,17 @@ def test_a_target_that_is_missed_has_a_dashed_line_to_a_cross():
     assert abs((one.end - one.start).dot(other.end - other.start)) < 1e-6
 
 
+@pytest.mark.parametrize("close", [True, False])
+def test_a_target_that_waits_has_a_grey_ring_and_no_distance(close):
+    which = aim(Y, close=close)._replace(waits=True)
+    assert not which.reached
+    assert not which.missed
+    sketch = distance(which)
+    (ring,) = sketch.arcs
+    assert (ring.role, ring.centre) == (Role.WAITING, Y)
+    assert not sketch.lines
+
+
 @pytest.mark.parametrize("far", [1e12, 3e38])
 def test_a_target_far_away_has_few_dashes(far):
     assert len(distance(aim(Vector((far, 0.0, 0.0)))).lines) < 50

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
+from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.ui.overlay.active_limb import displayed_limb
 from ik_triangulation.ui.overlay.labels import (
     Screen,
@@ -20,6 +21,7 @@ from ik_triangulation.ui.overlay.labels import (
 )
 from ik_triangulation.ui.overlay.shapes import Role
 
+from ...bodies import human_rig
 from ...rigs import evaluated_tip
 from .seen import standard
 from .viewport import viewport
@@ -75,6 +77,21 @@ def test_a_limb_on_its_way_has_a_distance_but_no_cross():
     rig, _ = standard(influence=0.5)
     assert (row(rig).sign, row(rig).role) == ("", Role.COMING)
     assert row(rig).text.endswith(" away")
+
+
+def test_an_untouched_empty_of_a_body_says_that_it_is_not_used_yet():
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    bpy.context.view_layer.update()
+    with viewport() as context:
+        for tip in ("hand.L", "head"):
+            found = displayed_limb(context, rig, rig.pose.bones[tip])
+            assert distance_row(found.aim, bpy.context.scene) == (Role.WAITING, "", "Not used yet")
+    rig.pose.bones["hand.L"].ik_triangulation.target.location.z += 0.3
+    bpy.context.view_layer.update()
+    with viewport() as context:
+        found = displayed_limb(context, rig, rig.pose.bones["hand.L"])
+    assert distance_row(found.aim, bpy.context.scene).text == "30 cm away"
 
 
 def test_the_joint_shown_has_its_angles_and_ranges():

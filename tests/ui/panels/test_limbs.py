@@ -47,9 +47,9 @@ def no_limb():
 SAID = {
     no_active_object: ["Select an armature, or the target of a limb"],
     another_object: ["Select an armature, or the target of a limb"],
-    empty_armature: ["Click a hand or foot in Pose Mode", "limb_add", "body_add"],
+    empty_armature: ["Click a hand or foot in Pose Mode", "body_add", "limb_add"],
     no_active_bone: ["Click a hand or foot in Pose Mode", "limb_add"],
-    no_limb: ["'Bone 2' is in no limb yet", "limb_add", "body_add"],
+    no_limb: ["'Bone 2' is in no limb yet", "body_add", "limb_add"],
 }
 
 

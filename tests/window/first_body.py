@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body from a new metarig, of which all bones are selected as it is added: Add Limb sets it up, a hand is dragged.
+
+Before that there is nothing to bake. The other hand's empty goes along, and says that it is not used yet.
+"""
+
+import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+from scripts.windowed.inside import buttons, hands, screen, wait
+from tests.rigs import all_keys, evaluated_tip
+
+from .first_minute import BAKE, drag_target, fresh, on_screen, rig, target_of
+
+
+def script():
+    fresh()
+    bpy.data.objects.remove(bpy.data.objects["Ball"])
+    bpy.context.view_layer.objects.active = rig()
+    rig().select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.ed.undo_push(message="Set up")
+    screen.viewport().spaces.active.show_region_ui = False
+    yield 1.0
+    yield from hands.press("N")
+    yield 0.3
+    yield from screen.sidebar()
+    yield 0.3
+    screen.picture("first-body-all-selected")
+    yield from buttons.press("pose.ik_triangulation_limb_add")
+    yield 0.3
+    bones = rig().pose.bones
+    with_target = {bone.name for bone in bones if bone.ik_triangulation.target}
+    assert len(with_target) == 3, with_target
+    assert {"hand.L", "hand.R"} < with_target, with_target
+    screen.picture("first-body-body")
+    yield from on_screen("body")
+    yield from buttons.press(BAKE)
+    yield from wait.end()
+    assert not all_keys(rig()), "an untouched body is baked"
+    screen.picture("first-body-nothing-to-bake")
+    yield from hands.press("ESC")  # the message goes
+    view = screen.region()
+    hands.move(view.x + 100, view.y + 100)
+    yield 1.0
+    other = bones["hand.R"].ik_triangulation.target
+    before = other.matrix_world.translation.copy()
+    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, target_of("hand.L"))
+    for beside in (30, 10, 0):  # the gizmo is found once it is drawn under the mouse
+        hands.move(view.x + x + beside, view.y + y)
+        yield 1.0
+    yield from drag_target(-40, -180)
+    yield 0.3
+    assert (other.matrix_world.translation - before).length > 0.02, "the other empty stays behind"
+    assert (other.matrix_world.translation - evaluated_tip(rig(), "hand.R")).length < 1e-3
+    rig().data.bones.active = rig().data.bones["hand.R"]
+    yield 1.0
+    screen.picture("first-body-not-used-yet")
+    yield from buttons.press(BAKE)
+    yield 0.3
+    yield from wait.end()
+    screen.picture("first-body-body-baked")
+    assert all_keys(rig()), "nothing is baked"
