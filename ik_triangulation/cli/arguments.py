@@ -63,7 +63,7 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
 
 
 def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True) -> None:
-    """Add the limbs that are solved as one body, with its hips and balance; `hold` is the flag of held tips.
+    """Add the limbs that are solved as one body, with its hips, balance and floor; `hold` is the flag of held tips.
 
     `of_bake` adds the search for contacts.
     """
@@ -85,6 +85,9 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
         )
     body.add_argument(
         "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"
+    )
+    body.add_argument(
+        "--floor", action=BooleanOptionalAction, default=None, help="keep the body above the lower held foot"
     )
 
 
@@ -136,6 +139,9 @@ def add_reporting(command: ArgumentParser) -> None:
     reporting = command.add_argument_group("report")
     reporting.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
+    )
+    reporting.add_argument(
+        "--make-folders", action="store_true", help="make the folders of the files to write, if they are missing"
     )
     add_quiet(reporting, SUPPRESS)
 

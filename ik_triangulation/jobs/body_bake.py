@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
+from typing import Any
 
 import bpy
 import numpy as np
@@ -31,7 +32,7 @@ from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
-from ..rig.freedom import keyed
+from ..rig.freedom import keyed, limit_notes
 from ..rig.held_tips import corrected_times
 from ..rig.hips import check_hips, located_by_hand, location_channel
 from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
@@ -40,8 +41,10 @@ from ..rig.markers import mark
 from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from ..rig.waiting import take_along_shown
+from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
 from .bake import frames_from
+from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_report import BodyReport, HeldPlaces, Planned, measure_body
@@ -85,7 +88,7 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     if within is None and not keep:
         check_something([rig])
-    warnings = check_keys(rig.armature, rig.bones, kind)
+    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
@@ -121,30 +124,32 @@ def bake_body(
         held = HeldPlaces.of(between or problem)
         planned = None if count else problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed, planned), (4, _PARTS))
+        report = with_floor(report, problem, samples.goals)
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        if outside is not None and keys.outside is not None:
+            outside = keys.outside
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *samples.warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         Transaction.end(undo, within)
-    outside = problem.outside(states)
-    if outside is not None and keys.outside is not None:
-        outside = keys.outside
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: at one place
-    those that are planted, as animated the others, and in `contacts` where these are.
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: at one place those
+    that are planted, as animated the others, and in `contacts` where these are.
     """
 
     def __init__(
@@ -177,8 +182,15 @@ class BodyProblem:
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
-        self.steady = steady and steady.allowing(Geometry(tree, self.reference))
+        self._bound()
+
+    def _bound(self) -> None:
+        """Make the balance and the floor, of which what the reference itself exceeds is exempt, as a run."""
+        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
+        self.steady = steady and steady.allowing(begin)
+        self.floor: Floor | None = None
+        if self.rig.floor:
+            self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
@@ -186,9 +198,10 @@ class BodyProblem:
         if len(frames) > 1:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
         yield from self.stand(fps)
-        tree, tasks, influence = self.body.tree, tasks or self.tasks, self._influence
-        more = {"compliance": compliance_with_contacts(self.rig, tree, tasks), "smoothing": smoothing, "fps": fps}
-        return (yield from faded_path(tree, self.reference, tasks, influence, self.steady, **more))
+        tree, tasks = self.body.tree, tasks or self.tasks
+        more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
+        more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
+        return (yield from faded_path(tree, self.reference, tasks, self._influence, self.steady, **more))
 
     def stand(self, fps: float = USUAL_FPS) -> Work[None]:
         """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
@@ -197,6 +210,7 @@ class BodyProblem:
         planted = hold_tasks(self.body, self.rig.planted, self.held_frames)
         self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
         self._stands = True
+        self._bound()
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""

@@ -37,17 +37,18 @@ class BodyMotion:
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
         self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
-        self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady)
+        self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True
         self.states = None if states is None or not _is_alike(states, problem.reference) else states
 
     def take(self, states: States, goals: Sequence[Task]) -> None:
         """Take a pose as it is, and go on from there."""
-        self.states, self._goals, self._is_at_rest = states, goals, True
+        self.states, self._goals, self._is_at_rest = states, self._raised(goals), True
 
     def follow(self, goals: Sequence[Task]) -> None:
         """Go on to other goals of the tips that reach."""
+        goals = self._raised(goals)
         before, self._goals, self._is_at_rest = self._goals, goals, False
         moved = self._largest_way(before) / self.problem.body.tree.size
         if self.states is None or self._fades or (moved > _FAR and self.is_met(before)):
@@ -61,14 +62,17 @@ class BodyMotion:
         if self.states is None or self._is_at_rest:
             return False
         self._is_at_rest = True
-        if self._fades or self.is_met(self._goals):
-            found = self._solved()
-            if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
-                self.states = found
-                return True
+        found = self._solved()
+        if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
+            self.states = found
+            return True
         for _ in range(_SETTLING):
             self.states = self._follower.moved(self.states, self._goals)
         return True
+
+    def _raised(self, goals: Sequence[Task]) -> Sequence[Task]:
+        """Goals below the floor raised to it."""
+        return self.problem.floor.raised(goals) if self.problem.floor else goals
 
     def _largest_way(self, before: Sequence[Task]) -> float:
         """Largest way of a target since it was at the goals before, or from its tip if there was no such goal."""

@@ -27,6 +27,7 @@ from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from ..rig.waiting import take_along_shown
 from .body_bake import BodyProblem
+from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_reach_motion import BodyReachMotion, BodyVisit
@@ -116,18 +117,20 @@ def reach_with_body(
         held = HeldPlaces.of(between or problem)
         planned = problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, planned=planned), (3, _PARTS))
+        report = with_floor(report, problem, samples.goals)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         undo.pop_all()
-    outside = problem.outside(states)
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 def _check_props(tip: str, stops: Sequence[Stop]) -> None:

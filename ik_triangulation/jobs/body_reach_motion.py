@@ -26,6 +26,7 @@ from ..motion.timing import window
 from ..rig.units import length_text
 from ..solvers.batch.descent import hold, precisely
 from ..solvers.batch.system import System
+from ..solvers.body.floor import kept_above
 from ..solvers.body.settling import exactly
 from ..solvers.natural.posture import Posture
 from .body_bake import BodyProblem
@@ -84,15 +85,21 @@ class BodyReachMotion:
         """Poses of all frames, of which those of `frames` are as if the body were at a visit already."""
         tree, begun, steady = self._tree, self._begun, self._problem.steady
         tasks = [*self._held, *body_tasks(self._problem.body, visit.goals, self._angle)]
-        here = [task.take([at]) for task in tasks]
-        found = yield from body_path(tree, begun.take([at]), here, steady.take([at]) if steady else None, fps=self._fps)
+        floor = self._problem.floor
+        tasks = floor.raised(tasks) if floor else tasks
+        here, more = [task.take([at]) for task in tasks], {"floor": floor and floor.take([at]), "fps": self._fps}
+        found = yield from body_path(tree, begun.take([at]), here, steady.take([at]) if steady else None, **more)
         offsets = Posture(tree, begun.take([at])).offsets(found.states)
         states = Posture(tree, begun).states(np.repeat(offsets, len(begun), 1)).copy()
         states.put([at], found.states)
         some = np.array([k for k in frames if k != at], np.intp)
         if len(some):
             own = states.take(some)
-            exactly(tree, own, precisely(tree, [task.take(some) for task in tasks]))
+            # A tip that misses at the visit would drag the others along: it stays as the visit's pose has it.
+            late = {task.tip for task in here if not System(tree, found.states, [task]).met.all()}
+            every = [task.take(some) for task in tasks if task.level == Level.HOLD or task.tip not in late]
+            every = kept_above(floor and floor.take(some), every, Geometry(tree, own))
+            exactly(tree, own, precisely(tree, every))
             states.put(some, own)
         return states
 
@@ -112,6 +119,8 @@ class BodyReachMotion:
             tasks += lines
         if tasks:
             hold(self._on_still_hips, between, precisely(tree, tasks))  # they keep their time, the legs follow
+            floor = self._problem.floor
+            tasks = kept_above(floor and floor.take(some), tasks, Geometry(tree, between))
             exactly(tree, between, precisely(tree, tasks), steady.take(some) if steady else None)
         if style.straight:
             self._warn(System(tree, between, lines), some)

@@ -19,13 +19,15 @@ from ..cooperative import Work
 from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.body_anatomy import Part
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
 from ..solvers.body.crouching import crouch_of
 from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
-from ..solvers.body.parts import Part, parts_of_body
+from ..solvers.body.floor import Floor, kept_above
+from ..solvers.body.parts import parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
@@ -33,6 +35,7 @@ from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
 from .body_turns import unsteadiness
+from .far_goals import drawn_in, far_tips, without
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
@@ -84,6 +87,7 @@ def body_path(
     tasks: Sequence[Task],
     steady: BalanceTask | None = None,
     *,
+    floor: Floor | None = None,
     compliance: Numbers | None = None,
     fps: float = USUAL_FPS,
     smoothing: float = 0.0,
@@ -94,21 +98,47 @@ def body_path(
 
     `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
     those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
-    priorities allow. `smoothing` from 0 to 1 calms the motion. Gives way between parts of the work.
+    priorities allow: a place that the body cannot reach with all others is approached along a straight line, as far as
+    nothing else is missed for it. With a `floor` goals below it are raised to it, and the body stays above.
+    `smoothing` from 0 to 1 calms the motion. Yields between parts of the work.
     """
-    work = _Path(
-        tree, reference, tasks, steady, compliance, time_weight(fps, smoothing), seed, settings or BodyPathSettings()
-    )
+    asked = floor.raised(tasks) if floor else list(tasks)
+    settings = settings or BodyPathSettings()
+
+    def path(goals: Sequence[Task], bounds: Sequence[Task]) -> _Path:
+        weight = time_weight(fps, smoothing)
+        return _Path(tree, reference, goals, bounds, steady, compliance, weight, seed, settings)
+
+    bounds: list[Task] = []
+    while True:
+        work = path(asked, bounds)
+        far = far_tips(tree, work.reference, asked)
+        yield
+        if far:
+            free = yield from _best(path(without(asked, far), bounds))
+            goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
+            yield
+            work = path(goals, bounds) if goals is not None else work
+        states = yield from _best(work)
+        geometry = Geometry(tree, states)
+        if floor is None or bounds or not floor.crossed(geometry):
+            return BodyPath(states, System(tree, states, asked).met)
+        bounds = kept_above(floor, (), geometry)
+
+
+def _best(work: _Path) -> Work[States]:
+    """Return the states of the first try that misses nothing and makes no jump, else those of the best one."""
     best: States | None = None
+    tree = work.tree
     least, last = (True, np.inf, np.inf), None
-    kept = bool(System(tree, reference.take([0]), [task.take([0]) for task in tasks]).met.all())
-    tried = _TRIED if len(reference) > 1 else _TRIED[:1]  # for a single frame all are the same
+    kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
+    tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
     for number, (way, eased, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, eased, last if backwards else None)
         last = end if last is None else last
-        missed = int((~System(tree, states, tasks).met).sum())
+        missed = int((~System(tree, states, work.tasks).met).sum())
         # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
-        astray = kept and _is_astray(tree, reference, states)
+        astray = kept and _is_astray(tree, work.animation, states)
         found, before = (astray, missed, unsteadiness(tree, states)), least
         if found < least or best is None:
             best, least = states, found
@@ -116,7 +146,7 @@ def body_path(
         if not astray and missed == 0 and (least[2] <= _JUMP or fast):
             break
     assert best is not None
-    return BodyPath(best, System(tree, best, tasks).met)
+    return best
 
 
 class _Path:
@@ -125,12 +155,14 @@ class _Path:
         tree: Tree,
         reference: States,
         tasks: Sequence[Task],
+        bounds: Sequence[Task],
         steady: BalanceTask | None,
         compliance: Numbers | None,
         weight: float,
         seed: int,
         settings: BodyPathSettings,
     ) -> None:
+        self.animation = reference
         if not held_of(tasks):  # nothing tells where the body stands but its goals
             reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
         compliance = body_compliance(tree) if compliance is None else compliance
@@ -141,7 +173,8 @@ class _Path:
             reference = crouch.least(tasks)
             tips.difference_update(crouch.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
-        self.tasks, self.precise, self.steady = list(tasks), precisely(tree, tasks), steady
+        self.tasks, self.steady = [*tasks, *bounds], steady
+        self.precise = precisely(tree, self.tasks)
         shares = inclination(tree, errors_of_tips(Geometry(tree, self.reference), tasks))
         self.inclines = shares.max(0)
         self.posture = Posture(tree, inclined(tree, self.reference, shares, tips))

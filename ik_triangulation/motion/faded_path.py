@@ -19,6 +19,7 @@ from ..goals.batch.faded import FadedTask
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
 from ..solvers.batch.system import System
+from ..solvers.body.floor import Floor
 from ..solvers.natural.posture import USUAL_FPS
 from .body_path import BodyPath, body_path
 
@@ -30,6 +31,7 @@ def faded_path(
     influence: Mapping[int, Numbers],
     steady: BalanceTask | None = None,
     *,
+    floor: Floor | None = None,
     compliance: Numbers | None = None,
     fps: float = USUAL_FPS,
     smoothing: float = 0.0,
@@ -38,7 +40,8 @@ def faded_path(
 
     Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is.
     """
-    how: dict[str, Any] = {"compliance": compliance, "fps": fps, "smoothing": smoothing}
+    how: dict[str, Any] = {"floor": floor, "compliance": compliance, "fps": fps, "smoothing": smoothing}
+    tasks = floor.raised(tasks) if floor else tasks
     fading = {tip: share for tip, share in influence.items() if (share < 1.0).any()}
     if fading:
         free = [

@@ -14,7 +14,8 @@ from .bake_record import put_record, record_bake, record_of, recorded_bake
 from .body import RigBody
 from .contacts import Contact
 
-_OF_BODY = "hips", "hips_motion", "balance", "contact_fade"
+_OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor"
+_BEFORE: dict[str, Any] = {"floor": False}  # of records from before there were these settings
 _OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
 
 
@@ -52,6 +53,7 @@ def recorded_body(
     try:
         body, (start, end, step) = dict(record["body"]), record["span"]
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
+        body = _BEFORE | body
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
         more["planted"] = tuple(map(str, body.get("planted", ())))  # bakes of earlier versions had none
         more["contacts"] = tuple(Contact(*contact) for contact in body["contacts"])

@@ -45,6 +45,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
         solved,
         contacts,
         settings.contact_fade,
+        settings.floor,
     )
     return replace(rig, planted=planted_tips(rig)) if held else rig
 

@@ -13,7 +13,7 @@ from .table import Exempt, group, setting
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))
 class BodySettings:
-    """The hips of a body and its balance."""
+    """The hips of a body, its balance and its floor."""
 
     hips: str = setting(
         StringProperty,
@@ -38,6 +38,13 @@ class BodySettings:
         "Keep the center of mass, an estimate by names and lengths of bones, above the held tips",
         default=True,
         page="body.html#balance",
+    )
+    floor: bool = setting(
+        BoolProperty,
+        "Floor",
+        "Keep the body above the horizontal plane under the lower held foot; targets below it are missed",
+        default=True,
+        page="body.html#floor",
     )
 
 

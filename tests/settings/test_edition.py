@@ -103,3 +103,14 @@ def test_held_feet_of_an_old_file_stay_where_the_animation_has_them():
     assert [tips[name].ik_triangulation.hold_where for name in ("foot.L", "foot.R")] == ["ANIMATION"] * 2
     assert not tips["hand.L"].ik_triangulation.is_property_set("hold_where"), "it is not held"
     assert body_of(bpy.data.objects["Body"], "foot.L").planted == ()
+
+
+def test_joints_with_a_limit_rotation_constraint_keep_to_the_ik_panel_in_earlier_files():
+    rig = human_rig()
+    arm, other = rig.pose.bones["forearm.L"], rig.pose.bones["forearm.R"]
+    arm.constraints.new("LIMIT_ROTATION")
+    rig.pose.bones["hand.L"].ik_triangulation.target = bpy.data.objects.new("Target", None)
+    rig.ik_triangulation.edition = 0
+    keep_previous_defaults([rig])
+    assert (arm.ik_triangulation_joint.source, other.ik_triangulation_joint.source) == ("BLENDER", "AUTO")
+    assert not other.ik_triangulation_joint.is_property_set("source")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...goals.batch import BalanceTask, Level, PlaceTask, Task
+from ...goals.batch.floor import FloorTask
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
 from ..batch.change import bounded_change
@@ -16,6 +17,7 @@ from ..batch.system import System
 from ..natural.posture import Posture
 from .crouching import crouch_of
 from .flexing import errors_of_tips, inclination, inclined
+from .floor import Floor, kept_above
 from .priorities import HELD_SHARE, at_two_levels
 from .stiffness import body_compliance
 
@@ -31,13 +33,22 @@ _LEVELS = 32  # of inclination and of a crouch of depth 1, so that each posture 
 class BodyFollower:
     """Poses of a body that go from one set of goals to the next, with what stays the same for all of them.
 
-    `reference` are the poses made by hand, `held` the tasks of held tips, and `steady` balance; each for as many poses.
+    `reference` are the poses made by hand, `held` the tasks of held tips, `steady` balance, and `floor` the bound below
+    the body; each for as many poses.
     """
 
-    def __init__(self, tree: Tree, reference: States, held: Sequence[Task], steady: BalanceTask | None) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        reference: States,
+        held: Sequence[Task],
+        steady: BalanceTask | None,
+        floor: Floor | None = None,
+    ) -> None:
         self._tree, self._reference, self._crouch = tree, reference, crouch_of(tree, reference, held, steady)
         self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
         self._steady = [steady] if steady else []
+        self._floor = floor
         self._compliance = body_compliance(tree)
         self._begun: dict[bytes, Geometry] = {}
         self._postures: dict[bytes, Posture] = {}
@@ -48,13 +59,32 @@ class BodyFollower:
         One step with posture and balance; then what that leaves of the goals, and last held tips, without a leap.
         """
         tree, held = self._tree, self._held
-        system = System(tree, states, [*held, *goals, *self._steady])
-        near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals)]
+        goals = self._floor.raised(goals) if self._floor else goals
+        bounds = kept_above(self._floor, (), Geometry(tree, states))
+        system = System(tree, states, [*held, *goals, *bounds, *self._steady])
+        near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals), *bounds]
         states = self._relaxed(system, [*near, *self._steady], self._posture(goals))
         met, _ = descend(tree, states, at_two_levels(near), _DESCENT)
-        if held and not met.all():
-            hold(tree, states, held, _HOLDING, 1.0)
+        if not met.all():
+            self._give_way(states, goals, near)
+            if held:
+                hold(tree, states, held, _HOLDING, 1.0)
         return states
+
+    def _give_way(self, states: States, goals: Sequence[Task], near: Sequence[Task]) -> None:
+        """Meet all goals but the place that is missed most, in place; that comes as near as the others leave it."""
+        measured = System(self._tree, states, goals).measured
+        missed = {
+            task.tip: float((off.off - task.tolerance).max())
+            for task, off in zip(goals, measured, strict=True)
+            if isinstance(task, PlaceTask) and (off.off > task.tolerance).any()
+        }
+        if not missed:
+            return
+        far = max(missed, key=missed.__getitem__)
+        others = [task for task in near if task.level == Level.HOLD or isinstance(task, FloorTask) or task.tip != far]
+        if len(others) > len(self._held):
+            descend(self._tree, states, at_two_levels(others), _HOLDING)
 
     def _relaxed(self, system: System, near: Sequence[Task], posture: Posture) -> States:
         """The states of a system after a step towards tasks and, in what these leave free, towards a posture."""

@@ -30,7 +30,7 @@ _UP = Vector((0.0, 0.0, 1.0))
 
 
 class HeldTip(NamedTuple):
-    """A held tip, armature space: `place` where it is planted, or the animation or a contact has it, `tip` where it is shown.
+    """A held tip, armature space: `place` where it is planted, animated or in contact, `tip` where it is shown.
 
     `slip` [Blender units, world space] is between them; it `slips` if that is more than a bake allows.
     """

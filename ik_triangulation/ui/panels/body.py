@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Body: held tips, hips and balance of the limbs that are solved together."""
+"""Body: held tips, hips, balance and floor of the limbs that are solved together."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -38,6 +38,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         balance = column.column()
         balance.active = not body.contacts  # a recorded motion has its own
         balance.prop(body, "balance")
+        column.prop(body, "floor")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_body,))

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Places that a body cannot reach together with its other goals, replaced by the farthest ones that it can.
+
+A goal out of reach would drag all others along, as all of them are one least-squares level. So the body is solved
+without it first; from where that leaves the tip it moves along the straight line to its goal, until something else
+would be missed. Solved with these places, everything can be met. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..goals.batch import Level, PlaceTask, Task
+from ..goals.batch.faded import FadedTask
+from ..kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths
+from ..solvers.batch.descent import Descent, descend
+from ..solvers.batch.system import System
+from ..solvers.body.flexing import flexed
+from ..solvers.body.priorities import at_two_levels
+
+_DESCENT = Descent(iterations=24, stall=3, tries=3)
+_ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
+_PRECISE = 0.1  # of their tolerances, to which the other goals are still met
+_BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
+_FARTHEST = 1.0  # of the body's size: way of a tip from where it is without its goal
+_TOGETHER, _ALONE, _TURNS = 6, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
+_INSIDE = 0.99  # share of the way that is taken: the last of it stretches limbs by large turns
+_STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
+_RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
+
+
+def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, Mask]:
+    """Return the tips whose places cannot be reached, each with the frames (F) where that is so.
+
+    Only places beyond the limb, as the reference stands, are looked at. Where several cannot be reached together it is
+    those that cannot be reached alone, else the farthest one.
+    """
+    begin, shares = Geometry(tree, reference), dict[int, Numbers]()
+    for task in tasks:
+        if isinstance(task, PlaceTask) and task.level != Level.HOLD:
+            limb = tree.tips[task.tip]
+            place = begin.tip(task.tip) + task.measure(begin).errors
+            shares[task.tip] = lengths(place - begin.heads[limb.first]) / max(limb.reach, 1e-9)
+    beyond = np.any([share > _BEYOND for share in shares.values()], 0)
+    some = np.flatnonzero(beyond)
+    if not len(some):
+        return {}
+    some = some[~_met(tree, reference, tasks, some)]
+    found = {tip: np.zeros(len(reference), bool) for tip, share in shares.items() if (share[some] > _BEYOND).any()}
+    for tip, far in found.items() if len(found) > 1 else ():
+        own = [task for task in tasks if task.level == Level.HOLD or (task.tip == tip and isinstance(task, PlaceTask))]
+        suspect = some[shares[tip][some] > _BEYOND]
+        far[suspect] = ~_met(tree, reference, own, suspect)
+    unexplained = some[~np.any([far[some] for far in found.values()], 0)] if found else some
+    if len(unexplained):
+        tips = list(found)
+        worst = np.argmax([shares[tip][unexplained] for tip in tips], 0)
+        for number, tip in enumerate(tips):
+            found[tip][unexplained[worst == number]] = True
+    return {tip: far for tip, far in found.items() if far.any()}
+
+
+def without(tasks: Sequence[Task], tips: Mapping[int, Any]) -> list[Task]:
+    """Return the tasks without those of tips that reach too far."""
+    return [task for task in tasks if task.level == Level.HOLD or task.tip not in tips]
+
+
+def drawn_in(
+    tree: Tree, states: States, tasks: Sequence[Task], far: Mapping[int, Mask], bounds: Sequence[Task] = ()
+) -> list[Task] | None:
+    """Return the tasks with places and rotations of far tips drawn in to where all goals are met, within `bounds`.
+
+    None if one of these tips cannot follow the straight line to its goal at all.
+
+    `states` (F) are solved without these tips, `far` has the frames (F) at which each is out of reach.
+    """
+    return _DrawnIn(tree, states, tasks, far, bounds).tasks()
+
+
+class _DrawnIn:
+    """Ways [Blender units] of far tips along the lines from where they are without their goals, at F frames."""
+
+    def __init__(
+        self, tree: Tree, states: States, tasks: Sequence[Task], far: Mapping[int, Mask], bounds: Sequence[Task]
+    ) -> None:
+        self._tree, self._tasks, self._far, self._states = tree, tasks, far, states.copy()
+        self._states.own_places()
+        others = [*without(tasks, far), *bounds]
+        self._others = [task.within(_PRECISE * task.tolerance) for task in others]
+        self._places = {task.tip: task for task in tasks if isinstance(task, PlaceTask) and task.tip in far}
+        begin = Geometry(tree, states)
+        self._begin = {tip: begin.tip(tip) for tip in far}
+        self._lines = {tip: task.measure(begin).errors for tip, task in self._places.items()}
+        self._some: Indices = np.flatnonzero(np.any(list(far.values()), 0))
+        most = {tip: lengths(line) for tip, line in self._lines.items()}
+        self._most = {tip: np.where(far[tip], np.minimum(way, _FARTHEST * tree.size), way) for tip, way in most.items()}
+        self._whole = most
+
+    def tasks(self) -> list[Task] | None:
+        """Find the longest ways, smooth them in time, and turn the tips as far as that leaves."""
+        ways = {tip: np.zeros(len(self._states)) for tip in self._far}
+        ways = self._longest(ways, list(self._far), _TOGETHER)
+        if len(self._far) > 1:
+            for tip in self._far:
+                ways = self._longest(ways, [tip], _ALONE)
+        if any(ways[tip][far].max() < _STUCK * self._tree.tips[tip].reach for tip, far in self._far.items()):
+            return None
+        ways = {tip: self._smoothed(tip, way) for tip, way in ways.items()}
+        places = [self._place(tip, ways[tip]) for tip in self._far]
+        turns = self._turned([task for each in places for task in each])
+        return [*without(self._tasks, self._far), *(task for each in places for task in each), *turns]
+
+    def _longest(self, ways: dict[int, Numbers], tips: Sequence[int], halvings: int) -> dict[int, Numbers]:
+        """Lengthen the ways of some tips, by the same length, as far as all goals are met."""
+        some, low = self._some, np.zeros(len(self._some))
+        left = [self._most[tip][some] - ways[tip][some] for tip in tips]
+        high: Numbers = np.max(left, 0)
+        for number in range(halvings + 1):
+            more = high if number == 0 else 0.5 * (low + high)  # all of it first: it may be reached after all
+            tried = {tip: way.copy() for tip, way in ways.items()}
+            for tip, most in zip(tips, left, strict=True):
+                tried[tip][some] += np.minimum(more, most)
+            met = self._descend([*self._others, *(self._point(tip, tried[tip]) for tip in self._far)])
+            low, high = np.where(met, more, low), np.where(met, high, more)
+        for tip, most in zip(tips, left, strict=True):
+            ways[tip][some] += np.minimum(low, most)
+        return ways
+
+    def _descend(self, tasks: Sequence[Task]) -> Mask:
+        """Bring the states to tasks where these can be met; return where."""
+        goals = [task.take(self._some) for task in tasks]
+        tried = self._states.take(self._some).copy()
+        descend(self._tree, tried, at_two_levels(goals), _ONWARDS)
+        met = System(self._tree, tried, goals).met
+        self._states.put(self._some[met], tried.take(np.flatnonzero(met)))
+        return met
+
+    def _point(self, tip: int, way: Numbers) -> PlaceTask:
+        """The task of a tip to go so far (F) along its line."""
+        whole = np.maximum(self._whole[tip], 1e-300)
+        return self._places[tip].to_points(self._begin[tip] + self._lines[tip] * np.minimum(way / whole, 1.0))
+
+    def _smoothed(self, tip: int, way: Numbers) -> Numbers:
+        """A way without steps in time, nowhere longer; as it is where the goal is reached."""
+        far = self._far[tip] & (way < self._whole[tip])
+        if not far.any():
+            return way
+        least = np.where(far, _INSIDE * way, np.inf)
+        for order in (range(1, len(way)), range(len(way) - 2, -1, -1)):
+            for f in order:
+                least[f] = min(least[f], least[f - order.step] + _RISE * self._tree.size)
+        smooth = np.minimum(averaged_in_time(least, _SMOOTHED), least)
+        return np.where(far, smooth, self._whole[tip])
+
+    def _place(self, tip: int, way: Numbers) -> list[Task]:
+        """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the way to it."""
+        task, point = self._places[tip], self._point(tip, way)
+        if task.target.shape is None:
+            return [point.to_points(np.where(self._far[tip], point.target.place, task.target.place))]
+        nothing, far = np.zeros((task.count, 1)), self._far[tip].astype(float)
+        return [FadedTask(task=each, rest=nothing, present=on) for each, on in ((task, 1.0 - far), (point, far))]
+
+    def _turned(self, places: Sequence[Task]) -> list[Task]:
+        """The tasks of the rotations of far tips, as large a share of each as can be met at these places."""
+        turns = [task for task in self._tasks if task.tip in self._far and not isinstance(task, PlaceTask)]
+        turns = [task for task in turns if task.level != Level.HOLD]
+        if not turns:
+            return []
+        goals = [*self._others, *places]
+        self._descend(goals)
+        left = [measured.errors.copy() for measured in System(self._tree, self._states, turns).measured]
+        share, low = np.ones(len(self._states)), np.zeros(len(self._some))
+        high = np.ones(len(self._some))
+        for number in range(_TURNS + 1):
+            tried = high if number == 0 else 0.5 * (low + high)
+            share[self._some] = tried
+            met = self._descend([*goals, *self._shares(turns, left, share)])
+            low, high = np.where(met, tried, low), np.where(met, high, tried)
+        share[:] = 1.0
+        share[self._some] = low
+        smooth = np.where(share < 1.0, np.minimum(averaged_in_time(share, _SMOOTHED), share), share)
+        return self._shares(turns, left, smooth)
+
+    def _shares(self, turns: Sequence[Task], left: Sequence[Numbers], share: Numbers) -> list[Task]:
+        """Tasks of such shares (F) of the turns that are left."""
+        pairs = zip(turns, left, strict=True)
+        return [FadedTask(task=task, rest=(1.0 - share) * each, present=np.ones(1)) for task, each in pairs]
+
+
+def _met(tree: Tree, reference: States, tasks: Sequence[Task], frames: Indices) -> Mask:
+    """Tell at which of the frames a descent from the reference meets all tasks."""
+    begin = reference.take(frames).copy()
+    begin.own_places()
+    states, goals = flexed(tree, begin, begin), [task.take(frames) for task in tasks]
+    descend(tree, states, at_two_levels(goals), _DESCENT)
+    return System(tree, states, goals).met
