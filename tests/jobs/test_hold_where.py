@@ -160,6 +160,18 @@ def test_strips_drivers_and_constraints_animate_a_leg_and_limits_and_keys_of_the
     assert body_of(rig, "foot.L").planted == FEET
 
 
+def test_feet_stay_where_a_strip_moves_the_hips():
+    rig = sitting_rig()
+    rig.animation_data.nla_tracks.new().strips.new("Sit", 1, rig.animation_data.action)
+    rig.animation_data.action = None
+    bpy.context.view_layer.update()
+    before = places(rig)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    target.location.z -= 0.2
+    assert bake_body(body_of(rig, "foot.L"), 4, 12).tips["foot.L"].missed == []
+    assert slip(rig, before, range(4, 13)) < 1e-3 * LEG
+
+
 def test_a_recorded_motion_with_contacts_is_planted_in_these_alone():
     rig = sliding_rig(24)
     find_contacts(rig, 1, 24)
