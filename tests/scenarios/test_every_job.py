@@ -86,18 +86,26 @@ def defaults_of(cls):
     return {prop.identifier: prop.default for prop in kind.properties if hasattr(prop, "default")}
 
 
-@pytest.mark.parametrize("parts", [1, 2, 5, 40])
 @pytest.mark.parametrize("name", JOBS)
-def test_a_job_that_is_closed_leaves_nothing_behind(name, parts, addon):
+def test_a_job_that_is_closed_leaves_nothing_behind(name, addon):
+    closed = [parts for parts in (1, 2, 5, 40) if closed_after(name, parts)]
+    assert closed, "It ends before its first part: nothing was tried. Give it something to do in closed_after()."
+
+
+def closed_after(name, parts):
+    """Close a job after some of its parts, ask that nothing is left behind, and say whether it had not ended before."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     rig, target = standard()
     bake(Limb.from_tip(rig, "Bone 3", target, 3), 1, 8)
     target.location = (0.2, 0.9, 1.0)
     operator, context = pressed(OPERATORS[name], Recorder(), **defaults_of(OPERATORS[name]))
     context.space_data, context.window_manager = None, bpy.context.window_manager
-    with nothing_lost():
-        job = operator.job(context, 0.0)
-        for _ in range(parts):
-            if next(job, None) is None:
-                pytest.skip("it has ended before")
-        job.close()
+    try:
+        with nothing_lost():
+            job = operator.job(context, 0.0)
+            for _ in range(parts):
+                next(job)
+            job.close()
+    except StopIteration:
+        return False
+    return True
