@@ -140,6 +140,9 @@ def add_reporting(command: ArgumentParser) -> None:
     reporting.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
     )
+    reporting.add_argument(
+        "--make-folders", action="store_true", help="make the folders of the files to write, if they are missing"
+    )
     add_quiet(reporting, SUPPRESS)
 
 

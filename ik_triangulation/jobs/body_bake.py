@@ -32,7 +32,7 @@ from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_frames import Animation
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
-from ..rig.freedom import keyed
+from ..rig.freedom import keyed, limit_notes
 from ..rig.hips import check_hips, located_by_hand, location_channel
 from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
 from ..rig.limit_check import within_limits
@@ -86,7 +86,7 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     if within is None and not keep:
         check_something([rig])
-    warnings = check_keys(rig.armature, rig.bones, kind)
+    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
@@ -128,18 +128,19 @@ def bake_body(
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        if outside is not None and keys.outside is not None:
+            outside = keys.outside
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *samples.warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         Transaction.end(undo, within)
-    outside = problem.outside(states)
-    if outside is not None and keys.outside is not None:
-        outside = keys.outside
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 class BodyProblem:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bpy.types import Object, PoseBone
@@ -14,8 +14,10 @@ from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
 from ..kinematics.body import segments_by_length
 from ..kinematics.segment_masses import anatomical_masses
-from .anatomy.body import RestBone, parts_by_name
+from .anatomy.body import parts_by_name
+from .anatomy.reading import rest_bones
 from .armature import Channels, find_bone, is_flat, locating
+from .body_anatomy import body_anatomy
 from .contacts import Contact
 from .freedom import freedom_of, stiffness_of
 from .limb import Limb
@@ -131,7 +133,7 @@ class BodyRest:
     def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        With `weighed` its segments have the masses of those that the bones are named after. Raises ChainError for
+        With `weighed` it has the anatomy, and the masses, of what its bones are. Raises ChainError for
         scaled bones.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
@@ -149,11 +151,11 @@ class BodyRest:
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
         body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
-        masses = self._masses() if weighed else None
-        if masses is None:
+        if not weighed:
             return body
-        segments = segments_by_length(body, masses)
-        return Body(body.joints, body.parents, body.tips, body.hips_motion, up, segments)
+        masses = self._masses()
+        segments = body.segments if masses is None else segments_by_length(body, masses)
+        return replace(body, segments=segments, anatomy=body_anatomy(rig.armature, body))
 
     def _freedom(self, bone: PoseBone) -> Freedom:
         if bone.name == self.rig.hips and self.rig.hips_motion != "FREE":
@@ -173,13 +175,7 @@ class BodyRest:
     def _masses(self) -> list[float] | None:
         """Return the masses of the bones by their names; None where these do not tell the parts of a body."""
         every = self.rig.armature.data.bones
-        rest = {
-            bone.name: RestBone(
-                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
-            )
-            for bone in every
-        }
-        parts = parts_by_name(rest)
+        parts = parts_by_name(rest_bones(self.rig.armature))
         known = [(found.part, found.side) if (found := parts.get(name)) else None for name in self.rig.bones]
         return anatomical_masses(known, [every[name].length for name in self.rig.bones])
 

@@ -49,6 +49,11 @@ class PreviousDefaults:
     joint: tuple[PreviousDefault, ...] = ()
 
 
+def _has_limit_rotation(bone: PoseBone) -> bool:
+    """Tell whether limits that are chosen automatically may be other ones than those of the IK panel."""
+    return any(each.type == "LIMIT_ROTATION" for each in bone.constraints)
+
+
 def _has_mesh(tip: PoseBone) -> bool:
     """Whether the target of a limb is a mesh that no force field gives a shape."""
     target = tip.ik_triangulation.target
@@ -58,6 +63,7 @@ def _has_mesh(tip: PoseBone) -> bool:
 PREVIOUS = PreviousDefaults(
     body=(PreviousDefault(1, "floor", False),),
     limb=(PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),),
+    joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )
 
 

@@ -94,3 +94,14 @@ def test_every_previous_default_is_of_a_property_and_differs_from_its_default():
     rows = [(stored[kind], row) for kind in stored for row in getattr(groups, kind)]
     assert [row.name for group, row in rows if getattr(group, row.name) == row.value] == []
     assert all(0 < row.edition <= EDITION for _, row in rows)
+
+
+def test_joints_with_a_limit_rotation_constraint_keep_to_the_ik_panel_in_earlier_files():
+    rig = human_rig()
+    arm, other = rig.pose.bones["forearm.L"], rig.pose.bones["forearm.R"]
+    arm.constraints.new("LIMIT_ROTATION")
+    rig.pose.bones["hand.L"].ik_triangulation.target = bpy.data.objects.new("Target", None)
+    rig.ik_triangulation.edition = 0
+    keep_previous_defaults([rig])
+    assert (arm.ik_triangulation_joint.source, other.ik_triangulation_joint.source) == ("BLENDER", "AUTO")
+    assert not other.ik_triangulation_joint.is_property_set("source")
