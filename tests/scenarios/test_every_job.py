@@ -56,6 +56,14 @@ WITHOUT_A_BUTTON = {
 }
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_setting_of_an_operator_hides_what_its_bases_do(name, addon):
+    cls, settings = OPERATORS[name], set(properties_of(OPERATORS[name]))
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("ik_triangulation")]
+    hidden = {name for base in ours for name, value in vars(base).items() if callable(value)} & settings
+    assert not hidden, f"Rename these methods, which are no longer found as self's: {sorted(hidden)}."
+
+
 def test_an_operator_has_a_button():
     names = {name: OPERATORS[name].bl_idname for name in sorted(set(OPERATORS) - WITHOUT_A_BUTTON)}
     absent = [n for n, idname in names.items() if not re.search(rf"\b{n}\b|{re.escape(idname)}\b", PANELS)]
@@ -82,8 +90,12 @@ def test_a_command_is_in_the_manual_and_its_report_in_the_schema():
 
 def defaults_of(cls):
     """The defaults of an operator's own properties."""
-    kind = getattr(bpy.ops.pose, cls.bl_idname.partition(".")[2]).get_rna_type()
-    return {prop.identifier: prop.default for prop in kind.properties if hasattr(prop, "default")}
+    return {name: prop.default for name, prop in properties_of(cls).items() if hasattr(prop, "default")}
+
+
+def properties_of(cls):
+    """The settings that an operator is called with, by name."""
+    return dict(getattr(bpy.ops.pose, cls.bl_idname.partition(".")[2]).get_rna_type().properties.items())
 
 
 @pytest.mark.parametrize("name", JOBS)
