@@ -41,7 +41,7 @@ class IKOperator(Operator):
         """Do the work and report it. Raises an IKError before anything is changed."""
         raise NotImplementedError
 
-    def finish(self, tell: Callable[[], object]) -> set[str]:
+    def conclude(self, tell: Callable[[], object]) -> set[str]:
         """Tell the result of work that is done, and return FINISHED, so that Blender can undo it.
 
         What goes wrong in telling must not look as if nothing had been done.

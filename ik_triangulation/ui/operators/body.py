@@ -31,7 +31,7 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         chosen = selected_bones(armature) if context.mode == "POSE" else []
         ends = lowest_of(armature, chosen)
         made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        return self.finish(lambda: self._tell_about(armature, made))
+        return self.conclude(lambda: self._tell_about(armature, made))
 
     def _tell_about(self, armature: Object, made: NewBody) -> None:
         """Select a tip of the body and tell of all."""

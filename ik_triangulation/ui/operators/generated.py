@@ -30,7 +30,7 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         names = control_names(active_bone(context)) if body is None else None
         chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
         count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
-        told = self.finish(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
+        told = self.conclude(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
         return told if count else {"CANCELLED"}
 
 

@@ -39,7 +39,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         if context.mode == "POSE" and is_whole_rig(armature, chosen) and self._add_body(armature, chosen, target):
             return {"FINISHED"}
         tips = add_limbs(armature, chosen, target)
-        return self.finish(lambda: self._tell_about(armature, chosen, tips))
+        return self.conclude(lambda: self._tell_about(armature, chosen, tips))
 
     def _tell_about(self, armature: Object, chosen: Sequence[str], tips: Sequence[str]) -> None:
         """Select the tips of the limbs that were made of the chosen bones, and tell of them."""
@@ -73,7 +73,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
                 "limb, such as a hand, and add it alone."
             ) from error
-        self.finish(lambda: self._tell_about_body(armature, count, made))
+        self.conclude(lambda: self._tell_about_body(armature, count, made))
         return True
 
     def _tell_about_body(self, armature: Object, count: int, made: NewBody) -> None:
