@@ -13,6 +13,7 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import compose, lengths, matrices, normalized, turn_vectors
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
+from ik_triangulation.kinematics.framed import framed
 from ik_triangulation.solvers.natural.blocks import solve_blocks
 from ik_triangulation.solvers.natural.end_range import EndRange
 from ik_triangulation.solvers.natural.form import LimbForm
@@ -183,3 +184,24 @@ def test_frames_that_are_right_at_the_ends_of_a_shot_stay():
     assert 0 in path.held
     np.testing.assert_allclose(np.abs((shot.tree.rotations(path.states)[..., 0] * given).sum(1)), 1.0, atol=1e-9)
     assert turns(shot.tree.rotations(path.states)).max() < LEAP
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [EulerLimits("YXZ", (-1.0, -2.6, -1.0), (1.0, 2.6, 1.0)), Cone(0.9, -2.0, 2.0)],
+    ids=["Euler limits", "cone"],
+)
+def test_coordinates_of_limits_in_axes_of_their_own_are_those_of_the_inner_limits(inner):
+    frame = Quaternion((0.3, -0.5, 0.8), 1.1)
+    own, turned = EndRange(inner), EndRange(framed(inner, frame))
+    generator = np.random.default_rng(5)
+    rotations = generator.normal(size=(4, 40))
+    rotations /= np.linalg.norm(rotations, axis=0)
+    about = np.array([(frame @ Quaternion(q) @ frame.conjugated())[:] for q in rotations.T]).T
+    assert (turned.size, turned.parts) == (own.size, own.parts)
+    assert np.abs(turned.nearest(about) - own.nearest(rotations)).max() < 1e-5
+    for part in range(own.parts):
+        assert np.abs(turned.nearest_in_part(part, about) - own.nearest_in_part(part, rotations)).max() < 1e-5
+    found, expected = turned.quaternions(turned.nearest(about)), own.quaternions(own.nearest(rotations))
+    back = np.array([(frame @ Quaternion(q) @ frame.conjugated())[:] for q in expected.T]).T
+    assert np.abs(np.abs((found * back).sum(0)) - 1.0).max() < 1e-6
