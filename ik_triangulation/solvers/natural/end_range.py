@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...kinematics import Cone, EulerLimits, Freedom, Hinge
+from ...kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import lengths
 from ...kinematics.batch.cones import Cones
-from ...kinematics.batch.coordinates import Coordinates, EulerAngles, Hinges, bounded
+from ...kinematics.batch.coordinates import Coordinates, EulerAngles, Frames, Hinges, bounded
 from ..batch.swings import Swing
 
 _BONE = 1  # the axis about which an end twists: its Y axis
@@ -32,15 +32,16 @@ class EndRange:
 
     def __init__(self, freedom: Freedom) -> None:
         freedom = bounded(freedom)
+        own, frames = unframed(freedom), Frames.of([freedom])
         self._kind: Coordinates
-        if isinstance(freedom, Hinge):
-            self._kind = Hinges([0], [freedom], 0)
-        elif isinstance(freedom, EulerLimits):
-            self._kind = EulerAngles([0], [freedom], 0)
+        if isinstance(own, Hinge):
+            self._kind = Hinges([0], [own], 0)
+        elif isinstance(own, EulerLimits):
+            self._kind = EulerAngles([0], [own], 0, frames)
         else:
-            assert isinstance(freedom, Cone)
-            self._kind = Cones([0], [freedom], 0)
-        self._opening = freedom.swing if isinstance(freedom, Cone) else None
+            assert isinstance(own, Cone)
+            self._kind = Cones([0], [own], 0, frames)
+        self._opening = own.swing if isinstance(own, Cone) else None
         self.lower, self.upper = self._kind.lower, self._kind.upper
         self.size = len(self.lower)
         self._endless = np.isinf(self.upper - self.lower)
@@ -105,6 +106,8 @@ class EndRange:
 
 def _split(freedom: Freedom) -> list[Freedom]:
     """Parts of a range whose twist is wide, or the whole of it."""
+    if isinstance(freedom, Framed):
+        return [framed(part, freedom.frame) for part in _split(freedom.inner)]
     if isinstance(freedom, EulerLimits):
         low, high = freedom.lower[_BONE], freedom.upper[_BONE]
     elif isinstance(freedom, Cone):
