@@ -36,8 +36,8 @@ def solve_body_pose(
 ) -> BodyReport:
     """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
 
-    Works in `scene` and `view_layer`, by default the context's. Held tips stay where the animation made by hand has
-    them. Raises an IKError that names the culprit; then nothing has changed.
+    Works in `scene` and `view_layer`, by default the context's. Held tips stay where they are planted, or where the
+    animation made by hand has them. Raises an IKError that names the culprit; then nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()

@@ -32,7 +32,8 @@ class RigBody:
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
     `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
-    within `contact_fade` frames. With `floor` the body stays above the lower held foot.
+    within `contact_fade` frames; those that are `planted` stay where the animation has them at the scene's first frame,
+    in the space of the armature. With `floor` the body stays above the lower held foot.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -47,9 +48,10 @@ class RigBody:
     contacts: tuple[Contact, ...] = ()
     contact_fade: int = 8
     floor: bool = True
+    planted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        lines, bones = [self._line(tip) for tip in self.tips], self.armature.pose.bones
+        lines, bones = [self.line(tip) for tip in self.tips], self.armature.pose.bones
         if not lines:
             raise ChainError("The body has no limbs. Set the target of one, or hold one.")
         common = [name for name in lines[0] if all(name in line for line in lines)]
@@ -74,7 +76,7 @@ class RigBody:
         """Names of the bones from the hips to all tips, each after its parent."""
         found: dict[str, None] = {}
         for tip in self.tips:
-            line = self._line(tip)
+            line = self.line(tip)
             found.update(dict.fromkeys(reversed(line[: line.index(self.hips) + 1])))
         depth = {name: len(self.armature.data.bones[name].parent_recursive) for name in found}
         return tuple(sorted(found, key=depth.__getitem__))
@@ -99,7 +101,8 @@ class RigBody:
         """Meshes whose surface limbs reach."""
         return [mesh for limb in self.limbs for mesh in limb.surfaces]
 
-    def _line(self, tip: str) -> list[str]:
+    def line(self, tip: str) -> list[str]:
+        """Return the names of the bones from a tip up to the root."""
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
 

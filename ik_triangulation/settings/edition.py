@@ -60,9 +60,16 @@ def _has_mesh(tip: PoseBone) -> bool:
     return target is not None and target.type == "MESH" and (target.field is None or target.field.type == "NONE")
 
 
+def _is_held(tip: PoseBone) -> bool:
+    return bool(tip.ik_triangulation.hold)
+
+
 PREVIOUS = PreviousDefaults(
     body=(PreviousDefault(1, "floor", False),),
-    limb=(PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),),
+    limb=(
+        PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
+        PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
+    ),
     joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )
 
