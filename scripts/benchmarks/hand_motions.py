@@ -167,11 +167,12 @@ def _coordinates(bone, random, within):
     """Coordinates of a joint at the keys, and the rotation that they mean; Add Limb has stored its limits."""
     from mathutils import Quaternion, Vector
 
-    from ik_triangulation.kinematics import EulerLimits
+    from ik_triangulation.kinematics import EulerLimits, Framed, unframed
     from ik_triangulation.kinematics.euler import from_euler
     from ik_triangulation.rig.freedom import freedom_of
 
-    freedom = freedom_of(bone)
+    limits = freedom_of(bone)
+    freedom = unframed(limits)
 
     def posed():
         if isinstance(freedom, EulerLimits):
@@ -181,6 +182,10 @@ def _coordinates(bone, random, within):
         return [swing * cos(angle), swing * sin(angle), twist]
 
     def rotation(values):
+        turned = in_their_axes(values)
+        return limits.out_of(turned) if isinstance(limits, Framed) else turned
+
+    def in_their_axes(values):
         if isinstance(freedom, EulerLimits):
             return from_euler(values, freedom.order)
         x, z, twist = values

@@ -86,7 +86,7 @@ def test_own_limits_are_what_the_source_said(source, mode):
     allows_the_same(before, after, random)
     bone.rotation_mode = "ZYX"
     allows_the_same(before, freedom_of(bone), random, 20)
-    assert rig.pose.bones["Bone 2"].ik_triangulation_joint.source == "BLENDER"
+    assert rig.pose.bones["Bone 2"].ik_triangulation_joint.source == "AUTO"
 
 
 def test_locked_channels_are_not_made_limits():

@@ -59,7 +59,7 @@ def test_a_preset_gives_no_joint_to_a_bone_that_cannot_turn():
     rig = with_a_locked_bone_between()
     applied = apply_preset(rig, ["Bone 1", "Bone 2", "Bone 3", "Bone 4"], read_preset(find_preset("Human Arm")))
     assert applied.joints == {"Bone 1": "shoulder", "Bone 2": "elbow", "Bone 4": "wrist"}
-    assert rig.pose.bones["Bone 3"].ik_triangulation_joint.source == "BLENDER"
+    assert rig.pose.bones["Bone 3"].ik_triangulation_joint.source == "AUTO"
 
 
 def test_what_the_armature_moves_is_no_target():

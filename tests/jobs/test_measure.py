@@ -60,6 +60,7 @@ def below(rig):
 def held(rig):
     for bone in rig.pose.bones:
         limit = bone.constraints.new("LIMIT_ROTATION")
+        bone.ik_triangulation_joint.source = "BLENDER"  # or these would be the limits
         limit.owner_space = "LOCAL"
         limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
 

@@ -125,7 +125,7 @@ def test_a_first_frame_that_is_held_stays_and_no_more_jumps_for_it(long):
     """F45: of 100 limbs with limits; without that a tenth of the first frames would be moved."""
     moved, jumping = 0, {False: 0, True: 0}
     largest = {False: 0.0, True: 0.0}
-    for make, seed in product([limited, hinged], range(50 if long else 16)):
+    for make, seed in product([limited, hinged], range(50 if long else 9)):
         moments = wandering(make, seed)
         for held in (False, True):
             path = mended(moments, held=(0,) if held else ())

@@ -56,9 +56,10 @@ def reached(moment, pose):
     return (moment.target.closest(pose.tip) - pose.tip).length <= moment.tolerance
 
 
-def test_orientations_that_can_be_met_on_the_way_are_met():
+def test_orientations_that_can_be_met_on_the_way_are_met(long):
     before = after = smoothed = 0
-    for seed in SEEDS:
+    seeds = SEEDS if long else SEEDS[:8]
+    for seed in seeds:
         moments = followed(seed)
         assert all(moment.reached for moment in moments)
         before += sum(meets(moment, moment.pose) for moment in moments)
@@ -70,7 +71,7 @@ def test_orientations_that_can_be_met_on_the_way_are_met():
         poses = [posed(*each) for each in zip(found, path.rotations, strict=True)]
         assert all(map(reached, found, poses))
         smoothed += sum(map(meets, found, poses))
-    count = FRAMES * len(SEEDS)
+    count = FRAMES * len(seeds)
     assert before < 0.95 * count  # or this shows nothing
     assert after >= 0.995 * count
     assert smoothed >= after

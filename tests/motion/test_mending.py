@@ -83,7 +83,7 @@ def test_a_first_frame_that_may_change_does_not_force_a_jump():
 
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 def test_a_frame_that_was_met_stays_met_and_ends_that_are_held_stay(chain, long):
-    for seed in SEEDS if long else SEEDS[:3]:
+    for seed in SEEDS if long else SEEDS[:2]:
         places = feasible_places(chain, seed, FRAMES, share=0.8)
         places[:, 60:80] *= 1.5
         problem = Problem(chain, places)

@@ -288,7 +288,7 @@ def limbs_with(**settings):
     return [replace(limb, **settings) for limb in limbs]
 
 
-@pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NLA_TRACK"}, {"mark_misses": True}])
+@pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NEW_ACTION"}, {"mark_misses": True}])
 def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
     parts = parts_of(**settings)
     assert parts > 2 * 12  # a curve each

@@ -13,12 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...kinematics import Cone, EulerLimits, Freedom, Hinge
+from ...kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import lengths
 from ...kinematics.batch.cones import Cones
 from ...kinematics.batch.coordinates import Coordinates, EulerAngles, Frames, Hinges, bounded
-from ...kinematics.framed import Framed, framed, unframed
 from ..batch.swings import Swing
 
 _BONE = 1  # the axis about which an end twists: its Y axis

@@ -38,6 +38,8 @@ def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
     if told is None or not suits_one(reference, goal, form) or isinstance(reference.chain.joints[2].freedom, Free):
         return found
+    if not any(isinstance(each, Orientation) for each in last.soft):  # the rotation is requested from now on
+        return found
     turn = _largest_turn(before, found)
     if turn <= max(_LEAP, _EXPLAINED * _explained(before, last, goal)):
         return found
