@@ -23,7 +23,7 @@ from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed
 from ..solvers.body.priorities import at_two_levels
 
-_DESCENT = Descent(iterations=24, stall=3, tries=3)
+_DESCENT = Descent(iterations=12, stall=2, tries=2)
 _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
@@ -33,7 +33,8 @@ _INSIDE = 0.99  # of its reach: limb that counts as straight
 _SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it stretches limbs by large turns
 _STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
 _SOFT = 0.5  # of what is missing: the same, at most
-_RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
+_RISE, _AROUND = 0.05, 2  # of the size: change of a way from frame to frame at most; frames on either side of a mean
+_SMOOTHED = 2  # averagings of turns
 
 
 def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, Mask]:
@@ -115,6 +116,7 @@ class _DrawnIn:
                 ways = self._longest(ways, [tip], _ALONE)
         if any(ways[tip][far].max() < _STUCK * self._tree.tips[tip].reach for tip, far in self._far.items()):
             return None
+        ways = self._without_dents(ways)
         ways = {tip: self._smoothed(tip, way) for tip, way in ways.items()}
         places = [self._place(tip, ways[tip]) for tip in self._far]
         turns = self._turned([task for each in places for task in each])
@@ -154,6 +156,22 @@ class _DrawnIn:
             ways[tip][some] += np.minimum(low, most)
         return ways
 
+    def _without_dents(self, ways: dict[int, Numbers]) -> dict[int, Numbers]:
+        """Lengthen ways that are shorter than those before and after them, from the states of these, where that can be."""
+        filled = {tip: np.minimum(_filled(way), self._most[tip]) for tip, way in ways.items()}
+        short = np.any([filled[tip] > ways[tip] + 1e-6 * self._tree.size for tip in ways], 0)
+        frames, full = self._some[short[self._some]], self._some[~short[self._some]]
+        if not len(frames) or not len(full):
+            return ways
+        nearest = full[np.abs(full[None] - frames[:, None]).argmin(1)]
+        states = self._states.copy()
+        self._states.put(frames, self._states.take(nearest))
+        met = self._descend([*self._others, *(self._point(tip, filled[tip]) for tip in ways)], frames)
+        self._states.put(frames[~met], states.take(frames[~met]))
+        for tip in ways:
+            ways[tip][frames[met]] = filled[tip][frames[met]]
+        return ways
+
     def _descend(self, tasks: Sequence[Task], frames: Indices) -> Mask:
         """Bring the states of some frames to tasks where these can be met; return where."""
         if not len(frames):
@@ -180,8 +198,7 @@ class _DrawnIn:
         for order in (range(1, len(way)), range(len(way) - 2, -1, -1)):
             for f in order:
                 least[f] = min(least[f], least[f - order.step] + _RISE * self._tree.size)
-        smooth = np.minimum(averaged_in_time(least, _SMOOTHED), least)
-        return np.where(far, smooth, self._whole[tip])
+        return np.where(far, _calmed(least), self._whole[tip])
 
     def _place(self, tip: int, way: Numbers) -> list[Task]:
         """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the way to it."""
@@ -216,6 +233,25 @@ class _DrawnIn:
         """Tasks of such shares (F) of the turns that are left."""
         pairs = zip(turns, left, strict=True)
         return [FadedTask(task=task, rest=(1.0 - share) * each, present=np.ones(1)) for task, each in pairs]
+
+
+def _calmed(least: Numbers) -> Numbers:
+    """Lengths (F) without steps in time that are nowhere longer than these, averages of the least around each frame."""
+    around = np.pad(_windows(least, np.inf).min(1), _AROUND, mode="edge")
+    calm: Numbers = np.lib.stride_tricks.sliding_window_view(around, 2 * _AROUND + 1).mean(1)
+    return np.minimum(calm, least)
+
+
+def _filled(way: Numbers) -> Numbers:
+    """Lengths (F) without what is shorter than those before and after it, the least of the greatest around each."""
+    filled: Numbers = _windows(_windows(way, -np.inf).max(1), np.inf).min(1)
+    return filled
+
+
+def _windows(values: Numbers, outside: float) -> Numbers:
+    """The values around each (F, w), those before the first and after the last one being `outside`."""
+    padded = np.pad(values, _AROUND, constant_values=outside)
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1)
 
 
 def _met(tree: Tree, reference: States, tasks: Sequence[Task], frames: Indices) -> Mask:
