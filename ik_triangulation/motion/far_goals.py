@@ -135,29 +135,26 @@ class _DrawnIn:
         """Lengthen the ways of some tips, by the same length, as far as all goals are met."""
         some, low = self._some, np.zeros(len(self._some))
         left = [self._most[tip][some] - ways[tip][some] for tip in tips]
-        straight: Numbers = np.max([self._straight[tip][some] - ways[tip][some] for tip in tips], 0)
+        straight: Numbers = np.array([self._straight[tip][some] - ways[tip][some] for tip in tips]).max(0)
         high: Numbers = np.max(left, 0)
-        whole = np.all([self._most[tip][some] >= self._whole[tip][some] for tip in tips], 0)
+        to_end: Mask = np.array([self._most[tip][some] >= self._whole[tip][some] for tip in tips]).all(0)
         for number in range(halvings + 2):
             # All of it first, as it may be reached after all, and what the limbs can by themselves.
-            more = high if number == 0 else np.clip(straight, low, high) if number == 1 else 0.5 * (low + high)
+            more = high.copy() if number == 0 else np.clip(straight, low, high) if number == 1 else 0.5 * (low + high)
             tried = {tip: way.copy() for tip, way in ways.items()}
             for tip, most in zip(tips, left, strict=True):
                 tried[tip][some] += np.minimum(more, most)
-            open_ = np.flatnonzero((low < high) & (whole if number == 0 else True))
-            met = np.zeros(len(some), bool)
-            met[open_] = self._descend(
-                [*self._others, *(self._point(tip, tried[tip]) for tip in self._far)], some[open_]
-            )
-            missed = np.zeros(len(some), bool)
-            missed[open_] = ~met[open_]
-            low, high = np.where(met, more, low), np.where(missed, more, high)
+            left_open = np.flatnonzero((low < high) & (to_end | (number > 0)))
+            goals = [*self._others, *(self._point(tip, tried[tip]) for tip in self._far)]
+            met = self._descend(goals, some[left_open])
+            low[left_open[met]] = more[left_open[met]]
+            high[left_open[~met]] = more[left_open[~met]]
         for tip, most in zip(tips, left, strict=True):
             ways[tip][some] += np.minimum(low, most)
         return ways
 
     def _without_dents(self, ways: dict[int, Numbers]) -> dict[int, Numbers]:
-        """Lengthen ways that are shorter than those before and after them, from the states of these, where that can be."""
+        """Lengthen ways that are shorter than those around them where that can be, from the states of these."""
         filled = {tip: np.minimum(_filled(way), self._most[tip]) for tip, way in ways.items()}
         short = np.any([filled[tip] > ways[tip] + 1e-6 * self._tree.size for tip in ways], 0)
         frames, full = self._some[short[self._some]], self._some[~short[self._some]]
@@ -168,8 +165,8 @@ class _DrawnIn:
         self._states.put(frames, self._states.take(nearest))
         met = self._descend([*self._others, *(self._point(tip, filled[tip]) for tip in ways)], frames)
         self._states.put(frames[~met], states.take(frames[~met]))
-        for tip in ways:
-            ways[tip][frames[met]] = filled[tip][frames[met]]
+        for tip, way in ways.items():
+            way[frames[met]] = filled[tip][frames[met]]
         return ways
 
     def _descend(self, tasks: Sequence[Task], frames: Indices) -> Mask:
