@@ -10,18 +10,46 @@ from typing import Any
 _ROOMS = ("settings", "presets", "maps", "jobs", "ui", "cli")  # those that register something, in this order
 
 
+_registered: list[str] = []  # those of them that this copy has registered
+
+
 def register() -> None:
+    """Register everything, or nothing: raises RuntimeError where another copy is registered."""
     from importlib import import_module
 
-    for name in _ROOMS:
-        import_module(f".{name}", __package__).register()
+    other = _other_copy()
+    if other:
+        raise RuntimeError(f"Another copy of IK Triangulation is enabled, {other}: disable it to enable this one.")
+    try:
+        for name in _ROOMS:
+            import_module(f".{name}", __package__).register()
+            _registered.append(name)
+    except BaseException:
+        unregister()
+        raise
 
 
 def unregister() -> None:
+    """Unregister what this copy has registered, and nothing of another copy."""
     from importlib import import_module
 
-    for name in reversed(_ROOMS):
-        import_module(f".{name}", __package__).unregister()
+    while _registered:
+        import_module(f".{_registered.pop()}", __package__).unregister()
+
+
+def _other_copy() -> str:
+    """Return name and folder of the copy that is registered; empty if there is none."""
+    import sys
+    from pathlib import Path
+
+    import bpy
+
+    if not hasattr(bpy.types.PoseBone, "ik_triangulation"):
+        return ""
+    operator = getattr(bpy.types, "POSE_OT_ik_triangulation_bake", None)
+    name = operator.__module__.partition(".ui.")[0] if operator else "of unknown name"
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return f"'{name}' in '{Path(file).parent}'" if file else f"'{name}'"
 
 
 def _version() -> str:

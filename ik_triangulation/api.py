@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from .jobs.report import Report as Report
     from .jobs.switching import let_follow as let_follow
     from .jobs.target_from_animation import target_from_animation as target_from_animation
+    from .jobs.tip_summary import TipSummary as TipSummary
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

@@ -94,16 +94,21 @@ def relay(work: Work[T], value: S) -> Generator[S, None, T]:
 
 def run_through(job: Job[T], progress: Progress | None = None) -> T:
     """Run a job to its end and return its result. If `progress` raises, the job is closed, which undoes its work."""
-    with no_garbage_collection():
-        parts, told = _Parts(job), None
-        try:
-            for done in parts:
-                if progress and done != told:
-                    progress(*done)
-                told = done
-            return parts.result
-        finally:
-            job.close()
+    parts, told, was_on = _Parts(job), None, gc.isenabled()
+    gc.disable()
+    # Not as a context manager of ours: nothing that could fail comes between the end of the job and the return.
+    try:
+        for done in parts:
+            if progress and done != told:
+                progress(*done)
+            told = done
+        return parts.result
+    finally:
+        job.close()
+        if was_on:
+            gc.freeze()
+            gc.unfreeze()
+            gc.enable()
 
 
 @contextmanager

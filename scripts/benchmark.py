@@ -24,6 +24,8 @@ python scripts/benchmark.py natural FOLDER [--clips N]          recorded motion 
                                  [--rows ...] [--solver KEY]    Blender's IK, with and without a pole
 python scripts/benchmark.py lifts [--count N] [--solvers ...]   turns of the joints of a leg that lifts and squats
 python scripts/benchmark.py drags [--count N] [--seed N]        pops of limbs whose target is dragged, Live beside bake
+python scripts/benchmark.py turned [--count N] [--seeds ...]    hands that turn with their target, by Add Limb and Bake
+                                                                beside Blender's IK
 python scripts/benchmark.py moved [--count N] [--seed N]        arms whose target is moved and never turned, by Add Limb
                                  [--rigs ...]                   and Bake, and Live, beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
@@ -60,6 +62,7 @@ def main():
         ranges,
         reach,
         skeletons,
+        turned,
     )
 
     parser = ArgumentParser(description="Beside a peer, on the same work in one run.")
@@ -85,6 +88,7 @@ def main():
         moved,
         postures,
         skeletons,
+        turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]
         command = commands.add_parser(name, help=benchmark.__doc__.partition(":")[0])

@@ -16,7 +16,7 @@ START = ["-b", "--factory-startup", "--addons", "bl_ext.user_default.ik_triangul
 FLAMENCO_START = ["-b", "-y", *START[1:]]  # with Flamenco's own arguments
 
 SHOTS = ("sq010/reached.blend", "missed.blend", "broken.blend")
-NAMES = ("sq010_reached", "missed", "broken")  # of their output
+NAMES = ("sq010/reached", "missed", "broken")  # of their output
 MISSED = "The target is missed at frames 2 to 4."
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hypothesis strategies for chains, poses and targets: anything a rig can be, and the places where formulas break."""
 
+import sys
 from math import inf, pi, tau
 
 from hypothesis import Phase, settings
@@ -11,6 +12,7 @@ from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, J
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.kinematics.rotation import about
 
+LONG = "--long" in sys.argv  # before any test is collected
 SPECIAL = (0.0, -0.0, pi / 2.0, -pi / 2.0, pi, -pi)
 angles = st.sampled_from(SPECIAL) | st.floats(-pi, pi)
 units = st.floats(-1.0, 1.0, width=32)
@@ -24,7 +26,11 @@ lengths = st.floats(-2.0, 2.0).map(lambda exponent: 10.0**exponent)  # Blender u
 
 
 def examples(count):
-    """Settings of a property: always the same examples, no clock, and no shrinking, which takes minutes."""
+    """Settings of a property: always the same examples, no clock, and no shrinking, which takes minutes.
+
+    All of `count` in the long form, a third of them in the short one.
+    """
+    count = count if LONG else max(5, count // 3)
     return settings(derandomize=True, max_examples=count, deadline=None, database=None, phases=[Phase.generate])
 
 

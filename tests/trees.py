@@ -9,7 +9,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.goals.batch import BatchTarget, OrientTask, PlaceTask
-from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Locked, Pose
+from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Framed, Free, Hinge, Joint, Locked, Pose, framed
 from ik_triangulation.kinematics.batch import Geometry, States, Tree, TreeTip
 from ik_triangulation.kinematics.batch.algebra import exponential, normalized, product
 from ik_triangulation.kinematics.batch.coordinates import finite_range
@@ -36,6 +36,9 @@ SPECIAL = [
     Cone(pi),
     Cone(pi, 0.3, 0.3),
     Cone(0.0, -0.5, 0.4),
+    framed(EulerLimits("YZX", (-0.6, -0.5, -0.4), (1.9, 0.7, 0.4)), Quaternion((0.5, 0.6, -0.3, 0.55))),
+    framed(EulerLimits("ZXY", (-1.0, 0.0, 0.0), (0.5, 0.0, 0.0)), Quaternion((0.5, 0.6, -0.3, 0.55))),
+    framed(Cone(0.8, -0.5, 0.4), Quaternion((0.4, -0.6, -0.3, 0.6))),
     Free(),
     Locked(),
 ]  # a joint of every kind that has a rule of its own
@@ -61,6 +64,8 @@ def widened(chain):
 
 def _wider(freedom):
     match freedom:
+        case Framed():
+            return framed(_wider(freedom.inner), freedom.frame)
         case Hinge():
             return Hinge(freedom.axis)
         case Cone():

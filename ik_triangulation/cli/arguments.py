@@ -71,7 +71,7 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
     body.add_argument(
         "--body", action="store_true", help="move all limbs that are solved together: those with targets, and held tips"
     )
-    body.add_argument(hold, nargs="+", metavar="BONE", dest="held", help="tips that stay where the animation has them")
+    body.add_argument(hold, nargs="+", metavar="BONE", dest="held", help="tips that are held in place")
     body.add_argument("--hips", metavar="BONE", help="bone of the body that may move ('' for the lowest that can)")
     body.add_argument(
         "--hips-motion", type=str.upper, choices=["FREE", "UP_DOWN", "FIXED"], help="motion that the hips may make"
@@ -139,6 +139,9 @@ def add_reporting(command: ArgumentParser) -> None:
     reporting = command.add_argument_group("report")
     reporting.add_argument(
         "--json", nargs="?", const="-", metavar="FILE", help="report as JSON (default: standard output)"
+    )
+    reporting.add_argument(
+        "--make-folders", action="store_true", help="make the folders of the files to write, if they are missing"
     )
     add_quiet(reporting, SUPPRESS)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from bpy.types import Object, Scene
 
@@ -56,7 +55,8 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
 def body_result(report: BodyReport, rig: RigBody, scene: Scene) -> CommandResult:
     """Return the result of a command for one body."""
     return CommandResult(
-        parts={"body": _to_dict(report, rig)},
+        parts={"body": report.to_dict(rig)},
+        tips=report.tip_summaries(rig),
         warnings=list(report.warnings),
         lines=_lines(report, rig, scene),
         reached=report.reached,
@@ -106,7 +106,8 @@ def bake_whole_scene(
     bodies, reports = bake_bodies(bakes, others, spans, *where, progress=progress)
     pairs = [*zip(bodies, (bake.rig for bake in bakes), strict=True)]
     result = CommandResult(
-        parts={"bodies": [_to_dict(report, rig) for report, rig in pairs]},
+        parts={"bodies": [report.to_dict(rig) for report, rig in pairs]},
+        tips=[tip for report, rig in pairs for tip in report.tip_summaries(rig)],
         warnings=[warning for report in bodies for warning in report.warnings],
         lines=[line for report, rig in pairs for line in _lines(report, rig, scene)],
         reached=all(report.reached for report in bodies),
@@ -191,29 +192,3 @@ def _body(arguments: Namespace, armature: Object) -> RigBody:
     if found is None:
         raise ChainError(f"No limbs of '{armature.name}' are solved together. Name held tips with --hold.")
     return found
-
-
-def _to_dict(report: BodyReport, rig: RigBody) -> dict[str, Any]:
-    """Return plain values for JSON: angles [rad], distances in Blender units, world space."""
-    scale = scale_of(rig.armature)
-    return {
-        "armature": rig.armature.name,
-        "hips": rig.hips,
-        "frames": len(report.frames),
-        "keys": report.keys,
-        "full_keys": report.full_keys,
-        "contacts": [contact._asdict() for contact in rig.contacts],
-        "centre_of_mass_outside": None if report.outside is None else report.outside * scale,
-        "seconds": report.seconds,
-        "tips": [
-            {
-                "tip": name,
-                "held": tip.held,
-                "reached": not tip.missed,
-                "largest_distance": tip.error * scale,
-                "largest_angle": tip.angle,
-                "missed": list(tip.missed),
-            }
-            for name, tip in report.tips.items()
-        ],
-    }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..jobs.tip_summary import TipSummary, missed_frames_of
 from ..rig.safe_files import Write
 
 SCHEMA = 2
@@ -20,12 +21,13 @@ SCHEMA = 2
 class CommandResult:
     """Result of a command.
 
-    `limbs` and `parts` are entries of its report, `text` is for standard output, `lines` are for standard error, and
-    `files` are written besides the .blend file.
+    `limbs` and `parts` are entries of its report, and so are the `tips` of these limbs and of bodies. `text` is for
+    standard output, `lines` are for standard error, and `files` are written besides the .blend file.
     """
 
     limbs: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
+    tips: list[TipSummary] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     text: str = ""
@@ -40,6 +42,9 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
         "version": __version__,
         "command": command,
         "file": None if file is None else str(file),
+        "reached": error is None and result.reached,
+        "missed": missed_frames_of(result.tips),
+        "tips": [tip._asdict() for tip in result.tips],
         "limbs": result.limbs,
         **result.parts,
         "warnings": result.warnings,

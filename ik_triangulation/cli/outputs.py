@@ -27,8 +27,13 @@ def outputs_of(arguments: Namespace) -> dict[str, Path]:
 
 
 def check_outputs(arguments: Namespace) -> None:
-    """Raise IKError if an output is an input or another output, or cannot be written. Nothing is read or changed."""
-    for flag in outputs_of(arguments):
+    """Raise IKError if an output is an input or another output, or cannot be written.
+
+    Nothing is read or changed, but with --make-folders folders that are missing are made.
+    """
+    for flag, path in outputs_of(arguments).items():
+        if getattr(arguments, "make_folders", False):
+            _make_folder(path)
         check_output(flag, arguments)
     if getattr(arguments, "overwrite", False):
         source = _source(arguments)
@@ -95,6 +100,13 @@ def keep_versions(file: Path, old: Path, count: int) -> None:
 def _source(arguments: Namespace) -> Path | None:
     """Return the file that is or will be open."""
     return arguments.file or (Path(bpy.data.filepath) if bpy.data.filepath else None)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot(error) from error
 
 
 def _real(path: Path) -> Path:

@@ -142,6 +142,7 @@ def _with_bodies(bodies: CommandResult, reports: Sequence[Report], scene: Scene,
     return CommandResult(
         limbs.limbs,
         bodies.parts,
+        tips=[*bodies.tips, *limbs.tips],
         warnings=[*notes, *bodies.warnings],
         lines=[*bodies.lines, *limbs.lines],
         reached=bodies.reached and limbs.reached,
@@ -159,5 +160,10 @@ def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], toget
         lines.append(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)")
     if together:
         lines.append(summary_of_all(reports, scene))
-    limbs = [report.to_dict() for report in reports]
-    return CommandResult(limbs, warnings=[*notes], lines=lines, reached=all(report.all_reached for report in reports))
+    return CommandResult(
+        [report.to_dict() for report in reports],
+        tips=[tip for report in reports for tip in report.tips],
+        warnings=[*notes],
+        lines=lines,
+        reached=all(report.all_reached for report in reports),
+    )

@@ -27,12 +27,13 @@ from ..rig.destination import Made
 from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.sampling import sample
+from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys, is_baked, key_frames, remove_generated
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.markers import mark
 from ..rig.nla import check_nla
-from ..rig.posed import remember_place, remember_written
+from ..rig.posed import keep_place, remember_place, remember_written
 from ..rig.reference import hold_reference
 from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
@@ -60,6 +61,7 @@ def solve_pose(
     check_limb(limb, scene, view_layer)
     frame = scene.frame_current + scene.frame_subframe
     warnings = check_keys(limb.armature, limb.in_order) if key else []
+    warnings += limit_notes(limb.pose_bones)
     if key:
         check_nla(limb.armature, scene, frame, frame)
     bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
@@ -71,9 +73,10 @@ def solve_pose(
     with ExitStack() as undo:
         keys = write_pose(limb, solved, key, scene, view_layer, undo)
         measured = measure_now(watch, solved, view_layer.depsgraph, scene)
+        written = WrittenKeys(keys, keys, [0])
+        report = report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
         undo.pop_all()
-    written = WrittenKeys(keys, keys, [0])
-    return report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
+    return report
 
 
 @cooperative
@@ -145,7 +148,7 @@ def bake_spans(
         check_range(scene, *span)
         check_limb(limb, scene, view_layer, known)
         limb.read_animation(paths := moving[limb.armature.session_uid])
-        warnings.append([*check_keyed(limb), *ignored(limb.pose_bones, paths)])
+        warnings.append([*check_keyed(limb), *limit_notes(limb.pose_bones), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
         all_frames.append(_frames_of(limb, scene, *span))
     links: dict[int, Links | None] = {}
@@ -165,8 +168,9 @@ def bake_spans(
             if plan.limb.mark_misses:
                 name = f"{plan.limb.armature.name}: {plan.limb.tip} misses"
                 mark(scene, name, plan.report.missed, *plan.span[:2], undo)
+        reports = [plan.report for plan in plans]
         Transaction.end(undo, within)
-    return [plan.report for plan in plans]
+    return reports
 
 
 @cooperative
@@ -217,12 +221,16 @@ def delete_generated(
     clock, posed = Clock(scene, armature), [armature.pose.bones[name] for name in bones]
     with ExitStack() as undo:
         hold_reference(posed, scene, undo)
-        count = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer)
-        if count:  # the pose that is left is no pose by hand
+        removed = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer, undo)
+        if removed.count:  # the pose that is left is no pose by hand
+            for bone in posed:
+                keep_place(bone, undo)
             remember_written(posed)
             remember_place(posed)
             undo.pop_all()
-    return count
+            for curve in removed.empty:  # of which Blender shows nothing: the last thing to do, as it cannot be undone
+                removed.bag.fcurves.remove(curve)
+    return removed.count
 
 
 def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:

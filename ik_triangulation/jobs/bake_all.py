@@ -99,8 +99,9 @@ def bake_bodies(
                 of_limbs.update(zip(some, (yield from baking), strict=True))
             for number in (part.number for part in wave if part.number < len(bodies)):
                 of_bodies[number] = yield from _baked(bodies[number], scene, view_layer, within)
+        result = [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
         undo.pop_all()
-    return [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
+    return result
 
 
 @cooperative
@@ -121,6 +122,10 @@ def rebake_body(
 
 def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[BodyReport]:
     """Bake a body, with warnings of deform bones that do not follow it."""
-    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep, "within": within}
-    report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how)
-    return with_followers(report, bake.rig, scene, view_layer)
+    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
+    with ExitStack() as undo:
+        own = Transaction(undo, within.made) if within else Transaction(undo)
+        report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how, within=own)
+        report = with_followers(report, bake.rig, scene, view_layer)
+        Transaction.end(undo, within)
+    return report

@@ -26,7 +26,7 @@ from .natural_shot import solve_naturally
 from .onto_controls import kept_by_hand, write_by_settings
 from .referred import solve_frames
 from .report import Report
-from .shot import solve_together
+from .shot import SolvedShot, frame_by_frame, solve_together
 from .shown_reference import shown_reference
 from .write import LimbBake, WrittenKeys
 
@@ -90,6 +90,8 @@ def _solved(
     samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
     solved, find_jumps = yield from _solved_frames(limb, bones, samples, reader)
     plan.warnings += reader.warnings
+    if not isinstance(solved, SolvedShot):
+        plan.warnings += frame_by_frame(limb, bones, samples)
     begin = solved[0].now
     if not keep:  # a re-bake begins with the last bake
         plan.warnings += moved_inside(outside(bones, begin), begin.frame)

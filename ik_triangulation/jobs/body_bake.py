@@ -22,7 +22,7 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
 from ..motion.body_path import BodyPath
 from ..motion.faded_path import faded_path
-from ..rig.bake_record import recorded_span
+from ..motion.standing import standing
 from ..rig.body import BodyRest, RigBody, moving_bones
 from ..rig.body_record import record_body
 from ..rig.carriers import check_body_limbs
@@ -30,9 +30,10 @@ from ..rig.channel_runs import run_of
 from ..rig.checks import check_armature, check_range
 from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
-from ..rig.frames.body_frames import Animation
+from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
-from ..rig.freedom import keyed
+from ..rig.freedom import keyed, limit_notes
+from ..rig.held_tips import corrected_times
 from ..rig.hips import check_hips, located_by_hand, location_channel
 from ..rig.keyframes import ByHand, Channel, check_keys, key_frames, made_by_hand
 from ..rig.limit_check import within_limits
@@ -41,6 +42,7 @@ from ..rig.nla import check_nla
 from ..rig.rotation import channel
 from ..rig.waiting import take_along_shown
 from ..solvers.body.floor import Floor, floor_of
+from ..solvers.natural.posture import USUAL_FPS
 from .bake import frames_from
 from .body_floor import with_floor
 from .body_following import follow_body
@@ -86,13 +88,13 @@ def bake_body(
     check_body_limbs(rig, scene, view_layer)
     if within is None and not keep:
         check_something([rig])
-    warnings = check_keys(rig.armature, rig.bones, kind)
+    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig, settings, scene, *ends, step)
     yield 0, _PARTS
-    corrected = _corrected(rig, scene)
+    corrected = corrected_times(rig, scene)
     samples = yield from relay(
         read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
     )
@@ -128,24 +130,26 @@ def bake_body(
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        if outside is not None and keys.outside is not None:
+            outside = keys.outside
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *samples.warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         Transaction.end(undo, within)
-    outside = problem.outside(states)
-    if outside is not None and keys.outside is not None:
-        outside = keys.outside
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
-    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: as animated, in `contacts` planted.
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: at one place those
+    that are planted, as animated the others, and in `contacts` where these are.
     """
 
     def __init__(
@@ -168,30 +172,45 @@ class BodyProblem:
         else:
             posed = self.reference if animated is None else self._posed(animated.rotations, animated.locations)
             self.held_frames = Geometry(tree, posed).frames
+        self.held_frames = with_places(rig, self.held_frames, samples.places)
         if contacts:
             self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
+        self._stands = not rig.planted
+        self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
         self.tasks += body_tasks(self.body, samples.goals, angle)
-        steady = self.balance()  # an animation out of balance, as a run, is no more balanced than it is
-        begin = Geometry(tree, self.reference)
+        self._bound()
+
+    def _bound(self) -> None:
+        """Make the balance and the floor, of which what the reference itself exceeds is exempt, as a run."""
+        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
         self.steady = steady and steady.allowing(begin)
         self.floor: Floor | None = None
-        if rig.floor:
-            self.floor = floor_of(self.body, rig.held, self.held_frames, begin, samples.influence)
+        if self.rig.floor:
+            self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
         """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
         fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
         if len(frames) > 1:
             fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
+        yield from self.stand(fps)
         tree, tasks = self.body.tree, tasks or self.tasks
-        influence = {self.body.number_of[tip]: share for tip, share in self.samples.influence.items()}
         more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
         more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
-        return faded_path(tree, self.reference, tasks, influence, self.steady, **more)
+        return (yield from faded_path(tree, self.reference, tasks, self._influence, self.steady, **more))
+
+    def stand(self, fps: float = USUAL_FPS) -> Work[None]:
+        """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
+        if self._stands:
+            return
+        planted = hold_tasks(self.body, self.rig.planted, self.held_frames)
+        self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
+        self._stands = True
+        self._bound()
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
@@ -270,15 +289,6 @@ def _frames_of(
             "Turn off Only at Target's Keys."
         )
     return sorted(found)
-
-
-def _corrected(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
-    """Return the times in the action between which keys made by hand correct the last bake of the body."""
-    spans = [span for tip in rig.tips if (span := recorded_span(rig.armature, tip)) is not None]
-    if not spans:
-        return None
-    clock = Clock(scene, rig.armature)
-    return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
 
 
 def _before_corrections(

@@ -24,7 +24,7 @@ from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
-from .body_report import BodyReport, tip_missing
+from .body_report import BodyReport, BodyTipReport, tip_missing
 from .frame_result import Shown
 from .judgement import is_within
 from .measure import EvaluatedLimb, Watch, astray
@@ -176,9 +176,8 @@ def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: V
         off = np.array([seen[frames[at]][limb.tip] for at in due]).reshape(-1, 2)
         tolerance = np.array([samples.goals[limb.tip][at].tolerance for at in due])
         late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        error, angle = off.max(0).tolist() if len(off) else (0.0, 0.0)
-        missed = [frames[at] for at in due[late]]
-        tips[limb.tip] = tips[limb.tip]._replace(error=error, angle=angle, missed=missed)
+        missed, here = ([frames[at] for at in some.tolist()] for some in (due[late], due))
+        tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
     said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
     said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]

@@ -33,6 +33,7 @@ class BodyMotion:
         """Follow from `states`, if they are of the same body."""
         contacts = finished(read_contacts(rig, scene, samples.frames))
         self.problem, self._scene = BodyProblem(rig, samples, contacts), scene
+        finished(self.problem.stand())
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
         self._held = hold_tasks(problem.body, rig.held, problem.held_frames)

@@ -26,7 +26,7 @@ from ..rig.rotation import channel, set_rotation
 from ..rig.waiting import take_along_shown
 from .body_bake import BodyProblem, body_channels
 from .body_floor import with_floor
-from .body_report import BodyReport, BodyTipReport, aim_of, slips_and_turns, tip_missing
+from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
 from .judgement import held_tolerances, is_within
 
@@ -36,8 +36,8 @@ def solve_body_pose(
 ) -> BodyReport:
     """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
 
-    Works in `scene` and `view_layer`, by default the context's. Held tips stay where the animation made by hand has
-    them. Raises an IKError that names the culprit; then nothing has changed.
+    Works in `scene` and `view_layer`, by default the context's. Held tips stay where they are planted, or where the
+    animation made by hand has them. Raises an IKError that names the culprit; then nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
@@ -50,9 +50,9 @@ def solve_body_pose(
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
+        report = report._replace(keys=keys, outside=problem.outside(states), warnings=warnings)
         undo.pop_all()
-    outside = problem.outside(states)
-    return report._replace(keys=keys, outside=outside, warnings=warnings, seconds=perf_counter() - started)
+    return report._replace(seconds=perf_counter() - started)
 
 
 def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
@@ -114,11 +114,11 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         slip, turn = held_tolerances(rig, name, problem.body.reach(name))
         due = samples.influence[name][0] == 1.0
         missed = due and not is_within(slips, slip, turns, turn)[0]
-        tips[name] = BodyTipReport(True, float(slips[0]), float(turns[0]), [frame] if missed else [])
+        tips[name] = BodyTipReport.of((slips, turns), [frame], [frame] if missed else [])
     for limb in rig.limbs:
         goal = samples.goals[limb.tip][0]
-        error, angle = tip_missing(goal, bones, limb.tip)
+        distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
         due = samples.influence[limb.tip][0] == 1.0
-        missed = due and not is_within(np.array(error), goal.tolerance, np.array(angle), limb.angle_tolerance)
-        tips[limb.tip] = BodyTipReport(False, error, angle, [frame] if missed else [], aim_of(goal))
+        missed = due and not is_within(distances, goal.tolerance, angles, limb.angle_tolerance)[0]
+        tips[limb.tip] = BodyTipReport.of((distances, angles), [frame], [frame] if missed else [], goal)
     return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)

@@ -120,16 +120,17 @@ def reach_with_body(
         report = with_floor(report, problem, samples.goals)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        yield _PARTS, _PARTS
+        report = report._replace(
+            keys=written,
+            full_keys=max(keys.full, written) if settings.reduce else written,
+            outside=outside,
+            warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
         undo.pop_all()
-    outside = problem.outside(states)
-    yield _PARTS, _PARTS
-    return report._replace(
-        keys=written,
-        full_keys=max(keys.full, written) if settings.reduce else written,
-        outside=outside,
-        warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    return report
 
 
 def _check_props(tip: str, stops: Sequence[Stop]) -> None:

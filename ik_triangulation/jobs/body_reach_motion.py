@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cooperative import Work
+from ..cooperative import Work, finished
 from ..goals import Goal
 from ..goals.batch import Level, Task
 from ..goals.batch.from_goals import point_task
@@ -56,7 +56,9 @@ class BodyReachMotion:
         )
         self._tree = problem.body.tree
         self._on_still_hips = replace(problem.body, hips_motion="FIXED").tree
-        self._begun = BodyProblem(problem.rig, shown).reference  # the first pose, as the armature moves
+        begun = BodyProblem(problem.rig, shown)
+        finished(begun.stand(fps))
+        self._begun = begun.reference  # the first pose, as the armature moves
         self._held = hold_tasks(problem.body, problem.rig.held, problem.held_frames)
         self._angle = min(limb.angle_tolerance for limb in problem.rig.limbs)
         self.warnings: list[str] = []

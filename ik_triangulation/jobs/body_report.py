@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from math import degrees
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, bpy_prop_collection
@@ -12,7 +13,8 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Work
 from ..goals import Anywhere, Goal
-from ..goals.orientation import missing_angle
+from ..goals.look_at import LookAt
+from ..goals.orientation import Direction, Orientation, missing_angle
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import lengths, turn_vectors
@@ -21,10 +23,11 @@ from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
-from ..rig.units import degrees_text, distance_text, is_seen, length_text
+from ..rig.units import degrees_text, distance_text, is_seen, length_text, scale_of
 from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
+from .tip_summary import TipSummary
 
 if TYPE_CHECKING:
     from .body_bake import BodyProblem
@@ -38,7 +41,7 @@ class BodyTipReport(NamedTuple):
     Of a held tip the goal is its place and rotation in the animation or its contact; its distance and angle count half
     frames as well. The angle of the others is 0.0 where none was asked for. Frames with an influence below 1 do not
     count. `aim` is what a tip does: REACH, LOOK, or FOLLOW for one whose target waits, so that it goes along with the
-    body.
+    body. `median` is the median distance, `worst` the frame of the largest one, and `turns` whether a rotation counts.
     The target of one that is `below_floor` is there at a frame that it missed.
     """
 
@@ -47,7 +50,37 @@ class BodyTipReport(NamedTuple):
     angle: float
     missed: list[float]
     aim: str = "REACH"
+    median: float = 0.0
+    worst: float = 0.0
+    turns: bool = True
     below_floor: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        off: tuple[Numbers, Numbers],
+        frames: Sequence[float],
+        missed: Sequence[float],
+        goal: Goal | None = None,
+    ) -> BodyTipReport:
+        """Return that of a tip that is `off` by these distances and angles (F), at these frames where it counts.
+
+        Without a goal the tip is held.
+        """
+        distances, angles = off
+        if not len(distances):
+            distances, angles, frames = np.zeros(1), np.zeros(1), [0.0]
+        worst = int(distances.argmax())
+        return cls(
+            goal is None,
+            float(distances[worst]),
+            float(angles.max()),
+            list(missed),
+            "REACH" if goal is None else aim_of(goal),
+            float(np.median(distances)),
+            frames[worst],
+            goal is None or asks_rotation(goal),
+        )
 
 
 class BodyReport(NamedTuple):
@@ -73,6 +106,56 @@ class BodyReport(NamedTuple):
         return not any(tip.missed for tip in self.tips.values())
 
     @property
+    def missed(self) -> list[float]:
+        """Frames at which any tip is not where it has to be, in order."""
+        return sorted({frame for tip in self.tips.values() for frame in tip.missed})
+
+    def tip_summaries(self, rig: RigBody) -> list[TipSummary]:
+        """Return each tip over all frames, with lengths in world space."""
+        scale = scale_of(rig.armature)
+        return [
+            TipSummary(
+                armature=rig.armature.name,
+                tip=name,
+                held=tip.held,
+                reached=not tip.missed,
+                missed=tip.missed,
+                largest_distance=tip.error * scale,
+                median_distance=tip.median * scale,
+                largest_angle=degrees(tip.angle) if tip.turns else None,
+                worst_frame=tip.worst,
+            )
+            for name, tip in self.tips.items()
+        ]
+
+    def to_dict(self, rig: RigBody) -> dict[str, Any]:
+        """Return plain values for JSON of the body that this is about: angles [rad], distances in world space."""
+        scale = scale_of(rig.armature)
+        return {
+            "armature": rig.armature.name,
+            "hips": rig.hips,
+            "frames": len(self.frames),
+            "reached": self.reached,
+            "missed": self.missed,
+            "keys": self.keys,
+            "full_keys": self.full_keys,
+            "contacts": [contact._asdict() for contact in rig.contacts],
+            "centre_of_mass_outside": None if self.outside is None else self.outside * scale,
+            "seconds": self.seconds,
+            "tips": [
+                {
+                    "tip": name,
+                    "held": tip.held,
+                    "reached": not tip.missed,
+                    "largest_distance": tip.error * scale,
+                    "largest_angle": tip.angle,
+                    "missed": list(tip.missed),
+                }
+                for name, tip in self.tips.items()
+            ],
+        }
+
+    @property
     def text(self) -> str:
         """The report as text, with lengths in Blender units."""
         return "; ".join([*_lines(self, length_text), *self.warnings])
@@ -90,7 +173,7 @@ def body_lines(report: BodyReport, scene: Scene, scale: float) -> list[str]:
 
 def _lines(report: BodyReport, told: Callable[[float], str]) -> list[str]:
     frames = len(report.frames)
-    missed = {frame for tip in report.tips.values() for frame in tip.missed}
+    missed = report.missed
     whole = (
         ("Not reached" if missed else "Reached")
         if frames == 1
@@ -187,16 +270,16 @@ def measure_body(
         due = held.influence[name] == 1.0
         late = ~is_within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
         missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late).tolist()]
-        tips[name] = BodyTipReport(True, _most(slips[due]), _most(turns[due]), missed)
+        here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
+        tips[name] = BodyTipReport.of((slips[due], turns[due]), here, missed)
     for limb in rig.limbs:
         due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
         off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due.tolist()]).reshape(-1, 2)
         more = (allowed or {}).get(limb.tip, 0.0)
         tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due.tolist()])
         late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed = [samples.frames[at] for at in due[late].tolist()]
-        aim = aim_of(samples.goals[limb.tip][0])
-        tips[limb.tip] = BodyTipReport(False, _most(off[:, 0]), _most(off[:, 1]), missed, aim)
+        missed, here = ([samples.frames[at] for at in some.tolist()] for some in (due[late], due))
+        tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
     warnings = [
         f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
     ]
@@ -219,10 +302,6 @@ def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Num
 
 def _spread(tolerances: tuple[float, float], angles: Numbers) -> tuple[float, Numbers, float]:
     return tolerances[0], angles, tolerances[1]
-
-
-def _most(values: Numbers) -> float:
-    return float(values.max()) if len(values) else 0.0
 
 
 def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
@@ -264,6 +343,11 @@ def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) ->
 def aim_of(goal: Goal) -> str:
     """Return what a tip with this goal does, as BodyTipReport has it."""
     return "REACH" if not isinstance(goal.target, Anywhere) else "LOOK" if goal.soft else "FOLLOW"
+
+
+def asks_rotation(goal: Goal) -> bool:
+    """Tell whether an orientation, a direction or a look counts for a tip with this goal."""
+    return any(isinstance(each, Orientation | Direction | LookAt) for each in goal.soft)
 
 
 def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from ..rig.waiting import let_wait, put_at_tip
 from ..settings import check_registered
 from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
+from .transaction import all_or_nothing
 
 _BALL = 0.25  # of the length of a head: radius of the ball it looks at
 MOST_TIPS = 6  # of selected bones that are limbs of their own; more are those of a whole rig
@@ -43,6 +44,7 @@ class NewBody(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
+@all_or_nothing
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 

@@ -18,7 +18,7 @@ from ..kinematics.batch import Tree
 from ..kinematics.batch.algebra import compose, exponential, lengths, matrices
 from ..motion.contacts import Planted, planted
 from ..rig.body import RigBody
-from ..rig.frames.body_frames import Animation, body_by_channels
+from ..rig.frames.body_frames import Animation, body_by_channels, with_places
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..solvers.body.stiffness import body_compliance
 from .ground import Ground, mesh_under, read_ground
@@ -56,6 +56,7 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
     if limbs:
         samples = yield from read_body(rig, scene, frames)
         body, animated = animated_frames(rig, samples)
+        animated = with_places(rig, animated, samples.places)
         for tip, limb in limbs.items():
             places = tip_places(body, tip, samples, animated)
             ground[tip] = yield from read_ground(limb, scene, frames, places, found.get(tip, ()))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import bpy
 import numpy as np
@@ -21,6 +22,7 @@ from ..rig.contacts import Contact, store_contacts, stored_contacts
 from ..rig.controls import Controls
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..settings import check_registered
+from ..settings.kept import keep_settings
 from .contact_frames import animated_frames, in_world, tip_places
 
 
@@ -57,15 +59,18 @@ def find_contacts(
     yield 0, 1
     samples = yield from relay(read_body(rig, scene, frames), (0, 1))
     found = _found(rig, samples, scene, settings.contact_fade)
-    bones, settings.hips = armature.pose.bones, rig.hips
-    for tip in feet:
-        stored = bones[tip].ik_triangulation
-        stored.hold, stored.enabled, stored.use_selected = True, True, False
-        # The feet hang on the hips, and with them in their chains they are one body.
-        stored.chain_count = above[tip].index(rig.hips) + 2
-    kept = [each for each in stored_contacts(armature) if each.tip not in feet or not _touches(each, frames)]
-    store_contacts(armature, sorted([*kept, *found], key=lambda each: (each.frame_start, each.tip)))
     yield 1, 1
+    with ExitStack() as undo:
+        keep_settings(armature, undo)
+        bones, settings.hips = armature.pose.bones, rig.hips
+        for tip in feet:
+            stored = bones[tip].ik_triangulation
+            stored.hold, stored.enabled, stored.use_selected = True, True, False
+            # The feet hang on the hips, and with them in their chains they are one body.
+            stored.chain_count = above[tip].index(rig.hips) + 2
+        kept = [each for each in stored_contacts(armature) if each.tip not in feet or not _touches(each, frames)]
+        store_contacts(armature, sorted([*kept, *found], key=lambda each: (each.frame_start, each.tip)))
+        undo.pop_all()
     return found
 
 

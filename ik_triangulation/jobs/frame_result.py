@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +109,49 @@ class JudgedFrames(Sequence[FrameResult]):
             return self._row(k)._replace(due=bool(both[k]))
 
         return JudgedFrames(row, self.frames, self.errors, self.reached, both, self.angles, self.path)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return each frame as plain values for JSON; of a path no rows are made for it."""
+        if self.path is None:
+            return [
+                {
+                    "frame": row.frame,
+                    "due": row.due,
+                    "distance": row.error,
+                    "reached": row.reached,
+                    "iterations": row.iterations,
+                    "angle": row.angle,
+                    "on_limits": row.on_limits,
+                    "cost": asdict(row.cost),
+                }
+                for row in self
+            ]
+        costs, limits = self.path.costs, self.path.on_limits_at
+        columns = zip(
+            self.frames,
+            self.due.tolist(),
+            self.errors.tolist(),
+            self.reached.tolist(),
+            self.path.steps.tolist(),
+            [None] * len(self) if self.angles is None else self.angles.tolist(),
+            costs.turns.tolist(),
+            costs.total_angle.tolist(),
+            costs.travel.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "frame": frame,
+                "due": due,
+                "distance": error,
+                "reached": reached,
+                "iterations": steps,
+                "angle": angle,
+                "on_limits": limits(k),
+                "cost": {"turns": turns, "total_angle": total, "travel": travel},
+            }
+            for k, (frame, due, error, reached, steps, angle, turns, total, travel) in enumerate(columns)
+        ]
 
     @property
     def counted(self) -> Mask:

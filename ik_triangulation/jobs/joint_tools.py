@@ -24,6 +24,7 @@ from ..rig.freedom import freedom_of, limits_of, stiffness_of, store
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, limit_order, rotation_from, rotation_of
 from ..settings import check_registered
+from .transaction import all_or_nothing
 
 _LARGEST = 1e6  # [rad] channel value beyond which single precision resolves no rotation
 
@@ -52,6 +53,7 @@ def joint_now(bone: PoseBone) -> JointNow:
     return JointNow(freedom, angle, stiffness_of(bone), freedom.on_limits(allowed), allowed is not rotation)
 
 
+@all_or_nothing
 def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:
     """Copy the limits in effect on each bone to its own values; return the names of bones with another source.
 
@@ -64,6 +66,7 @@ def copy_to_own(armature: Object, bones: Sequence[str]) -> list[str]:
     return [bone.name for bone in others]
 
 
+@all_or_nothing
 def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[str]:
     """Copy the limits in effect on `source` to the other bones' own values; return the names of these.
 
@@ -79,6 +82,7 @@ def copy_to_others(armature: Object, source: str, bones: Sequence[str]) -> list[
     return [other.name for other in others]
 
 
+@all_or_nothing
 def mirror(armature: Object, bones: Sequence[str]) -> list[str]:
     """Copy the mirror image of the bones' limits to own values of the bones on the other side; return their names.
 
@@ -99,6 +103,7 @@ def mirror(armature: Object, bones: Sequence[str]) -> list[str]:
     return [other.name for _, _, other in images]
 
 
+@all_or_nothing
 def learn(
     armature: Object, bones: Sequence[str], off_axis: float = OFF_AXIS, share: float = SHARE, margin: float = 0.0
 ) -> dict[str, Learned]:

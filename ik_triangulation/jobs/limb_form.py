@@ -3,46 +3,38 @@
 
 from __future__ import annotations
 
-from bpy.types import Object
-from mathutils import Vector
-
 from ..rig.anatomy.reading import Anatomy
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn
 from ..rig.limb import Limb
+from ..rig.stance import has_hinge, side_of, stance_of
 from ..solvers.natural import PLAIN_LIMB, LimbForm
 
-# Directions in which elbows and knees go, armature space, of a character on its left side that looks along -Y.
-_OUTWARDS = {"ARM": Vector((0.6, 0.6, -0.5)), "LEG": Vector((0.0, -1.0, 0.0))}
 _JOINTS = (2, 3)
+_SIDES = {"L": 1.0, "R": -1.0}
 
 
 def limb_form(limb: Limb) -> LimbForm:
     """Return the form of a limb by the part of the body that it was added as, else that its bones are."""
-    part = _part(limb)
-    if part not in _OUTWARDS:
+    part, side = _part(limb)
+    if not has_hinge(part):
         return PLAIN_LIMB
     armature, first = limb.armature, limb.armature.data.bones[limb.bones[0]]
-    outwards = _OUTWARDS[part].copy()
-    if _middle(armature, limb.bones) < 0.0:
-        outwards.x = -outwards.x
+    stance = stance_of(armature)
+    outwards = stance.outwards(part, _SIDES.get(side) or side_of(armature, stance, limb.bones))
     if first.parent:
         outwards = first.parent.matrix_local.to_3x3().transposed() @ outwards
     return LimbForm(has_end=True, flexion=outwards)
 
 
-def _part(limb: Limb) -> str:
+def _part(limb: Limb) -> tuple[str, str]:
+    """Return the part of the body that a limb is, and the side "L" or "R" that its bones tell."""
     if len(limb.solved) not in _JOINTS:
-        return "NONE"
+        return "NONE", ""
     stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
-    if stored and stored.body_part != "NONE":
-        return str(stored.body_part)
     turning = [name for name in limb.in_order if can_turn(limb.armature.pose.bones[name])]
     found = Anatomy(limb.armature, Controls(limb.armature)).limb_of(turning)
-    return found.kind.name if found else "NONE"
-
-
-def _middle(armature: Object, names: tuple[str, ...]) -> float:
-    """Place of a limb on the left (above zero) or the right of the armature, at rest [Blender units]."""
-    bones = armature.data.bones
-    return float(sum(bones[name].head_local.x + bones[name].tail_local.x for name in names))
+    side = found.side if found else ""
+    if stored and stored.body_part != "NONE":
+        return str(stored.body_part), side
+    return (found.kind.name, side) if found else ("NONE", "")

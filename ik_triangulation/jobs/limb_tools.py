@@ -27,6 +27,7 @@ from ..rig.units import scale_of
 from ..rig.waiting import remember_made
 from ..settings import check_registered
 from ..settings.edition import stamp
+from .transaction import all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _AHEAD = 20.0  # of an eye's length: distance to the ball it looks at
@@ -46,6 +47,7 @@ class _Plan:
     looks: bool = False
 
 
+@all_or_nothing
 def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = None) -> list[str]:
     """Make a limb of every line of these bones, and of a single one the limb it belongs to; return their tips' names.
 
@@ -87,6 +89,7 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     return list(new)
 
 
+@all_or_nothing
 def remove_limb(armature: Object, tip: str) -> None:
     """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
 

@@ -179,9 +179,10 @@ def reach_through(
         reader = next((each for each in readers if each.stepped), readers[0])
         measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()
+        report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
+        report = _judged(report, visits, style)
         undo.pop_all()
-    report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
-    return _judged(report, visits, style)
+    return report
 
 
 def style_of(timing: str, easing: str, path: str, onset: float) -> ReachStyle:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import degrees
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
 from ..rig.units import length_text
 from .frame_result import FrameResult, JudgedFrames
+from .tip_summary import TipSummary
 
 
 class Remedy(NamedTuple):
@@ -185,8 +187,29 @@ class Report:
             return self.judged.path.largest_turn
         return largest_turn([result.pose for result in self.frames])
 
+    @property
+    def tips(self) -> list[TipSummary]:
+        """The limb's tip over all frames."""
+        angle = self.largest_angle
+        return [
+            TipSummary(
+                armature=self.armature,
+                tip=self.tip,
+                held=False,
+                reached=self.all_reached,
+                missed=self.missed,
+                largest_distance=self.worst_error,
+                median_distance=self.median_error,
+                largest_angle=None if angle is None else degrees(angle),
+                worst_frame=self.worst_frame,
+            )
+        ]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: angles [rad], distances in Blender units, world space (travel: armature)."""
+        """Return plain values for JSON: distances in Blender units, world space (travel: armature).
+
+        Angles are in radians, those in `tips` in degrees.
+        """
         turned = self.largest_turn
         return {
             "armature": self.armature,
@@ -198,6 +221,7 @@ class Report:
             "frames": len(self.frames),
             "due": self.due_count,
             "reached": self.reached,
+            "missed": self.missed,
             "largest_distance": self.worst_error,
             "largest_distance_frame": self.worst_frame,
             "median_distance": self.median_error,
@@ -214,19 +238,8 @@ class Report:
             "not_following": [
                 {**note._asdict(), "remedy": note.remedy and note.remedy._asdict()} for note in self.not_following
             ],
-            "per_frame": [
-                {
-                    "frame": result.frame,
-                    "due": result.due,
-                    "distance": result.error,
-                    "reached": result.reached,
-                    "iterations": result.iterations,
-                    "angle": result.angle,
-                    "on_limits": result.on_limits,
-                    "cost": asdict(result.cost),
-                }
-                for result in self.frames
-            ],
+            "tips": [tip._asdict() for tip in self.tips],
+            "per_frame": self.judged.to_dicts(),
         }
 
     def _turned(self, turned: JointStep) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from ..motion.mending import relaxed, track_without_jumps
 from ..motion.path_measures import PathMeasures
 from ..motion.shots import Shot, Tracked
 from ..motion.turns import beyond_speed_of, leaps_of, turns_of, ways_of
-from ..rig.armature import Bones
+from ..rig.armature import SQUARE, Bones
 from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution
-from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
+from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
 
-_UNIFORM = 1e-6  # relative difference of scales that is rounding
+_UNIFORM = SQUARE  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
 _NEAR = 64  # frames whose rotations are made together for single frames
 
@@ -84,7 +84,10 @@ class SolvedShot(Sequence[SolvedFrame]):
     def measures(self) -> PathMeasures:
         """Costs and limits of the frames as solved."""
         known = {k % len(self): each.solution.cost for k, each in self._fixed.items()}
-        return PathMeasures(self.problem.tree, self._path.states, known)
+        steps = np.array(self._path.steps)
+        for k, each in self._fixed.items():
+            steps[k] = each.solution.iterations
+        return PathMeasures(self.problem.tree, self._path.states, known, steps)
 
     @property
     def is_written(self) -> bool:
@@ -154,6 +157,15 @@ class ShotProblem:
         """Whether one chain that moves rigidly serves all frames, and its goals have a batched form."""
         return self.bases is not None and bool(self.tasks)
 
+    @property
+    def hindrance(self) -> str:
+        """The reason why the frames cannot be solved together; empty if they can."""
+        if not self.start.chain.plain:
+            return "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
+        if self.bases is None:
+            return "bones between the solved ones move, or scales or limits change, from frame to frame"
+        return "" if self.tasks else "its goals do not work on all frames at once"
+
     def _read_bases(self) -> Numbers | None:
         """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
         if not self.start.chain.plain:
@@ -205,12 +217,25 @@ class ShotProblem:
         return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
 
 
+def frame_by_frame(limb: Limb, bones: Bones, samples: Samples) -> list[str]:
+    """Return a warning that frames had to be solved one after the other, and why; none if settings say so."""
+    if limb.solver != NATURAL and not _together(limb, samples):
+        return []
+    reason = ShotProblem(limb, bones, samples).hindrance if len(samples) > 1 else ""
+    return [f"Solved frame by frame, which takes longer and looks less natural: {reason}."] if reason else []
+
+
+def _together(limb: Limb, samples: Samples) -> bool:
+    """Tell whether the settings of a published method let it solve all frames of a limb together."""
+    return limb.smooth and limb.refines and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST
+
+
 def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLast) -> Work[SolvedShot | None]:
     """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
 
     `keep_last` returns the last frame, given its goal, if it is to stay as it is animated. Raises as follow() does.
     """
-    if not (limb.smooth and limb.refines and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST):
+    if not _together(limb, samples):
         return None
     problem = ShotProblem(limb, bones, samples)
     if not problem.fits:

@@ -10,6 +10,7 @@ from ..rig.armature import base_of
 from ..rig.frames.sampling import Sample, goals_at
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
+from ..solvers.natural import trailing
 from ..solvers.solve import solve_goal
 from .frame_solver import NATURAL, SolvedFrame, solver_settings
 
@@ -18,7 +19,7 @@ class StillRig:
     """Settings, bones and pose of a live limb as they were when it was last posed."""
 
     def __init__(self, limb: Limb, solved: SolvedFrame, begin: Pose) -> None:
-        self.limb, self.pose = limb, solved.pose
+        self.limb, self.pose, self._goal = limb, solved.pose, solved.goal
         self._reference = begin if limb.solver == NATURAL else None
         self._rig, self._settings, self._goals = solved.now.rig, solver_settings(limb), GoalReader()
 
@@ -65,5 +66,10 @@ class StillRig:
         begin = self._reference or self.pose
         goal = self._goals.at(now, begin)
         solution = solve_goal(begin, goal, self._settings, follow=True)
-        self.pose = solution.pose
+        if self._reference:
+            pose = trailing(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
+            if pose is not solution.pose:
+                error = (pose.tip - goal.target.closest(pose.tip)).length
+                solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
+        self.pose, self._goal = solution.pose, goal
         return SolvedFrame(now, goal, solution, solution.pose)

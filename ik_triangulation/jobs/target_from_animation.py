@@ -84,8 +84,11 @@ def target_from_animation(
                 (done, count),
             )
             _check_followed(motion.limb, apart)
+        found = [
+            KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)
+        ]
         undo.pop_all()
-    return [KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)]
+    return found
 
 
 def _check_own_targets(limbs: Sequence[Limb]) -> None:

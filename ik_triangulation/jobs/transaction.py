@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several bakes as one: all of them or, if one fails, none."""
+"""Several changes as one: all of them or, if one fails, none."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+import bpy
+from bpy.types import Object
 
 from ..rig.destination import Made
+from ..settings.kept import keep_settings
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -22,3 +32,28 @@ class Transaction:
         done = own.pop_all()
         if within is not None:
             within.undo.push(done)
+
+
+def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Concatenate[Object, _P], _R]:
+    """Decorate a job that sets up an armature: whatever it raises, settings and objects are as they were before."""
+
+    @wraps(job)
+    def run(armature: Object, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with ExitStack() as undo:
+            keep_objects(undo)
+            keep_settings(armature, undo)
+            result = job(armature, *args, **kwargs)
+            undo.pop_all()
+        return result
+
+    return run
+
+
+def keep_objects(undo: ExitStack) -> None:
+    """Have the closing of `undo` remove the objects that were made since."""
+    undo.callback(_remove_new, {ob.session_uid for ob in bpy.data.objects})
+
+
+def _remove_new(known: set[int]) -> None:
+    for ob in [ob for ob in bpy.data.objects if ob.session_uid not in known]:
+        bpy.data.objects.remove(ob)

@@ -10,6 +10,7 @@ from .chain import Chain
 from .cone import Cone
 from .cost import Cost
 from .euler_limits import EulerLimits
+from .framed import Framed, framed, unframed
 from .freedom import Free, Freedom, Locked
 from .hinge import Hinge
 from .inheritance import Inheritance
@@ -25,6 +26,7 @@ __all__ = [
     "Cone",
     "Cost",
     "EulerLimits",
+    "Framed",
     "Free",
     "Freedom",
     "Hinge",
@@ -32,4 +34,6 @@ __all__ = [
     "Joint",
     "Locked",
     "Pose",
+    "framed",
+    "unframed",
 ]

@@ -15,6 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
 from .batch import Tree, TreeTip
+from .body_anatomy import BodyAnatomy
 from .body_pose import BodyPose
 from .chain import Chain
 from .joint import Joint
@@ -60,9 +61,10 @@ class Body:
     """Joints, each after its parent (-1: none), with end effectors.
 
     The first joint is the hips. `hips_motion` tells where they may go: FREE anywhere, UP_DOWN along `up`, FIXED
-    nowhere; their rotation has the limits of their joint. `segments` has the mass of each joint; without them masses
-    are estimated by the lengths of the links. Raises ChainError for joints that are no tree or whose bones are scaled,
-    for tips that have the same name, and for numbers that are not valid.
+    nowhere; their rotation has the limits of their joint. `segments` has the mass of each joint, `anatomy` its part of
+    the body, and the arms and legs with their axes of flexion; without them the lengths of the links give an estimate.
+    Raises ChainError for joints that are no tree or whose bones are scaled, for tips that have the same name, and for
+    numbers that are not valid.
     """
 
     joints: tuple[Joint, ...]
@@ -71,6 +73,7 @@ class Body:
     hips_motion: str = "FREE"
     up: Vector = _UP
     segments: tuple[BodySegment, ...] = ()
+    anatomy: BodyAnatomy | None = None
 
     def __post_init__(self) -> None:
         for name in ("joints", "parents", "tips", "segments"):
@@ -123,7 +126,7 @@ class Body:
             for tip in self.tips
         ]
         along = self.up if self.hips_motion == "UP_DOWN" else None
-        return Tree(self.joints, self.parents, tips, self.hips_motion != "FIXED", along)
+        return Tree(self.joints, self.parents, tips, self.hips_motion != "FIXED", along, self.anatomy)
 
     def rest_pose(self) -> BodyPose:
         """The pose at rest, with the parent of the hips at the origin."""

@@ -5,22 +5,28 @@ The axis of an elbow is orthogonal to both its links, with the sign of the bend 
 """
 
 from collections.abc import Iterable, Sequence
-from math import atan2, pi
+from math import atan2, inf, pi, radians
 
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
+
+from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
+LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+MOST_ASIDE = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
+_FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
+_MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
 
-def flexion_axis(links: Sequence[Vector], joints: Iterable[int]) -> Vector | None:
-    """Mean axis about which these joints are bent at rest (unit vector); None for a straight limb.
+def flexion_axis(links: Sequence[Vector], joints: Iterable[int], least: float = _STRAIGHT) -> Vector | None:
+    """Mean axis about which these joints are bent at rest (unit vector); None if that is by less than `least` [rad].
 
     `links` are the vectors from joint to joint in armature space, the last one to the tip.
     """
     directions = [link.normalized() for link in links]
     bend = sum((directions[i - 1].cross(directions[i]) for i in joints if i > 0), Vector((0.0, 0.0, 0.0)))
-    return bend.normalized() if bend.length > _STRAIGHT else None
+    return bend.normalized() if bend.length > least else None
 
 
 def bend_about(axis: Vector, before: Vector, after: Vector) -> float:
@@ -43,3 +49,40 @@ def turn_to(rest: Matrix, axis: Vector | None) -> float:
 def to_quarter(angle: float) -> float:
     """The multiple of a quarter turn nearest to an angle [rad]."""
     return round(angle / (pi / 2.0)) * pi / 2.0
+
+
+def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector | None:
+    """Return the axis about which an elbow or knee flexes that goes `towards` a direction when it bends; unit vector.
+
+    `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest of more than 5 degrees that
+    agrees with the direction tells the axis better. None where the limb points in that direction itself.
+    """
+    middle: Vector = upper.normalized() + lower.normalized()
+    wanted = Vector(towards.cross(middle))
+    if wanted.length <= _ALONG * towards.length:
+        return None
+    wanted.normalize()
+    if upper.angle(lower, 0.0) > LEAST_BEND:
+        bent: Vector = upper.cross(lower).normalized()
+        if bent.angle(wanted, inf) < MOST_ASIDE:
+            return bent
+    return wanted
+
+
+def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:
+    """Return the unit axis nearest to `axis` about which a joint's limits let it bend from rest, signed as it can.
+
+    Both are in the joint's rest frame. Where the limits leave too little of it, it is the way of the widest range.
+    """
+    coordinates = freedom.coordinates(Quaternion())
+    left, widest = Vector((0.0, 0.0, 0.0)), (0.0, Vector(axis))
+    for each in coordinates:
+        share = axis.dot(each.axis)
+        below, beyond = each.value - each.lower, each.upper - each.value
+        if (beyond if share > 0.0 else below) > _FLEXES:
+            left += share * each.axis
+        # Of two equal ranges the one to the side of the axis.
+        wide = max((beyond, share > 0.0, 1.0), (below, share <= 0.0, -1.0))
+        if wide[0] > widest[0]:
+            widest = wide[0], wide[2] * each.axis
+    return left.normalized() if left.length > _MOSTLY else widest[1].normalized()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from mathutils import Quaternion
 
 from .euler_limits import EulerLimits
+from .framed import unframed
 from .freedom import Freedom
 from .hinge import Hinge
 
@@ -25,7 +26,7 @@ def joint_path(freedom: Freedom, start: Quaternion, end: Quaternion) -> JointPat
     """
     shares = [number / _SAMPLES for number in range(1, _SAMPLES)]
     shortest = [start.slerp(end, share) for share in shares]
-    if not all(map(freedom.allows, shortest)) and isinstance(freedom, Hinge | EulerLimits):
+    if not all(map(freedom.allows, shortest)) and isinstance(unframed(freedom), Hinge | EulerLimits):
         first, last = ([c.value for c in freedom.coordinates(rotation)] for rotation in (start, end))
         return lambda share: freedom.at(start, [a + (b - a) * share for a, b in zip(first, last, strict=True)])
     return lambda share: freedom.nearest(start.slerp(end, share))

@@ -12,6 +12,7 @@ from mathutils import Matrix
 from ..errors import FreedomError
 from .cone import Cone
 from .euler_limits import EulerLimits
+from .framed import Framed, framed
 from .freedom import Freedom
 from .hinge import Hinge
 
@@ -32,6 +33,8 @@ def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
     `mirror` may be any other rotation from one rest frame to another. Raises FreedomError for Euler limits and cones
     whose axes are not parallel or opposite to axes of the other joint within 0.01 rad.
     """
+    if isinstance(freedom, Framed):
+        return framed(freedom.inner, mirror.to_quaternion() @ freedom.frame)
     if isinstance(freedom, Hinge):
         return Hinge(mirror @ freedom.axis, freedom.lower, freedom.upper)
     if isinstance(freedom, EulerLimits):

@@ -19,6 +19,7 @@ from ..cooperative import Work
 from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.body_anatomy import Part
 from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
@@ -26,7 +27,7 @@ from ..solvers.batch.system import System
 from ..solvers.body.crouching import crouch_of
 from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
 from ..solvers.body.floor import Floor, kept_above
-from ..solvers.body.parts import Part, parts_of_body
+from ..solvers.body.parts import parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance

@@ -29,7 +29,7 @@ from .branches import other_branches
 from .easing import ease
 from .jumps import HASTY, NEAR, WORTH_EASING, standing_out
 from .shots import Method, Shot, Tracked
-from .tracking import corrected, interpolated, knot_way, meet_like, smooth, track
+from .tracking import corrected, interpolated, knot_way, meet_like, prioritise, smooth, track
 from .turns import apart, beyond_speed_of, jumps_of, turns_of
 from .viterbi import PAID
 
@@ -133,7 +133,7 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
         states = path.states.copy()
         smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
         other = yield from corrected(shot, states, method, seed, search=False)
-        if other.met.sum() >= path.met.sum():
+        if other.met.sum() >= path.met.sum() and not (path.urgent & ~other.urgent).any():
             other.steps += path.steps
             return other
     return path
@@ -212,12 +212,25 @@ def _through(shot: Shot, path: Tracked, windows: Sequence[tuple[int, int]]) -> l
     held = [end + 1 < len(path.met) or shot.last is not None for _, end in windows]
     inner = [np.arange(begin + 1, end + 1 - last) for (begin, end), last in zip(windows, held, strict=True)]
     some = joined([states.take(slice(1, 1 + len(own))) for states, own in zip(found, inner, strict=True)])
-    descend(shot.tree, some, at_one_level(shot.precise_goals(np.concatenate(inner))))
+    frames = np.concatenate(inner)
+    descend(shot.tree, some, at_one_level(shot.precise_goals(frames)))
+    if shot.has_priorities:
+        _put_first(shot, some, frames)
     place = 0
     for states, own in zip(found, inner, strict=True):
         states.put(slice(1, 1 + len(own)), some.take(slice(place, place + len(own))))
         place += len(own)
     return found
+
+
+def _put_first(shot: Shot, some: States, frames: Indices) -> None:
+    """Meet the most urgent goals of frames, whose states these are, where not all are met; in place."""
+    missed = np.flatnonzero(~shot.system(some, frames).met)
+    if len(missed):
+        part, own = shot._replace(tasks=shot.goals(frames[missed])), some.take(missed)
+        path = Tracked(part, own)
+        prioritise(part, path, np.arange(len(missed)))
+        some.put(missed, path.states)
 
 
 def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
@@ -264,9 +277,10 @@ def _improves(part: Shot, before: Tracked, after: Tracked, is_calmer: Judge) -> 
 
 
 def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:
-    """Tell whether a frame that was met is missed, or one that was missed is farther off."""
+    """Tell whether a frame is missed that was met, if only in its urgent goals, or one missed is farther off."""
     farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * shot.tree.size
-    return bool((before.met & ~after.met).any() or (farther & ~after.met).any())
+    lost = (before.met & ~after.met) | (before.urgent & ~after.urgent) | (farther & ~after.met)
+    return bool(lost.any())
 
 
 def pays(shot: Shot, before: Tracked, after: Tracked) -> bool:

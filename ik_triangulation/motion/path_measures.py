@@ -42,11 +42,14 @@ class PathMeasures:
     """Measures of a chain in F `states`, each made when it is first wanted.
 
     The cost of a frame is that of turning its joints, one after the other from the root, from the frame before; the
-    costs in `known` replace it, by the index of the frame.
+    costs in `known` replace it, by the index of the frame. `steps` (F) are those that the solver made.
     """
 
-    def __init__(self, tree: Tree, states: States, known: Mapping[int, Cost] | None = None) -> None:
+    def __init__(
+        self, tree: Tree, states: States, known: Mapping[int, Cost] | None = None, steps: Indices | None = None
+    ) -> None:
         self._tree, self._states, self._known = tree, states, known or {}
+        self.steps: Indices = np.zeros(len(states), np.intp) if steps is None else steps
 
     @cached_property
     def costs(self) -> PathCosts:

@@ -41,14 +41,15 @@ class Method(Protocol):
 class Tracked:
     """A path: `states` of all frames, and how they stand to their goals.
 
-    `met` (F) tells which are within tolerance, `value` (F) is the weighted sum of squared errors, `off` (t, F) how far
-    each task is off, in its own unit. `steps` (F) are those of Gauss-Newton that brought each frame to its goal from
-    the knots beside it.
+    `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
+    (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
+    those of Gauss-Newton that brought each frame to its goal from the knots beside it.
     """
 
     def __init__(self, shot: Shot, states: States) -> None:
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
+        self.urgent = np.empty(count, bool)
         self.off = np.empty((len(shot.tasks), count))
         self.steps = np.zeros(count, np.intp)
         for frames in blocks(count, len(shot.tree.joints)):
@@ -62,6 +63,7 @@ class Tracked:
             self.steps[frames] += other.steps
         self.states.put(frames, states)
         self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
+        self.urgent[frames] = other.urgent
 
 
 class Shot(NamedTuple):
@@ -81,6 +83,16 @@ class Shot(NamedTuple):
     ways: Numbers
     cuts: Indices
     holds_first: bool = True
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether some goals are more urgent than others."""
+        return len({task.level for task in self.tasks}) > 1
+
+    def urgent_alone(self) -> Shot:
+        """The same frames with the goals of the most urgent level only."""
+        first = min(task.level for task in self.tasks)
+        return self._replace(tasks=[task for task in self.tasks if task.level == first])
 
     def goals(self, frames: Columns) -> list[Task]:
         """The tasks of some frames."""

@@ -19,7 +19,7 @@ from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths, normalized, signs_along
 from ..kinematics.batch.states import joined
-from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold
 from ..solvers.batch.restarts import ROUNDS, restart
 from .shots import Method, Shot, Tracked
 
@@ -72,6 +72,9 @@ def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search:
     missed = inner[~result.met[inner]]
     if len(missed) and search:
         yield from meet_missed(shot, result, missed, method, seed)
+    elif len(missed) and shot.has_priorities:
+        prioritise(shot, result, missed)
+        yield
     return result
 
 
@@ -160,9 +163,24 @@ def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, se
     missed = missed[~result.met[missed]]
     yield from _from_neighbours(shot, result, missed)
     missed = missed[~result.met[missed]]
-    if len(missed) and len({task.level for task in shot.tasks}) > 1:
-        _prioritised(shot, result, missed)
+    if len(missed) and shot.has_priorities:
+        prioritise(shot, result, missed)
         yield
+        yield from _meet_urgent(shot, result, missed[~result.urgent[missed]], method, seed)
+
+
+def _meet_urgent(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+    """Search for poses that meet the most urgent goals alone, as the search for all of them found none; in place."""
+    if not len(missed) or not shot.tree.angles:
+        return
+    alone = shot.urgent_alone()
+    other = Tracked(alone, result.states.copy())
+    yield from meet_missed(alone, other, missed, method, seed)
+    found = missed[other.met[missed]]
+    if len(found):
+        some = other.states.take(found)
+        result.put(found, some, shot.system(some, found))
+        prioritise(shot, result, found)
 
 
 def meet_like(shot: Shot, result: Tracked, other: Tracked, method: Method, seed: int) -> Work[None]:
@@ -196,12 +214,14 @@ def _undecided(shot: Shot, result: Tracked, missed: Indices, searched: Indices) 
     return np.asarray(missed[apart & near], np.intp)
 
 
-def _prioritised(shot: Shot, result: Tracked, missed: Indices) -> None:
-    """Meet level 0 alone where not all can be met, and come as near to the others as that leaves."""
+def prioritise(shot: Shot, result: Tracked, missed: Indices) -> None:
+    """Meet the most urgent goals alone where not all can be met, and come as near to the others as that leaves."""
     some, tasks = result.states.take(missed), shot.precise_goals(missed)
     descend(shot.tree, some, tasks)
-    descend(shot.tree, some, [task for task in tasks if task.level == 0])
-    result.put(missed, some, shot.system(some, missed))
+    hold(shot.tree, some, shot.goals(missed), share=PRECISE)
+    system = shot.system(some, missed)
+    kept = system.urgent | ~result.urgent[missed]
+    result.put(missed[kept], some.take(kept), system.take(kept))
 
 
 def _searched(shot: Shot, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
@@ -261,8 +281,10 @@ def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[None]
             if len(better):
                 some, frames = some.take(better), missed[better]
                 descend(shot.tree, some, at_one_level(shot.precise_goals(frames)))
-                result.put(frames, some, shot.system(some, frames))
-                changed = True
+                system = shot.system(some, frames)
+                kept = system.urgent | ~result.urgent[frames]
+                result.put(frames[kept], some.take(kept), system.take(kept))
+                changed = changed or bool(kept.any())
             yield
         missed = missed[~result.met[missed]]
         if not changed or not len(missed):
@@ -271,8 +293,9 @@ def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[None]
 
 def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
     """Keep other poses of frames where they are met, or clearly nearer; return whether any is met now."""
-    system = shot.system(some, frames)
+    system, urgent = shot.system(some, frames), result.urgent[frames]
     before = np.sqrt(result.value[frames])
     better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
+    better = (better & ~urgent) | (system.urgent & (better | ~urgent))
     result.put(frames[better], some.take(better), system.take(better))
     return bool(system.met.any())

@@ -19,7 +19,7 @@ from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 # Required and optional entries of each kind of joint besides its name.
 _MUST = {"FREE": set(), "LOCKED": set(), "HINGE": {"axis"}, "CONE": {"swing"}, "EULER": {"order", "x", "y", "z"}}
-_MAY = {"HINGE": {"range", "from_straight"}, "CONE": {"twist"}}
+_MAY = {"HINGE": {"range", "from_straight"}, "CONE": {"twist"}, "EULER": {"from_straight"}}
 _ANY = {"stiffness", "rank", "repeats", "shared"}
 _PLACES = 6  # of a degree: finer than single precision
 
@@ -33,6 +33,8 @@ def read_preset(path: Path | str) -> Preset:
     path = Path(path)
     try:
         try:
+            if path.exists() and not path.is_file():  # reading a pipe or a device might never end
+                raise _WrongError("it is not a regular file")
             return _preset(path.stem, json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number))
         except OSError as error:
             raise _WrongError(error.strerror or str(error)) from error
@@ -186,6 +188,7 @@ def _joint_as_written(joint: PresetJoint) -> dict[str, Any]:
     elif isinstance(freedom, EulerLimits):
         ends = zip("xyz", freedom.lower, freedom.upper, strict=True)
         written |= {"kind": "EULER", "order": freedom.order} | {a: _as_written(low, high) for a, low, high in ends}
+        written |= {"from_straight": True} if joint.from_straight else {}
     return written | {"stiffness": round(joint.stiffness, _PLACES)}
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applying a preset to the bones of a limb, and making a preset from them, whatever their rolls are.
+"""Applying a preset to the bones of a limb, and making a preset from them, whatever their rolls and directions are.
 
-A hinge is rotated exactly into each bone's own axes. If the axis of flexion is near one of these, as in rigs with good
-rolls, that axis is used. Euler limits are only rotated by quarter turns, so that they stay about a bone's own axes.
+Limits of a preset are in the axes of the limb: at each joint Y leads to the next one, X is the axis of flexion. They
+are stored in these axes; where they are the bone's own but for quarter turns about it, in the bone's. A hinge is
+rotated exactly into each bone's own axes; if the axis of flexion is near one of these, as in rigs with good rolls, it
+is that.
 """
 
 from __future__ import annotations
@@ -10,22 +12,25 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import degrees, inf, radians
+from math import cos, degrees, inf, radians
 
 from bpy.types import Object
 from mathutils import Matrix, Vector
 
 from ..errors import ChainError
-from ..kinematics import EulerLimits, Freedom, Hinge
-from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
+from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
+from ..kinematics.flexion import LEAST_BEND, MOST_ASIDE, bend_about, flexion_axis, to_quarter, turn_to
 from ..kinematics.mirror import mirrored
 from ..rig.armature import bones_in_line
-from ..rig.freedom import can_turn, is_unlimited, limits_of, stiffness_of, store
+from ..rig.freedom import can_turn, is_unlimited, limits_of, locked_axes, stiffness_of, store
+from ..rig.stance import stance_of
 from ..settings import check_registered
 from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
 _OWN = radians(20.0)  # deviation up to which a bone's own axis is its axis of flexion; Rigify's elbow is 13 degrees off
-_MIDDLE = 0.02  # of a limb's length: within this distance from the YZ plane its middle is on neither side
+_SAME = radians(0.5)  # deviation up to which axes are a bone's own
+_ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
+_MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
 _RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # from a rotation vector in one limb to that in its mirror image
 
 
@@ -45,18 +50,21 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep
     stay as they are. Raises ChainError, and changes nothing, unless the bones are one line of descent and one of them
     can rotate.
     """
-    bones, tip = _in_order(armature, bones)
-    limb = _Rest(armature, bones)
+    bones, line = _in_order(armature, bones)
+    limb, tip = _Rest(armature, bones, line), line[-1]
     joints = preset.for_bones(len(bones))
     axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)
     stored, notes = [], []
     for number, joint in enumerate(joints):
         freedom = joint.freedom
-        turn = limb.turn(number, axes[number], isinstance(freedom, EulerLimits))
-        off = abs(turn_to(limb.rests[number], axes[number]) - turn)
-        if off > _OWN:
-            notes.append(f"{bones[number]}: its axes lie {degrees(off):.0f}° off the limb's, ranges are about its own")
-        freedom = mirrored(freedom, limb.frame(turn))
+        locked = any(locked_axes(armature.pose.bones[bones[number]]))
+        if locked:
+            off = abs(turn_to(limb.rests[number], axes[number]) - limb.turn(number, axes[number], True))
+            if off > _OWN:
+                notes.append(f"{bones[number]}: a locked bone's ranges are about its own axes, {degrees(off):.0f}° off")
+        if joint.from_straight and isinstance(freedom, EulerLimits):
+            freedom = limb.less_bend(number, freedom, axes[number])
+        freedom = limb.placed(number, freedom, axes[number], locked)
         if joint.from_straight and isinstance(freedom, Hinge):
             freedom = limb.from_rest(number, freedom)
         stored.append((freedom, joint.stiffness))
@@ -80,51 +88,102 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
 
     Bones whose rotation is locked are left out, as in apply_preset(). Raises what that and limits_of() do.
     """
-    bones, tip = _in_order(armature, bones)
-    limb = _Rest(armature, bones)
+    bones, line = _in_order(armature, bones)
+    limb, tip = _Rest(armature, bones, line), line[-1]
     freedoms = [limits_of(armature.pose.bones[bone]) for bone in bones]
     straight = [n for n, freedom in enumerate(freedoms) if limb.flexes(n, freedom)]
-    axes = limb.axes(straight, None)
+    towards = limb.towards(freedoms)
+    axes = limb.axes(straight, towards)
     joints = []
     for number, (bone, freedom) in enumerate(zip(bones, freedoms, strict=True)):
-        if number in straight:
+        if number in straight and isinstance(freedom, Hinge):
             freedom = limb.from_straight(number, freedom)
-        turn = limb.turn(number, axes[number], isinstance(freedom, EulerLimits))
-        said = mirrored(freedom, limb.frame(turn).transposed())
+        said = limb.in_limb(number, freedom, axes[number])
+        if number in straight and isinstance(said, EulerLimits):
+            said = limb.less_bend(number, said, axes[number], -1.0)
         joints.append(
             PresetJoint(bone, said, stiffness_of(armature.pose.bones[bone]), number, from_straight=number in straight)
         )
     settings = armature.pose.bones[tip].ik_triangulation
-    return Preset(name, joints, {setting: getattr(settings, setting) for setting in PRESET_SETTINGS})
+    return Preset(name, joints, {setting: getattr(settings, setting) for setting in PRESET_SETTINGS}, towards)
 
 
-def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], str]:
-    """Return the bones that can rotate, from the root on, and the last of all. Raises ChainError if none can."""
+def _in_order(armature: Object, bones: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the bones that can rotate, from the root on, and all of them. Raises ChainError if none can."""
     check_registered()
     line = [name for name in bones_in_line(armature, bones) if name in bones]
     able = [name for name in line if can_turn(armature.pose.bones[name])]
     if not able:
         raise ChainError("The rotations of all bones are locked. Unlock them, or choose other bones.")
-    return able, line[-1]
+    return able, line
 
 
 class _Rest:
     """The rest pose of a limb's bones, armature space."""
 
-    def __init__(self, armature: Object, names: Sequence[str]) -> None:
+    def __init__(self, armature: Object, names: Sequence[str], line: Sequence[str]) -> None:
+        """Take the bones to set up, and the whole `line` that they are part of."""
         bones = [armature.data.bones[name] for name in names]
         places = [bone.head_local for bone in bones] + [bones[-1].tail_local]
-        self.rests = [bone.matrix_local.to_3x3() for bone in bones]
+        self.rests = [bone.matrix_local.to_3x3().normalized() for bone in bones]
         self.links = [after - before for before, after in pairwise(places)]
-        middle = sum(place.x for place in places) / len(places)
+        ends = {name: armature.data.bones[below].head_local for name, below in pairwise(line)}
+        ends[line[-1]] = places[-1]
+        self._ways = [ends[bone.name] - bone.head_local for bone in bones]  # to the next joint, locked or not
+        self._stance = stance_of(armature)
+        middle = sum(place.dot(self._stance.left) for place in places) / len(places)
         self._right = middle < -_MIDDLE * sum(link.length for link in self.links)
 
     def axes(self, straight: Collection[int], towards: Vector | None) -> list[Vector | None]:
-        """Return the axis of flexion of each joint: that of the bend at rest of the joints measured from straight."""
-        axis = flexion_axis(self.links, straight)
-        if axis is None and towards is not None:
-            return [link.cross(towards) for link in self.links]
-        return [axis] * len(self.links)
+        """Return the axis of flexion of each joint, in armature space.
+
+        It is that of the bend at rest of the joints measured from straight, unless that is small, or to another side
+        than the limb bends `towards`: then it is that by which it bends there.
+        """
+        bend = flexion_axis(self.links, straight)
+        if towards is None:
+            return [bend] * len(self.links)
+        way = self._stance.direction(-towards.x if self._right else towards.x, -towards.y, towards.z)
+        found: list[Vector | None] = [link.cross(way) for link in self.links]
+        number = next(iter(straight), 0)
+        wanted, told = found[number], flexion_axis(self.links, straight, LEAST_BEND)
+        if told is not None and (wanted is None or told.angle(wanted, 0.0) < MOST_ASIDE):
+            return [told] * len(self.links)
+        return found
+
+    def towards(self, freedoms: Sequence[Freedom]) -> Vector | None:
+        """Return the direction in which a limb bends whose limits are in its own axes; None if none are."""
+        found = Vector((0.0, 0.0, 0.0))
+        for rest, way, freedom in zip(self.rests, self._ways, freedoms, strict=True):
+            if isinstance(freedom, Framed):
+                found += (rest @ freedom.frame.to_matrix().col[0]).cross(way).normalized()
+        if found.length < _SAME:
+            return None
+        left, front, up = (found.normalized().dot(axis) for axis in (self._stance.left, *self._stance))
+        return Vector((-left if self._right else left, -front, up))
+
+    def placed(self, number: int, freedom: Freedom, axis: Vector | None, quarters: bool = False) -> Freedom:
+        """Return a freedom that is in the axes of the limb as one of the bone; with `quarters` about its own axes."""
+        own = mirrored(freedom, _RIGHT) if self._right else freedom
+        if isinstance(freedom, Hinge) or quarters:
+            return mirrored(own, Matrix.Rotation(self.turn(number, axis, not isinstance(freedom, Hinge)), 3, "Y"))
+        frame = self._frame(number, axis)
+        if isinstance(freedom, Cone) and frame.col[1].y == 1.0:
+            return own
+        square = _squared(frame)
+        if isinstance(freedom, EulerLimits) and square is not None:
+            return mirrored(own, square)
+        return framed(own, frame.to_quaternion())
+
+    def in_limb(self, number: int, freedom: Freedom, axis: Vector | None) -> Freedom:
+        """Return a bone's freedom in the axes of the limb. Raises FreedomError for limits in yet other axes."""
+        if isinstance(freedom, Framed):
+            into = self._frame(number, axis).transposed() @ freedom.frame.to_matrix()
+            found = mirrored(freedom.inner, into)
+        else:
+            turn = self.turn(number, axis, isinstance(freedom, EulerLimits))
+            found = mirrored(freedom, Matrix.Rotation(-turn, 3, "Y"))
+        return mirrored(found, _RIGHT) if self._right else found
 
     def turn(self, number: int, axis: Vector | None, quarters: bool) -> float:
         """Return the angle [rad] about a bone from its own axes to the axes of the limb's limits."""
@@ -132,17 +191,42 @@ class _Rest:
         quarter = to_quarter(turn)
         return quarter if quarters or abs(turn - quarter) <= _OWN else turn
 
-    def frame(self, turn: float) -> Matrix:
-        """Return the matrix (3x3) from rotation vectors in the limb's axes to a bone's own, `turn` [rad] about it."""
-        frame = Matrix.Rotation(turn, 3, "Y")
-        return frame @ _RIGHT if self._right else frame
+    def _frame(self, number: int, axis: Vector | None) -> Matrix:
+        """Return the axes of the limb at a joint, in those of its bone at rest (3x3)."""
+        back = self.rests[number].transposed()
+        along = (back @ self._ways[number]).normalized()
+        if along.length < 0.5 or along.y > cos(_SAME):  # without a length, or as the bone
+            along = Vector((0.0, 1.0, 0.0))
+        flexion = Vector((1.0, 0.0, 0.0)) if axis is None else (back @ axis).normalized()
+        flexion -= along * flexion.dot(along)
+        if flexion.length < _SAME:
+            flexion = along.orthogonal()
+        flexion.normalize()
+        return Matrix((flexion, along, flexion.cross(along))).transposed()
 
     def flexes(self, number: int, freedom: Freedom) -> bool:
-        """Tell whether a joint is a hinge about the axis in which it is bent at rest."""
-        axis = flexion_axis(self.links, [number])
-        if axis is None or not isinstance(freedom, Hinge):
+        """Tell whether a joint bends one way, about the axis in which it is bent at rest: a hinge, or Euler limits."""
+        axis, own = flexion_axis(self.links, [number]), unframed(freedom)
+        if axis is None or not isinstance(own, (Hinge, EulerLimits)):
             return False
-        return bool(abs(axis.angle(self.rests[number] @ freedom.axis, inf)) <= _OWN)
+        if isinstance(own, Hinge):
+            return bool(abs(axis.angle(self.rests[number] @ own.axis, inf)) <= _OWN)
+        frame = freedom.frame.to_matrix() if isinstance(freedom, Framed) else Matrix.Identity(3)
+        flexion = self.rests[number] @ frame.col[0]
+        return bool(-own.lower[0] < _ONE_WAY * own.upper[0] and axis.angle(flexion, inf) <= _OWN)
+
+    def less_bend(self, number: int, limits: EulerLimits, axis: Vector | None, sign: float = 1.0) -> EulerLimits:
+        """Return limits in the limb's axes whose angles about X are measured from rest, not from the straight limb.
+
+        With a `sign` of -1 it is the other way. Rest is always allowed.
+        """
+        if number == 0 or axis is None:
+            return limits
+        bend = sign * bend_about(axis.normalized(), self.links[number - 1], self.links[number])
+        lower, upper = limits.lower[0] - bend, limits.upper[0] - bend
+        if sign > 0.0:
+            lower, upper = min(lower, 0.0), max(upper, 0.0)
+        return EulerLimits(limits.order, (lower, *limits.lower[1:]), (upper, *limits.upper[1:]))
 
     def from_rest(self, number: int, hinge: Hinge) -> Hinge:
         """Convert a hinge's range from angles measured from straight to angles measured from rest."""
@@ -160,3 +244,9 @@ class _Rest:
         if number == 0:
             return 0.0
         return bend_about(self.rests[number] @ hinge.axis, self.links[number - 1], self.links[number])
+
+
+def _squared(frame: Matrix) -> Matrix | None:
+    """Return the axes with which a frame coincides, but for little; None for a frame that is turned off them."""
+    square = Matrix([[float(round(value)) for value in row] for row in frame])
+    return square if max(abs(value) for row in frame - square for value in row) < _SAME else None

@@ -18,11 +18,12 @@ PRESET_SETTINGS = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.
 
 @dataclass(frozen=True)
 class PresetJoint:
-    """One joint of a preset in the axes of the limb: X is its axis of flexion, Y runs along the bone.
+    """One joint of a preset in the axes of the limb: X is its axis of flexion, Y leads to the next joint.
 
-    A limb on the right side, where X is negative, gets the mirror image. Limits are measured from rest, those of a
-    hinge `from_straight` from the straight limb. A shorter limb leaves out the joints of the highest `rank`; in a
-    longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it is `shared`.
+    A limb on the right side gets the mirror image. Limits are measured from rest, with `from_straight` the angles of a
+    hinge, or the Euler angles about X, from the straight limb. A shorter limb leaves out the joints of the highest
+    `rank`; in a longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it
+    is `shared`.
     """
 
     name: str
@@ -38,7 +39,8 @@ class PresetJoint:
 class Preset:
     """Joints from root to tip, the limb's `settings`, and the direction `towards` which a limb straight at rest bends.
 
-    The direction is in armature space, for a character that faces -Y; None if the bones' X axes determine it.
+    The direction is that of a character that faces -Y, with Z up, and goes along with others; None if the bend at rest
+    or the bones' X axes determine it.
     """
 
     name: str

@@ -111,7 +111,7 @@ def _joint_settings(bone: PoseBone, paths: Iterable[str]) -> Iterator[_Setting]:
             yield from _setting(path, own, name, bool(_ONCE.match(name)))
         elif not holder and (_ONCE.match(name) or _BOUNDS.match(name)):
             yield from _setting(path, bone, name, bool(_ONCE.match(name)))
-        elif own and own.source == "CONSTRAINT" and holder in (places := _limits_of(bone)):
+        elif own and own.source in {"AUTO", "CONSTRAINT"} and holder in (places := _limits_of(bone)):
             yield from _setting(path, places[holder], name, bool(_ONCE_CONSTRAINT.match(name)))
 
 

@@ -16,7 +16,8 @@ from ..kinematics import Chain, Freedom, Inheritance, Joint, Locked, Pose
 from .freedom import freedom_of, stiffness_of
 from .rotation import rotation_of
 
-UNIT = 3e-6  # deviation up to which scales are the same: the rounding of a product of single-precision matrices
+SQUARE = 1e-4  # deviation of a frame from a uniform scale, and of that from 1, that is rounding: Blender's own rest
+# matrices are square to 5e-5 only
 FLAT = 1e-6  # relative to the others: scales and volumes below this are zero in single precision
 SMALLEST, LARGEST = 1e-12, 1e12  # range of scales and lengths [Blender units] whose squares and cubes are exact enough
 _FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
@@ -219,12 +220,12 @@ def _uniform_scale(frame: Matrix) -> float | None:
     size = y.length
     if size < 1e-12:
         return None
-    slack = UNIT * size
+    slack = SQUARE * size
     alike = abs(x.length - size) < slack and abs(z.length - size) < slack
     square = max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) < slack * size
     if not alike or not square or x.cross(y).dot(z) < 0.0:
         return None
-    return 1.0 if abs(size - 1.0) < UNIT else size
+    return 1.0 if abs(size - 1.0) < SQUARE else size
 
 
 def _next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:

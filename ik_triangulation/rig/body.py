@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bpy.types import Object, PoseBone
@@ -14,8 +14,10 @@ from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
 from ..kinematics.body import segments_by_length
 from ..kinematics.segment_masses import anatomical_masses
-from .anatomy.body import RestBone, parts_by_name
+from .anatomy.body import parts_by_name
+from .anatomy.reading import rest_bones
 from .armature import Channels, find_bone, is_flat, locating
+from .body_anatomy import body_anatomy
 from .contacts import Contact
 from .freedom import freedom_of, stiffness_of
 from .limb import Limb
@@ -30,7 +32,8 @@ class RigBody:
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
     `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
-    within `contact_fade` frames. With `floor` the body stays above the lower held foot.
+    within `contact_fade` frames; those that are `planted` stay where the animation has them at the scene's first frame,
+    in the space of the armature. With `floor` the body stays above the lower held foot.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -45,9 +48,10 @@ class RigBody:
     contacts: tuple[Contact, ...] = ()
     contact_fade: int = 8
     floor: bool = True
+    planted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        lines, bones = [self._line(tip) for tip in self.tips], self.armature.pose.bones
+        lines, bones = [self.line(tip) for tip in self.tips], self.armature.pose.bones
         if not lines:
             raise ChainError("The body has no limbs. Set the target of one, or hold one.")
         common = [name for name in lines[0] if all(name in line for line in lines)]
@@ -72,7 +76,7 @@ class RigBody:
         """Names of the bones from the hips to all tips, each after its parent."""
         found: dict[str, None] = {}
         for tip in self.tips:
-            line = self._line(tip)
+            line = self.line(tip)
             found.update(dict.fromkeys(reversed(line[: line.index(self.hips) + 1])))
         depth = {name: len(self.armature.data.bones[name].parent_recursive) for name in found}
         return tuple(sorted(found, key=depth.__getitem__))
@@ -97,7 +101,8 @@ class RigBody:
         """Meshes whose surface limbs reach."""
         return [mesh for limb in self.limbs for mesh in limb.surfaces]
 
-    def _line(self, tip: str) -> list[str]:
+    def line(self, tip: str) -> list[str]:
+        """Return the names of the bones from a tip up to the root."""
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
 
@@ -131,7 +136,7 @@ class BodyRest:
     def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        With `weighed` its segments have the masses of those that the bones are named after. Raises ChainError for
+        With `weighed` it has the anatomy, and the masses, of what its bones are. Raises ChainError for
         scaled bones.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
@@ -149,11 +154,11 @@ class BodyRest:
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
         body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
-        masses = self._masses() if weighed else None
-        if masses is None:
+        if not weighed:
             return body
-        segments = segments_by_length(body, masses)
-        return Body(body.joints, body.parents, body.tips, body.hips_motion, up, segments)
+        masses = self._masses()
+        segments = body.segments if masses is None else segments_by_length(body, masses)
+        return replace(body, segments=segments, anatomy=body_anatomy(rig.armature, body))
 
     def _freedom(self, bone: PoseBone) -> Freedom:
         if bone.name == self.rig.hips and self.rig.hips_motion != "FREE":
@@ -173,13 +178,7 @@ class BodyRest:
     def _masses(self) -> list[float] | None:
         """Return the masses of the bones by their names; None where these do not tell the parts of a body."""
         every = self.rig.armature.data.bones
-        rest = {
-            bone.name: RestBone(
-                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
-            )
-            for bone in every
-        }
-        parts = parts_by_name(rest)
+        parts = parts_by_name(rest_bones(self.rig.armature))
         known = [(found.part, found.side) if (found := parts.get(name)) else None for name in self.rig.bones]
         return anatomical_masses(known, [every[name].length for name in self.rig.bones])
 

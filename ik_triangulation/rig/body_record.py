@@ -25,6 +25,7 @@ def record_body(
     """Store the settings of a body's bake in the action, at each of its tips; `span` is as for a limb."""
     body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
     body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
+    body["planted"] = list(rig.planted)
     body["contacts"] = [list(contact) for contact in rig.contacts]
     body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
     for limb in rig.limbs:
@@ -54,6 +55,7 @@ def recorded_body(
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
         body = _BEFORE | body
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
+        more["planted"] = tuple(map(str, body.get("planted", ())))  # bakes of earlier versions had none
         more["contacts"] = tuple(Contact(*contact) for contact in body["contacts"])
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from bpy.types import Collection, LayerCollection, Object, Scene, ViewLayer
+from bpy.types import Action, Collection, LayerCollection, Object, Scene, ViewLayer
 
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
@@ -85,6 +85,7 @@ def check_armature(armature: Object, view_layer: ViewLayer) -> None:
         raise RigError(f"'{name}' is in Edit Mode. Leave Edit Mode first.")
     if armature.data.pose_position == "REST":
         raise RigError(f"'{name}' is in Rest Position. Switch to Pose Position.")
+    check_layers(armature)
     if not is_evaluated(armature, view_layer):
         raise RigError(f"'{name}' is disabled in this view layer, its pose cannot be read. Enable it in viewports.")
     matrix = armature.evaluated_get(view_layer.depsgraph).matrix_world.to_3x3()
@@ -96,6 +97,25 @@ def check_armature(armature: Object, view_layer: ViewLayer) -> None:
         raise RigError(f"'{name}' (or a parent) is scaled flat. Give it a scale that keeps three dimensions.")
 
 
+def check_layers(ob: Object) -> None:
+    """Raise AnimationError for an object with an action of several layers, of which one would be read for all."""
+    animation = ob.animation_data
+    if animation is None:
+        return
+    strips = (strip.action for track in animation.nla_tracks for strip in track.strips)
+    for action in (animation.action, *strips):
+        if action is not None and has_layers(action):
+            raise AnimationError(
+                f"Action '{action.name}' of '{ob.name}' has several layers, which cannot be read yet. "
+                "Merge them into one."
+            )
+
+
+def has_layers(action: Action) -> bool:
+    """Tell whether an action has more than one layer, or one of several strips."""
+    return len(action.layers) > 1 or any(len(layer.strips) > 1 for layer in action.layers)
+
+
 def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene, view_layer: ViewLayer) -> None:
     if scene not in target.users_scene:
         raise TargetError(f"{what} '{target.name}' is not in this scene. Choose another {what.lower()}.")
@@ -105,6 +125,7 @@ def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene
         )
     if bone and (target.type != "ARMATURE" or bone not in target.pose.bones):
         raise TargetError(f"Bone '{bone}' is not in {what.lower()} '{target.name}'. Choose another bone.")
+    check_layers(target)
     if target == limb.armature and not bone:
         raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
 

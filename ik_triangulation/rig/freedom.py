@@ -4,13 +4,14 @@
 Locked rotation channels are respected with each of these sources.
 """
 
+from collections.abc import Iterable, Sequence
 from math import inf, isinf, pi, tau
 
 from bpy.types import Constraint, PoseBone
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ..errors import ChainError
-from ..kinematics import Cone, EulerLimits, Free, Freedom, Hinge, Locked
+from ..kinematics import Cone, EulerLimits, Framed, Free, Freedom, Hinge, Locked, framed, unframed
 from ..kinematics.euler import EULER_ORDERS, to_euler
 from ..kinematics.ranges import clamp_to_range
 from ..kinematics.rotation import wrap
@@ -37,10 +38,22 @@ def limits_of(bone: PoseBone) -> Freedom:
     Raises FreedomError and ChainError as freedom_of() does.
     """
     settings = getattr(bone, "ik_triangulation_joint", None)
-    source = settings.source if settings else "BLENDER"
+    source = settings.source if settings else "AUTO"
     if source == "OWN":
-        return _own_freedom(bone, settings)
+        return framed(_own_freedom(bone, settings), Quaternion(settings.frame).normalized())
+    if source == "AUTO":
+        return _automatic(bone)[0]
     return _constrained_freedom(bone) if source == "CONSTRAINT" else _blender_freedom(bone)
+
+
+def limit_notes(bones: Iterable[PoseBone]) -> list[str]:
+    """Return warnings about limits of bones that are not obeyed, or that exclude each other, where both are read."""
+    return [
+        note
+        for bone in bones
+        if getattr(bone, "ik_triangulation_joint", None) and bone.ik_triangulation_joint.source == "AUTO"
+        for note in _automatic(bone)[1]
+    ]
 
 
 def store(freedom: Freedom, stiffness: float, settings) -> None:
@@ -50,6 +63,8 @@ def store(freedom: Freedom, stiffness: float, settings) -> None:
     and the Euler order is always explicit, so that the limits survive a change of the rotation mode.
     """
     settings.source, settings.stiffness = "OWN", stiffness
+    settings.frame = freedom.frame if isinstance(freedom, Framed) else Quaternion()
+    freedom = unframed(freedom)
     if isinstance(freedom, Hinge):
         settings.kind, settings.axis = "HINGE", freedom.axis
         settings.use_limits = _limited(freedom.lower, freedom.upper)
@@ -88,7 +103,7 @@ def can_turn(bone: PoseBone) -> bool:
 def is_unlimited(bone: PoseBone) -> bool:
     """Tell whether nobody has limited, stiffened or locked a bone's rotation, nor chosen where its limits come from."""
     chosen = bone.ik_triangulation_joint.is_property_set("source")
-    return not (chosen or any(locked_axes(bone)) or stiffness_of(bone)) and isinstance(_blender_freedom(bone), Free)
+    return not (chosen or any(locked_axes(bone)) or stiffness_of(bone)) and isinstance(_automatic(bone)[0], Free)
 
 
 def stiffness_of(bone: PoseBone) -> float:
@@ -154,30 +169,107 @@ def _limited(lower: float, upper: float) -> bool:
     return not (isinf(lower) or isinf(upper))
 
 
+def _automatic(bone: PoseBone) -> tuple[Freedom, list[str]]:
+    """Return what both the IK panel and the Limit Rotation constraints in Local Space allow, and notes.
+
+    Where they allow nothing in common about an axis, the constraint counts, as Blender applies it in any case.
+    """
+    panel, notes = _blender_freedom(bone), list[str]()
+    limits: list[Constraint] = []
+    for limit in (each for each in bone.constraints if each.type == "LIMIT_ROTATION"):
+        reason = _ignored(limit, limits[0] if limits else None, bone)
+        if reason:
+            notes.append(f"'{limit.name}' on '{bone.name}' {reason}, so its limits are not obeyed.")
+        else:
+            limits.append(limit)
+    if not limits or isinstance(panel, Locked):
+        return panel, notes
+    ranges = _panel_ranges(panel)
+    for limit in limits:
+        for axis, letter in enumerate("xyz"):
+            ends, before = _constrained_range(limit, letter), ranges[axis]
+            if ends is None or before is None:
+                ranges[axis] = before if ends is None else ends
+                continue
+            both = max(ends[0], before[0]), min(ends[1], before[1])
+            if both[0] > both[1]:
+                notes.append(
+                    f"'{limit.name}' on '{bone.name}' and its other limits have no angle about {letter.upper()} in "
+                    "common. The constraint counts."
+                )
+            ranges[axis] = both if both[0] <= both[1] else ends
+    return _told_apart(bone, limits[0], ranges), notes
+
+
+def _ignored(limit: Constraint, first: Constraint | None, bone: PoseBone) -> str:
+    """Return why a Limit Rotation constraint beside a `first` one is ignored; empty if it counts."""
+    if not limit.enabled:
+        return "is disabled"
+    if limit.owner_space != "LOCAL":
+        return "is not in Local Space"
+    if limit.influence < 1.0:
+        return "has an influence below 1"
+    if first is not None and _order_of(limit, bone) != _order_of(first, bone):
+        return f"has another Euler order than '{first.name}'"
+    return ""
+
+
+def _order_of(limit: Constraint, bone: PoseBone) -> str:
+    """Return the Euler order in which a Limit Rotation constraint limits a bone."""
+    if limit.euler_order != "AUTO":
+        return str(limit.euler_order)
+    return bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"
+
+
+def _panel_ranges(panel: Freedom) -> list[tuple[float, float] | None]:
+    """Return the range about each axis that the IK panel allows; None if unlimited."""
+    if isinstance(panel, Hinge):
+        ends = (panel.lower, panel.upper)
+        return [None if x and not _limited(*ends) else ends if x else (0.0, 0.0) for x in panel.axis]
+    if isinstance(panel, EulerLimits):
+        return [ends if _limited(*ends) else None for ends in zip(panel.lower, panel.upper, strict=True)]
+    return [None, None, None]
+
+
 def _constrained_freedom(bone: PoseBone) -> Freedom:
-    """Return the freedom of rotations that the bone's Limit Rotation constraint does not change.
+    """Return the freedom of rotations that the bone's Limit Rotation constraint does not change."""
+    limit = limit_rotation(bone)
+    return _told_apart(bone, limit, [_constrained_range(limit, letter) for letter in "xyz"])
+
+
+def _told_apart(bone: PoseBone, limit: Constraint, ranges: list[tuple[float, float] | None]) -> Freedom:
+    """Return Euler limits of these ranges that a constraint reads as they are meant.
 
     Of the two Euler triples of a rotation, Blender limits the one with the smaller sum of absolute angles, at most 270
     degrees. The allowed angles therefore add up to no more here: axes without limits get equal shares of the angle that
-    the others leave.
+    the others leave, and of ranges that are too wide the widest are cut. Raises ChainError where that leaves nothing.
     """
-    limit = limit_rotation(bone)
-    order = limit.euler_order
-    if order == "AUTO":
-        order = bone.rotation_mode if bone.rotation_mode in EULER_ORDERS else "XYZ"
-    ranges = [_constrained_range(limit, letter) for letter in "xyz"]
     open_axes = sum(ends is None for ends in ranges)
     if open_axes == 3:
         return Free()
-    room = _FIRST_TRIPLE - sum(_farthest(*ends) for ends in ranges if ends)
-    if room < 0.0:
-        raise ChainError(
-            f"'{limit.name}' on '{bone.name}' is too wide to be held: Blender tells Euler angles apart only up to 270 "
-            "degrees in all. Narrow it, or choose other limits."
-        )
+    farthest = [pi if ends is None else _farthest(*ends) for ends in ranges]
+    room = _FIRST_TRIPLE - sum(far for far, ends in zip(farthest, ranges, strict=True) if ends)
     share = min(room / open_axes, pi) if open_axes else 0.0
+    if room < 0.0 or (open_axes and share <= 0.0):
+        share = _share(farthest)
+        ranges = [ends and (max(ends[0], -share), min(ends[1], share)) for ends in ranges]
+        if any(ends and ends[0] > ends[1] for ends in ranges):
+            raise ChainError(
+                f"'{limit.name}' on '{bone.name}' is too wide to be held: Blender tells Euler angles apart only up to "
+                "270 degrees in all. Narrow it, or choose other limits."
+            )
     lower, upper = zip(*(ends or (-share, share) for ends in ranges), strict=True)
-    return EulerLimits(order, lower, upper)
+    return EulerLimits(_order_of(limit, bone), lower, upper)
+
+
+def _share(farthest: Sequence[float]) -> float:
+    """Return the angle [rad] to which angles are cut so that they add up to what Blender tells apart."""
+    room, left = _FIRST_TRIPLE, len(farthest)
+    for far in sorted(farthest):
+        if far * left >= room:
+            break
+        room, left = room - far, left - 1
+    return room / left
 
 
 def _constrained_range(limit: Constraint, axis: str) -> tuple[float, float] | None:

@@ -97,12 +97,17 @@ def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) 
         _put_place(memory, True, before, tuple(bone.location))
 
 
-def keep_location(bone: PoseBone, undo: ExitStack) -> None:
-    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
-    undo.callback(setattr, bone, "location", tuple(bone.location))
+def keep_place(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` restore what is remembered of the location of a bone."""
     memory = getattr(bone, _MEMORY, None)
     if memory is not None:
         _keep_place(memory, undo)
+
+
+def keep_location(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    undo.callback(setattr, bone, "location", tuple(bone.location))
+    keep_place(bone, undo)
 
 
 def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bpy.types import Object, PoseBone
 
@@ -11,6 +12,7 @@ from ..settings import check_registered
 from .armature import bones_from_tip, find_bone
 from .body import RigBody
 from .contacts import stored_contacts
+from .held_tips import planted_tips
 from .limb import Limb
 
 
@@ -33,7 +35,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
     if len(members) < 2 and not contacts:
         return None
     solved = frozenset(name for member in members for name in chains[member])
-    return RigBody(
+    rig = RigBody(
         armature,
         reaching,
         held,
@@ -45,6 +47,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
         settings.contact_fade,
         settings.floor,
     )
+    return replace(rig, planted=planted_tips(rig)) if held else rig
 
 
 def _is_limb(bone: PoseBone) -> bool:

@@ -52,7 +52,8 @@ class BendSettings:
     orient_weight: float = setting(
         FloatProperty,
         "Weight",
-        "Importance of the orientation compared with the other preferences",
+        "Importance of the orientation compared with the other preferences; where limits keep a hand or foot from "
+        "turning calmly with its target, more weight turns it more closely",
         default=1.0,
         min=0.0,
         soft_max=1.0,

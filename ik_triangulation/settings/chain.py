@@ -59,10 +59,23 @@ class ChainSettings:
     hold: bool = setting(
         BoolProperty,
         "Hold in Place",
-        "Keep the tip where the animation has it, place and rotation, while other limbs of the body reach",
+        "Keep the tip in place, position and rotation, while the hips move and other limbs of the body reach",
         default=False,
         page="body.html#held-tips",
         flag=Exempt("--hold of bake names the tips"),
+    )
+    hold_where: str = setting(
+        EnumProperty,
+        "Hold Where",
+        "Place at which a held tip stays",
+        items=[
+            ("AUTO", "Automatic", "At one place as long as nothing animates the limb, otherwise as animated", 0),
+            ("PLACE", "At One Place", "Place and rotation of the scene's first frame, for the whole shot", 1),
+            ("ANIMATION", "As Animated", "Place and rotation that the animation has at each frame", 2),
+        ],
+        default="AUTO",
+        page="body.html#held-tips",
+        flag=Exempt("the file says it of each tip that --hold names"),
     )
     use_selected: bool = setting(
         BoolProperty,

@@ -49,15 +49,28 @@ class PreviousDefaults:
     joint: tuple[PreviousDefault, ...] = ()
 
 
+def _has_limit_rotation(bone: PoseBone) -> bool:
+    """Tell whether limits that are chosen automatically may be other ones than those of the IK panel."""
+    return any(each.type == "LIMIT_ROTATION" for each in bone.constraints)
+
+
 def _has_mesh(tip: PoseBone) -> bool:
     """Whether the target of a limb is a mesh that no force field gives a shape."""
     target = tip.ik_triangulation.target
     return target is not None and target.type == "MESH" and (target.field is None or target.field.type == "NONE")
 
 
+def _is_held(tip: PoseBone) -> bool:
+    return bool(tip.ik_triangulation.hold)
+
+
 PREVIOUS = PreviousDefaults(
     body=(PreviousDefault(1, "floor", False),),
-    limb=(PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),),
+    limb=(
+        PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
+        PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
+    ),
+    joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )
 
 

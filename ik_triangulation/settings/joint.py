@@ -22,6 +22,12 @@ class JointSettings:
         "Source of this bone's joint limits",
         items=[
             (
+                "AUTO",
+                "Automatic",
+                "Blender's IK limits and the bone's Limit Rotation constraints in Local Space, the narrower of both",
+                3,
+            ),
+            (
                 "BLENDER",
                 "Blender's IK Limits",
                 "Locks, limits and stiffness from the bone's Inverse Kinematics panel",
@@ -30,7 +36,7 @@ class JointSettings:
             ("OWN", "Custom", "The settings below, with more types of joints than Blender has", 1),
             ("CONSTRAINT", "Limit Rotation", "The bone's Limit Rotation constraint, which works in Local Space", 2),
         ],
-        default="BLENDER",
+        default="AUTO",
     )
     kind: str = setting(
         EnumProperty,
@@ -100,6 +106,16 @@ class JointSettings:
     )
     twist_upper: float = setting(
         FloatProperty, "Twist To", "Upper limit of the twist about the bone", default=pi / 4.0, subtype="ANGLE"
+    )
+    frame: Sequence[float] = setting(
+        FloatVectorProperty,
+        "Frame",
+        "Rotation from the bone's axes at rest to those of cone and Euler limits. A preset gives limits in the axes of "
+        "the limb: Y leads to the next joint, X is the axis of flexion",
+        default=(1.0, 0.0, 0.0, 0.0),
+        size=4,
+        subtype="QUATERNION",
+        panel=Exempt("a preset sets it from the limb"),
     )
     stiffness: float = setting(
         FloatProperty,

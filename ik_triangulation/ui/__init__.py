@@ -23,11 +23,19 @@ _MODULES = (  # in the order of registration
 )
 
 
+_registered: list[str] = []
+
+
 def register() -> None:
-    for name in _MODULES:
-        import_module(f".{name}", __package__).register()
+    try:
+        for name in _MODULES:
+            import_module(f".{name}", __package__).register()
+            _registered.append(name)
+    except BaseException:
+        unregister()
+        raise
 
 
 def unregister() -> None:
-    for name in reversed(_MODULES):
-        import_module(f".{name}", __package__).unregister()
+    while _registered:
+        import_module(f".{_registered.pop()}", __package__).unregister()

@@ -13,7 +13,7 @@ const JOB_TYPE = {
           evalInfo: { showLinkButton: true, description: "All .blend files in the folder" },
           description: ".blend files to bake, relative to the folder, with semicolons between them" },
         { key: "output", type: "string", subtype: "dir_path", required: true, visible: "submission",
-          description: "Folder for the baked files and their reports, which has to exist" },
+          description: "Folder for the baked files and their reports, in the folders of the shots" },
         { key: "options", type: "string", default: "--all", description: "Options of the command bake, for all shots" },
         { key: "program", type: "string", choices: ["Blender", "pip package"], default: "Blender",
           description: "What the workers have: Blender with the extension, or the pip package" },
@@ -57,11 +57,13 @@ function compileJob(job) {
 
 function wordsFor(shot, folder, output, options) {
     const parts = shot.split(/[\\/]/);
-    if (!shot.endsWith(".blend") || parts.includes("..") || parts[0] == "" || parts[0].endsWith(":")) {
+    if (!shot.endsWith(".blend") || parts.includes("..") || parts[0] == "" || parts[0].includes(":")) {
         throw `The shot is "${shot}". Name a .blend file inside the folder, relative to it`;
     }
-    const baked = path.join(output, parts.join("_"));
-    return ["bake", path.join(folder, shot)]
+    const inside = parts.join("/"); // a/b.blend and a_b.blend are two files
+    const baked = path.join(output, inside);
+    return ["bake", path.join(folder, inside)]
         .concat((options === undefined ? "--all" : options).split(/\s+/).filter(word => word))
-        .concat(["--accept-misses", "--output", baked, "--json", baked.replace(/\.blend$/, ".json")]);
+        .concat(["--accept-misses", "--make-folders"])
+        .concat(["--output", baked, "--json", baked.replace(/\.blend$/, ".json")]);
 }

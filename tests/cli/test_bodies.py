@@ -7,10 +7,11 @@ import bpy
 import pytest
 
 from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
-from ..commands import DONE, FAILED, MISSED, opened, told
+from ..commands import DONE, FAILED, MISSED, ROOT, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
 LAST = 12
+SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -32,6 +33,29 @@ def test_a_body_is_baked_with_a_part_of_the_report_for_each_tip(body_file, tmp_p
     assert f"Reached {LAST} of {LAST} frames" in done.stderr
     paths = {curve.data_path for curve in curves_of(opened(tmp_path / "out.blend"))}
     assert 'pose.bones["spine"].location' in paths
+
+
+def test_a_body_that_misses_is_at_the_top_of_the_report_as_limbs_are(body_file, command):
+    jsonschema = pytest.importorskip("jsonschema")
+    opened(body_file)
+    target = bpy.data.objects["hand.L Target"]
+    target.animation_data_clear()
+    target.location.x += 9.0
+    bpy.ops.wm.save_mainfile()
+    done = command("bake", body_file, "--body", "--frame-end", "2", "--discard", "--json")
+    assert done.returncode == MISSED, done.stderr
+    report = told(done.stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    tips = {tip["tip"]: tip for tip in report["tips"]}
+    assert [*tips] == [*FEET, *HANDS]
+    assert (report["reached"], report["missed"]) == (False, [1, 2])
+    assert (tips["hand.L"]["reached"], tips["hand.L"]["missed"]) == (False, [1, 2])
+    assert tips["hand.L"]["largest_distance"] >= tips["hand.L"]["median_distance"] > 7.0
+    assert tips["hand.L"]["worst_frame"] in (1, 2)
+    assert all(tips[name]["held"] and tips[name]["largest_angle"] is not None for name in FEET)
+    part = report["body"]
+    assert (part["reached"], part["missed"]) == (False, [1, 2])
+    assert [tip["largest_distance"] for tip in part["tips"]] == [tip["largest_distance"] for tip in report["tips"]]
 
 
 def test_held_tips_hips_and_balance_can_be_given(body_file, tmp_path, command):

@@ -44,6 +44,9 @@ def test_every_report_is_as_its_schema_says(what, run, rig_file, tmp_path):
     assert (found["error"] is None) == (code != FAILED)
     assert (found["error"] or "") in said
     assert len(found["limbs"]) == (name in {"solve", "bake", "reach"} and code != FAILED)
+    assert found["reached"] == (code == DONE)
+    assert found["tips"] == [tip for limb in found["limbs"] for tip in limb["tips"]]
+    assert found["missed"] == ([1, 2, 3, 4, 5, 6] if code == MISSED else [])
 
 
 def test_a_failure_is_in_the_report_that_was_asked_for_and_leaves_all_other_files(run, rig_file, tmp_path):

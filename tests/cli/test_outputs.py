@@ -185,3 +185,28 @@ def test_a_report_that_cannot_be_written_to_standard_output_leaves_the_file(rig_
     assert done.returncode == FAILED
     assert "'Standard output' cannot be written: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_folders_of_outputs_are_made_if_wanted(run, rig_file, tmp_path):
+    out, report = tmp_path / "a/b/out.blend", tmp_path / "c/d/report.json"
+    words = ["bake", rig_file, *LIMB, "--output", out, "--json", report]
+    code, _, said = run(*words)
+    assert code == FAILED
+    assert f"'{out}' cannot be written: No such file or directory." in said
+    assert not (tmp_path / "a").exists()
+    code, _, said = run(*words, "--make-folders")
+    assert code == DONE, said
+    assert out.is_file()
+    assert json.loads(report.read_text())["reached"] is True
+    code, _, said = run("bake", rig_file, *LIMB, "--output", out / "file/x.blend", "--make-folders")
+    assert code == FAILED
+    assert "cannot be written: Not a directory" in said or "cannot be written: File exists" in said
+
+
+def test_a_failure_is_reported_in_a_folder_that_is_made(run, rig_file, tmp_path):
+    report = tmp_path / "new/report.json"
+    code, _, _ = run("bake", rig_file, "--tip", "hand", "--discard", "--json", report, "--make-folders")
+    assert code == FAILED
+    made = json.loads(report.read_text())
+    assert (made["reached"], made["tips"], made["missed"]) == (False, [], [])
+    assert made["error"]

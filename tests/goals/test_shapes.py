@@ -7,7 +7,7 @@ from re import escape
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Matrix, Vector
 
@@ -16,6 +16,7 @@ from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray
 from ik_triangulation.solvers import solve
 
 from ..chains import GENERAL, random_base, random_chain, random_direction, random_pose
+from ..strategies import examples
 from .targets import (
     FAR,
     SHAPES,
@@ -121,7 +122,7 @@ shapes = st.one_of(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@examples(500)
 @given(shapes, vectors)
 def test_the_nearest_place_is_finite_and_nearest_to_itself(target, point):
     nearest = target.closest(point)
@@ -137,7 +138,7 @@ far_directions = far_vectors.filter(any)
 far_radii = extremes.filter(lambda radius: radius > 0.0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@examples(500)
 @given(far_vectors, far_directions, far_radii, far_vectors)
 def test_no_size_that_is_taken_gives_numbers_that_are_none(location, direction, radius, point):
     for target in (

@@ -14,7 +14,7 @@ from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.waiting import is_waiting
 
-from ..bodies import FEET, HANDS, human_rig
+from ..bodies import FEET, HANDS, human_rig, tails
 from ..rig.anatomy.bodies import quadruped
 from ..rigs import armature, chain_rig, empty, nothing_lost
 
@@ -158,6 +158,21 @@ def test_an_animal_that_stands_on_all_its_feet_has_no_hands():
     assert (made.reach, set(made.held), made.looking) == ((), paws, ("head",))
     assert made.doubts == ("legs were recognized by shape",)
     assert set(body_of(rig, made.held[0]).held) == paws
+
+
+def test_the_paws_of_an_animal_stay_while_its_hips_follow_their_keys():
+    rig = animal(quadruped())
+    made = set_up_body(rig)
+    hips = rig.pose.bones[made.hips]
+    for frame, height in ((1, 0.0), (6, -0.08), (12, 0.0)):
+        hips.location = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, height))
+        hips.keyframe_insert("location", frame=frame)
+    frames = range(1, 13)
+    keyed, paws = tails(rig, made.hips, frames), {name: tails(rig, name, [1])[0] for name in made.held}
+    report = bake_body(body_of(rig, made.held[0]), 1, 12)
+    assert report.reached
+    assert max((a - b).length for a, b in zip(tails(rig, made.hips, frames), keyed, strict=True)) < 1e-3
+    assert max((tail - place).length for name, place in paws.items() for tail in tails(rig, name, frames)) < 1e-3
 
 
 def test_limbs_whose_sides_differ_and_a_missing_head_are_named():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A natural bake: exact, near the pose made by hand, the same again, alike on both sides, closed where it is a lap."""
 
-from math import degrees, radians
+from math import cos, degrees, radians, sin
 
 import bpy
 import numpy as np
@@ -11,9 +11,10 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.armature import Bones, base_of, channels_of
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import all_keys, chain_rig, empty, evaluated_tip, key_location, rotate
+from ..rigs import all_keys, armature, chain_rig, empty, evaluated_tip, key_location, rotate
 from .waving import body, wave
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
@@ -170,3 +171,34 @@ def test_comfort_leaves_the_hand_turned_as_its_target():
     for frame in (1, 17, 30, 52):
         bpy.context.scene.frame_set(frame)
         assert degrees(rotation_angle(tip.matrix.to_quaternion(), target.matrix_world.to_quaternion())) < 0.1
+
+
+def leaning_rig(scale=(1.0, 1.0, 1.0)):
+    """Three bones on a bone whose rest matrix is square to 4e-5 only, as Blender makes it 6 degrees off -Y."""
+    along = 0.1077
+    way = Vector((0.6 * sin(along), -cos(along), 0.8 * sin(along)))
+    specs = [{"name": "Hip", "head": (0, 0, 0), "tail": way, "parent": None}]
+    for number, head in enumerate((way, way + Vector((0, 0.1, 1)), way + Vector((0, 0, 2)))):
+        specs.append({"name": f"Bone {number}", "head": head, "parent": specs[-1]["name"]})
+        specs[-1]["tail"] = head + Vector((0, 0.1 if number == 0 else -0.1, 1))
+    rig = armature("Rig", specs)
+    rig.pose.bones["Hip"].scale = scale
+    bpy.context.view_layer.update()
+    return rig
+
+
+def test_rounding_of_rest_matrices_is_no_shear():
+    rig = leaning_rig()
+    axes = np.array(rig.data.bones["Hip"].matrix_local.to_3x3())
+    assert np.abs(axes.T @ axes - np.eye(3)).max() > 1e-5
+    limb = Limb.from_tip(rig, "Bone 2", key_location(empty(), range(1, 42, 10)), 3)
+    bones = Bones(rig, limb.bones, limb.solved)
+    assert bones.pose(base_of(rig, limb.bones[0]), channels_of(rig, limb.bones)).chain.plain
+    assert not bake(limb, 1, 41).warnings
+
+
+def test_a_bake_that_had_to_go_frame_by_frame_says_why():
+    target = key_location(empty(), range(1, 42, 10))
+    report = bake(Limb.from_tip(leaning_rig((1.0, 1.5, 1.0)), "Bone 2", target, 3), 1, 41)
+    assert "frame by frame" in report.warnings[0]
+    assert "scaled unevenly" in report.warnings[0]

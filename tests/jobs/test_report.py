@@ -81,3 +81,34 @@ def test_an_orientation_that_can_be_met_is_met_at_every_frame_of_a_bake():
     report = bake(Limb.from_tip(rig, "Bone 3", target, orientation="FULL"), 1, 40)
     assert report.all_reached, report.missed
     assert report.largest_angle < radians(1.0)
+
+
+@pytest.mark.parametrize("orientation", ["NONE", "FULL"])
+@pytest.mark.parametrize("solver", ["NATURAL", "TRIANGULATION"])
+def test_the_values_for_json_are_those_of_the_rows_and_make_none(solver, orientation, monkeypatch):
+    rig, target = chain_rig(4), key_location(empty(), range(1, 42, 4))
+    key_location(target, [20], lambda _: (0.0, 0.0, 50.0))
+    made = bake(Limb.from_tip(rig, "Bone 3", target, solver=solver, orientation=orientation), 1, 30)
+    rows = list(made.frames)
+    with monkeypatch.context() as patch:
+        patch.setattr(made.judged, "_row", None)
+        told = made.to_dict()
+    assert len(told["per_frame"]) == len(rows) == 30
+    for row, each in zip(rows, told["per_frame"], strict=True):
+        same = (each["frame"], each["due"], each["reached"], each["iterations"], each["on_limits"])
+        assert same == (row.frame, row.due, row.reached, row.iterations, row.on_limits)
+        assert each["distance"] == pytest.approx(row.error, abs=1e-5)
+        assert (each["angle"] is None) == (row.angle is None)
+        assert each["angle"] is None or each["angle"] == pytest.approx(row.angle, abs=1e-3)
+        assert each["cost"]["turns"] == row.cost.turns
+        assert each["cost"]["travel"] == pytest.approx(row.cost.travel, rel=1e-3, abs=1e-4)
+    (tip,) = told["tips"]
+    assert tip["missed"] == told["missed"] == made.missed != []
+    assert (tip["armature"], tip["tip"], tip["held"], tip["reached"]) == ("Rig", "Bone 3", False, False)
+    errors = [row.error for row in rows]
+    assert tip["largest_distance"] == pytest.approx(max(errors), rel=1e-5)
+    assert tip["worst_frame"] == rows[errors.index(max(errors))].frame
+    assert tip["median_distance"] == pytest.approx(sorted(errors)[14], abs=1e-4)
+    assert (tip["largest_angle"] is None) == (orientation == "NONE")
+    if orientation == "FULL":
+        assert tip["largest_angle"] == pytest.approx(degrees(made.largest_angle))

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Euler
 
@@ -15,6 +15,7 @@ from ik_triangulation.kinematics.euler_box import EulerBox
 from ik_triangulation.kinematics.rotation import rotation_angle, wrap
 
 from ..chains import matrix_of, random_range, random_rotation
+from ..strategies import examples
 
 every_order = pytest.mark.parametrize("order", EULER_ORDERS)
 angles = st.floats(-10.0, 10.0)
@@ -27,14 +28,14 @@ def matrix_error(rotation, matrix):
 
 @every_order
 @given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 def test_from_euler_is_blenders_own_rotation(order, x, y, z):
     assert matrix_error(from_euler((x, y, z), order), Euler((x, y, z), order).to_matrix()) < 3e-6
 
 
 @every_order
 @given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 def test_euler_angles_come_back_as_the_same_rotation_also_at_the_poles(order, x, y, z):
     rotation = from_euler((x, y, z), order)
     triple = to_euler(rotation, order)
@@ -61,7 +62,7 @@ def test_euler_angles_hold_right_beside_the_poles(order, pole, off):
 
 @every_order
 @given(x=angles | quarters, y=angles | quarters, z=angles | quarters)
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 def test_the_other_euler_triple_is_the_same_rotation(order, x, y, z):
     triple = (x, y, z)
     other = other_euler(triple, order)

@@ -5,7 +5,7 @@ from math import pi
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ik_triangulation.errors import FreedomError
@@ -14,6 +14,7 @@ from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, other_eu
 from ik_triangulation.kinematics.rotation import rotation_angle
 
 from ..chains import random_direction, random_limits, random_range, random_rotation
+from ..strategies import examples
 from .freedoms import rotations
 
 every_order = pytest.mark.parametrize("order", EULER_ORDERS)
@@ -74,7 +75,7 @@ def test_euler_angles_stay_inside_their_limits(order):
 
 @every_order
 @given(x=angles, y=angles, z=angles)
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 def test_allowed_euler_angles_are_let_through_from_either_triple(order, x, y, z):
     rotation = from_euler((x, y, z), order)
     for triple in ((x, y, z), other_euler((x, y, z), order), to_euler(rotation, order)):

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import FreedomError, IKError
-from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, framed
 from ik_triangulation.kinematics.euler import from_euler
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 
@@ -55,7 +55,11 @@ def test_a_locked_joint_never_moves():
     assert not Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5).moves
 
 
-EVERY_KIND = [lambda _: Free(), random_hinge, random_limits, random_cone, lambda _: Locked()]
+def random_framed(random):
+    return framed(random.choice((random_limits, random_cone))(random), random_rotation(random))
+
+
+EVERY_KIND = [lambda _: Free(), random_hinge, random_limits, random_cone, random_framed, lambda _: Locked()]
 
 
 @pytest.mark.parametrize("make", EVERY_KIND)
@@ -134,3 +138,16 @@ def test_a_rest_rotation_is_left_alone_by_every_range_that_holds_it():
         if lower <= 0.0 <= upper:
             rest = Quaternion()
             assert Hinge(Vector((1, 2, 3)), lower, upper).nearest(rest) is rest
+
+
+def test_framed_limits_are_those_of_the_inner_joint_in_other_axes():
+    random = Random(31)
+    for _ in range(100):
+        inner, frame = random_limits(random), random_rotation(random)
+        freedom = framed(inner, frame)
+        own = random_rotation(random)
+        rotation = frame @ own @ frame.conjugated()
+        assert rotation_angle(freedom.nearest(rotation), frame @ inner.nearest(own) @ frame.conjugated()) < 2e-6
+    hinge = framed(Hinge((1, 0, 0), -0.2, 1.0), Quaternion((1, 0, 0), 0.3) @ Quaternion((0, 0, 1), 0.4))
+    assert isinstance(hinge, Hinge)
+    assert framed(inner, Quaternion()) is inner

@@ -5,7 +5,7 @@ from math import isinf, pi, tau
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Vector
 
@@ -14,6 +14,7 @@ from ik_triangulation.kinematics.ranges import clamp_to_range
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist, wrap
 
 from ..chains import random_direction, random_rotation
+from ..strategies import examples
 from .freedoms import every_range, rotations
 
 
@@ -109,7 +110,7 @@ def test_a_hinge_axis_is_a_direction_of_any_length(length):
 
 @every_range
 @given(angle=st.floats(-50.0, 50.0))
-@settings(derandomize=True, max_examples=100, deadline=None)
+@examples(100)
 def test_fitting_an_angle_ends_inside_the_range_and_moves_it_no_more_than_needed(lower, upper, angle):
     fitted = clamp_to_range(angle, lower, upper)
     assert lower - 1e-12 <= fitted <= upper + 1e-12

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Quaternion, Vector
 
@@ -21,6 +21,7 @@ from ik_triangulation.kinematics.rotation import (
 )
 
 from ..chains import matrix_of, random_direction, random_rotation
+from ..strategies import examples
 
 SMALL = (0.0, 1e-30, 1e-9, 1e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -148,7 +149,7 @@ def test_twist_is_the_angle_of_the_nearest_rotation_about_the_axis():
 
 
 @given(st.floats(-1e6, 1e6))
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 def test_wrapping_keeps_the_angle_in_half_a_turn_either_way(angle):
     wrapped = wrap(angle)
     assert -pi <= wrapped <= pi

@@ -2,6 +2,7 @@
 """Files of presets: what is kept comes back the same, and a bad one is refused whole."""
 
 import json
+import os
 from math import pi
 from random import Random
 
@@ -152,3 +153,13 @@ def test_a_file_that_is_gone_or_too_deep_is_refused(tmp_path):
     (tmp_path / "Deep.json").write_text("[" * 200_000)
     with pytest.raises(SettingError, match=r"Deep.json' cannot be used"):
         read_preset(tmp_path / "Deep.json")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_a_pipe_a_device_or_a_folder_is_refused_at_once(tmp_path):
+    pipe, folder = tmp_path / "pipe.json", tmp_path / "folder.json"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (pipe, folder, "/dev/zero"):
+        with pytest.raises(SettingError, match=r"cannot be used: it is not a regular file\. Repair or remove the file"):
+            read_preset(path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Presets of limbs: given to rigs of any roll, kept and read again, refused whole if a file is bad."""
 
-from math import pi, radians
+from math import atan, pi, radians
 from random import Random
 
 import pytest
@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError
-from ik_triangulation.kinematics import Cone, EulerLimits, Hinge
+from ik_triangulation.kinematics import Cone, EulerLimits, Framed, Hinge, unframed
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.presets import (
     apply_preset,
@@ -17,8 +17,10 @@ from ik_triangulation.presets import (
     preset_of,
     read_preset,
 )
-from ik_triangulation.rig.freedom import freedom_of, store
+from ik_triangulation.rig.freedom import freedom_of, limits_of, store
 
+from ..chains import random_direction
+from ..rewritten import off_their_limbs
 from ..rigs import chain_rig, configure, empty
 from .arms import arm, values
 
@@ -29,6 +31,21 @@ def in_space(rig, bone):
     """A hinge's axis in armature space, and its range."""
     hinge = freedom_of(rig.pose.bones[bone])
     return rig.data.bones[bone].matrix_local.to_3x3() @ hinge.axis, hinge.lower, hinge.upper
+
+
+def same_limits(rig, other, bone, most):
+    """Whether a bone of two rigs may make the same turns of armature space, among many of up to `most` [rad]."""
+    random, rests = Random(1), [each.data.bones[bone].matrix_local.to_quaternion() for each in (rig, other)]
+    allowed = []
+    for _ in range(200):
+        turn = about(random_direction(random), random.uniform(0.0, most))
+        found = []
+        for each, rest in zip((rig, other), rests, strict=True):
+            own = rest.conjugated() @ turn @ rest
+            found.append(rotation_angle(freedom_of(each.pose.bones[bone]).nearest(own), own))
+        assert found[0] == pytest.approx(found[1], abs=1e-3)
+        allowed.append(found[0] < 1e-6)
+    return any(allowed) and not all(allowed)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -61,10 +78,51 @@ def test_an_own_axis_near_that_of_the_elbow_is_taken_as_it_is():
     assert sorted(abs(x) for x in hinge.axis) == pytest.approx([0.0, 0.0, 1.0], abs=1e-6)
 
 
-def test_ranges_about_axes_far_off_the_limbs_are_told():
+@pytest.mark.parametrize("roll", [0.75, 2.0])
+def test_euler_limits_are_in_the_axes_of_the_limb_whatever_the_roll(roll):
+    rig, bones = arm((0.0, 0.0, 0.0))
+    other, _ = arm((0.0, 0.0, roll))
+    preset = read_preset(find_preset("Human_Arm"))
+    for each in (rig, other):
+        assert apply_preset(each, bones, preset, keep_limits=True).notes == ["Left out: clavicle"]
+    assert same_limits(rig, other, "hand", 2.5)
+
+
+def test_limits_follow_the_limb_where_a_bone_does_not():
+    rig, bones = arm()
+    other, _ = arm()
+    off_their_limbs(other, ("upper", "fore"))
+    for each in (rig, other):
+        apply_preset(each, bones, read_preset(find_preset("Human_Arm")))
+    assert isinstance(freedom_of(other.pose.bones["upper"]), Framed)
+    for bone in ("upper", "fore"):
+        assert same_limits(rig, other, bone, 3.0)
+
+
+def test_a_locked_bone_has_its_ranges_about_its_own_axes_and_that_is_said():
     rig, bones = arm((0.0, 0.0, 0.75))
-    (note,) = (n for n in apply_preset(rig, bones, read_preset(find_preset("Human_Arm"))).notes if "axes" in n)
-    assert note.startswith("hand: its axes lie 4")
+    rig.pose.bones["hand"].rotation_mode, rig.pose.bones["hand"].lock_rotation[1] = "XYZ", True
+    applied = apply_preset(rig, bones, read_preset(find_preset("Human_Arm")))
+    assert applied.notes[0].startswith("hand: a locked bone's ranges are about its own axes, 4")
+    assert isinstance(limits_of(rig.pose.bones["hand"]), EulerLimits)
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_limits_in_the_axes_of_a_limb_are_kept_as_a_preset_and_mirrored(off):
+    left, bones = arm((0.3, 1.0, 0.4))
+    right, _ = arm((1.0, -0.4, 2.0), side=-1.0)
+    preset = read_preset(find_preset("Human_Arm"))
+    if off:
+        off_their_limbs(left, ("upper", "fore"))
+    apply_preset(left, bones, preset)
+    kept = preset_of(left, bones, "Mine")
+    for mine, theirs in zip(kept.joints, preset.joints[1:], strict=True):
+        assert type(mine.freedom) is type(theirs.freedom)
+    apply_preset(right, bones, kept)
+    straight, _ = arm(side=-1.0)
+    apply_preset(straight, bones, preset)
+    for bone in bones:
+        assert same_limits(right, straight, bone, 2.0)
 
 
 @pytest.mark.parametrize("quarter", range(4))
@@ -147,15 +205,31 @@ def test_a_preset_of_a_limb_with_a_locked_bone_fits_that_limb(locked):
         assert (type(freedom), stiffness) == (type(before[name][0]), pytest.approx(before[name][1]))
 
 
-def test_an_elbow_and_a_vertebra_bend_to_all_sides_as_recorded_ones_do():
-    rig, bones = arm()
+@pytest.mark.parametrize("bend", [0.0, 0.4])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_elbow_bends_forwards_and_a_little_to_the_side_and_hardly_backwards(side, bend):
+    rig, bones = arm((0.3, 1.2, 2.0), bend=bend, side=side)
     apply_preset(rig, bones, read_preset(find_preset("Human Arm")))
-    elbow = freedom_of(rig.pose.bones["fore"])
-    assert isinstance(elbow, Cone)
-    assert (elbow.swing, elbow.twist_lower, elbow.twist_upper) == pytest.approx([radians(x) for x in (155, -35, 35)])
+    elbow, rest = rig.pose.bones["fore"], rig.data.bones["fore"].matrix_local.to_quaternion()
+    flexion = Vector((0.0, 0.0, -side))
+
+    def allows(turn):
+        return freedom_of(elbow).allows(rest.conjugated() @ turn @ rest)
+
+    at_rest = atan(bend)
+    for angle, is_allowed in ((-14.0, False), (-5.0, True), (90.0, True), (150.0, True), (160.0, False)):
+        assert allows(about(flexion, radians(angle) - at_rest)) is is_allowed, angle
+    for angle, is_allowed in ((45.0, True), (60.0, False)):
+        aside = about(flexion, radians(60.0) - at_rest) @ about(Vector((0.0, 1.0, 0.0)), radians(angle))
+        assert allows(aside) is is_allowed, angle
+    assert allows(Quaternion())
+
+
+def test_a_vertebra_bends_to_all_sides():
+    rig, bones = arm()
     apply_preset(rig, bones, read_preset(find_preset("Spine")))
     for name in bones:
-        freedom = freedom_of(rig.pose.bones[name])
+        freedom = unframed(freedom_of(rig.pose.bones[name]))
         assert isinstance(freedom, EulerLimits)
         assert freedom.upper[1] == pytest.approx(radians(40.0)), "each has its own range"
 
@@ -173,7 +247,7 @@ def test_limits_and_settings_that_are_there_are_kept_if_wanted(limit):
     rig.pose.bones["hand"].ik_triangulation.solver = "CCD"
     apply_preset(rig, bones, read_preset(find_preset("Human Arm")), keep_limits=True)
     assert not (joint.source == "OWN" and joint.kind == "CONE")
-    assert isinstance(freedom_of(rig.pose.bones["upper"]), Cone)
+    assert isinstance(unframed(freedom_of(rig.pose.bones["upper"])), Cone)
     assert rig.pose.bones["hand"].ik_triangulation.solver == "CCD"
 
 
@@ -182,7 +256,7 @@ def test_the_command_line_sets_a_limb_up_first(capsys):
     configure(rig, "hand", chain_count=3, target=empty(location=(0.8, -0.8, 1.6)))
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm", "--discard"]) == 0
     assert "Left out: clavicle" in capsys.readouterr().err
-    assert isinstance(freedom_of(rig.pose.bones["fore"]), Cone)
+    assert isinstance(unframed(freedom_of(rig.pose.bones["fore"])), EulerLimits)
     assert main(["solve", "--tip", "hand", "--preset", "Human Arm (Hinge)", "--discard"]) == 0
     assert isinstance(freedom_of(rig.pose.bones["fore"]), Hinge)
     assert main(["solve", "--tip", "hand", "--preset", "Claw", "--discard"]) == 1

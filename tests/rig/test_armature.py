@@ -230,7 +230,8 @@ def test_bones_between_the_chosen_ones_keep_their_pose():
         held.keyframe_insert("rotation_quaternion", frame=frame)
     report = bake(Limb.from_bones(rig, ["Bone 0", "Bone 1", "Bone 3"], target), 1, 20)
     assert report.all_reached
-    assert not report.warnings
+    (warning,) = report.warnings
+    assert "Solved frame by frame" in warning
     for curve in curves_of(rig):
         assert len(curve.keyframe_points) == (2 if curve.data_path.startswith('pose.bones["Bone 2"]') else 20)
     for frame in (1, 10, 20):

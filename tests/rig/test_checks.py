@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is known to go wrong is refused before anything is solved, in one line that names the culprit and the remedy."""
 
+import re
+from typing import NamedTuple
+
 import bpy
 import pytest
 
-from ik_triangulation.errors import ChainError, RigError, SettingError, TargetError
+from ik_triangulation.errors import AnimationError, ChainError, RigError, SettingError, TargetError
+from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.checks import (
     LONGEST_RANGE,
     check_armature,
@@ -12,11 +17,12 @@ from ik_triangulation.rig.checks import (
     check_limb,
     check_range,
     check_separate,
+    has_layers,
     is_evaluated,
 )
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import chain_rig, empty, nothing_lost, place
+from ..rigs import chain_rig, empty, key_location, nothing_lost, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -113,3 +119,38 @@ def test_a_target_on_the_chain_is_refused_by_name():
     arm = Limb.from_tip(rig, "Bone 2", rig, subtarget="Bone 1")
     with pytest.raises(TargetError, match="Target 'Rig: Bone 1' follows chain bone 'Bone"):
         check_limb(arm, *here())
+
+
+class Layered(NamedTuple):
+    """An action as a later Blender may save it; these versions make no second layer, nor a second strip."""
+
+    layers: list
+
+
+class Layer(NamedTuple):
+    strips: list
+
+
+def test_only_actions_of_a_single_layer_and_strip_are_read():
+    assert not has_layers(Layered([]))
+    assert not has_layers(Layered([Layer([])]))
+    assert not has_layers(Layered([Layer(["strip"])]))
+    assert has_layers(Layered([Layer(["strip"]), Layer([])]))
+    assert has_layers(Layered([Layer(["strip", "strip"])]))
+
+
+@pytest.mark.parametrize("whose", ["the armature", "its NLA", "the target", "the NLA of the target"])
+def test_an_action_with_several_layers_is_refused_by_name(whose, monkeypatch):
+    rig, target = chain_rig(3), key_location(empty(), (1, 10))
+    rig.pose.bones["Bone 1"].keyframe_insert("rotation_quaternion", frame=1)
+    ob = target if "target" in whose else rig
+    if "NLA" in whose:
+        track = ob.animation_data.nla_tracks.new()
+        track.strips.new("Strip", 1, ob.animation_data.action)
+        ob.animation_data.action = None
+    limb = Limb.from_tip(rig, "Bone 2", target)
+    monkeypatch.setattr("ik_triangulation.rig.checks.has_layers", lambda action: action.name == f"{ob.name}Action")
+    said = f"Action '{ob.name}Action' of '{ob.name}' has several layers, which cannot be read yet. Merge them into one."
+    for call in (lambda: bake(limb, 1, 3), lambda: solve_pose(limb), lambda: reach(limb, 1, 3)):
+        with nothing_lost(), pytest.raises(AnimationError, match=re.escape(said)):
+            call()

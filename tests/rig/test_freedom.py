@@ -9,15 +9,17 @@ from random import Random
 
 import bpy
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, FreedomError
+from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of, store
+from ik_triangulation.rig.freedom import freedom_of, is_unlimited, limit_notes, limits_of, stiffness_of, store
+from ik_triangulation.rig.limb import Limb
 
 from ..chains import random_cone, random_hinge, random_limits
-from ..rigs import EULER_MODES, chain_rig, random_rotation, rotate
+from ..rigs import EULER_MODES, chain_rig, empty, random_rotation, rotate
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -124,8 +126,61 @@ def test_axes_without_limits_share_what_the_others_leave_of_270_degrees():
     change(limit, {"use_limit_z": True, "min_z": -radians(90.0), "max_z": 0.0})
     assert freedom_of(pose_bone).lower == pytest.approx([radians(angle) for angle in (0.0, -30.0, -90.0)], abs=1e-4)
     change(limit, {"min_z": -radians(121.0)})
+    assert freedom_of(pose_bone).upper[:2] == pytest.approx([radians(90.0)] * 2, abs=1e-4), "all are cut alike"
+    change(limit, {"min_x": radians(140.0)})
     with pytest.raises(ChainError, match=r"'Limit Rotation' on 'Bone 0' is too wide to be held.*Narrow it"):
         freedom_of(pose_bone)
+
+
+def test_automatic_limits_are_the_narrower_of_the_ik_panel_and_the_constraints():
+    pose_bone = bone("XYZ")
+    limit = limited(pose_bone, use_limit_x=True, min_x=-0.5, max_x=1.5, use_limit_y=True, min_y=-0.1, max_y=0.1)
+    pose_bone.ik_triangulation_joint.property_unset("source")
+    assert pose_bone.ik_triangulation_joint.source == "AUTO"
+    assert freedom_of(pose_bone).upper[:2] == pytest.approx((1.5, 0.1))
+    pose_bone.use_ik_limit_x, pose_bone.ik_min_x, pose_bone.ik_max_x = True, -1.0, 0.7
+    assert (freedom_of(pose_bone).lower[0], freedom_of(pose_bone).upper[0]) == pytest.approx((-0.5, 0.7))
+    pose_bone.lock_ik_z = True
+    assert (freedom_of(pose_bone).lower[2], freedom_of(pose_bone).upper[2]) == (0.0, 0.0)
+    second = change(pose_bone.constraints.new("LIMIT_ROTATION"), {"owner_space": "LOCAL", "use_limit_x": True})
+    change(second, {"min_x": -0.2, "max_x": 0.4})
+    assert (freedom_of(pose_bone).lower[0], freedom_of(pose_bone).upper[0]) == pytest.approx((-0.2, 0.4))
+    assert limit_notes([pose_bone]) == []
+    change(second, {"min_x": 1.2, "max_x": 1.4})
+    assert freedom_of(pose_bone).upper[0] == pytest.approx(1.4), "the constraint wins"
+    assert "no angle about X in common" in limit_notes([pose_bone])[0]
+    pose_bone.constraints.remove(second)
+    for settings, why in (
+        ({"mute": True}, "disabled"),
+        ({"mute": False, "influence": 0.5}, "influence below 1"),
+        ({"influence": 1.0, "owner_space": "WORLD"}, "not in Local Space"),
+    ):
+        change(limit, settings)
+        assert freedom_of(pose_bone).upper[:2] == (pytest.approx(0.7), inf)
+        (note,) = limit_notes([pose_bone])
+        assert why in note
+
+
+def test_a_bone_with_a_limit_rotation_constraint_is_limited_and_gets_no_preset():
+    pose_bone = bone()
+    assert is_unlimited(pose_bone)
+    change(pose_bone.constraints.new("LIMIT_ROTATION"), {"owner_space": "LOCAL", "use_limit_x": True, "max_x": 1.0})
+    assert not is_unlimited(pose_bone)
+
+
+def test_a_solve_with_default_settings_shows_what_was_solved_under_a_constraint():
+    rig = chain_rig(3)
+    for each in rig.pose.bones:
+        limit = change(each.constraints.new("LIMIT_ROTATION"), {"owner_space": "LOCAL"})
+        for axis in "xyz":
+            change(limit, {f"use_limit_{axis}": True, f"min_{axis}": -0.6, f"max_{axis}": 0.6})
+    for each in rig.pose.bones:
+        rotate(each, Euler((0.5, 0.2, -0.4)).to_quaternion())
+    bpy.context.view_layer.update()
+    place = rig.pose.bones["Bone 2"].tail.copy()
+    for each in rig.pose.bones:
+        rotate(each, Quaternion())
+    assert solve_pose(Limb.from_tip(rig, "Bone 2", empty(location=place), 3)).all_reached
 
 
 def test_a_constraint_that_limits_nothing_allows_every_rotation():

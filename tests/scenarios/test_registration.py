@@ -2,7 +2,11 @@
 """Registering leaves no traces, and the texts people see follow Blender's rules."""
 
 import re
+import shutil
+import sys
+from pathlib import Path
 
+import addon_utils
 import bpy
 import pytest
 
@@ -83,3 +87,61 @@ def test_title_case(label):
 @pytest.mark.parametrize("label", ["bake", "Bake keys", "Bake To.", "Solve to", "the Chain", "Frame start"])
 def test_not_title_case(label):
     assert not is_title_case(label)
+
+
+@pytest.fixture
+def second_copy(addon, tmp_path, monkeypatch):
+    """The name of another copy of the package that Blender can enable."""
+    folder = Path(addon.__file__).parent
+    shutil.copytree(folder, tmp_path / "second_copy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(folder.parent / "blender_manifest.toml", tmp_path)  # which has the version
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield "second_copy"
+    addon_utils.disable("second_copy")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "second_copy"]:
+        del sys.modules[name]
+
+
+def test_a_second_copy_refuses_in_a_sentence_that_names_the_first_and_leaves_it_whole(
+    addon, second_copy, registered, capfd
+):
+    before = registered()
+    assert addon_utils.enable(second_copy) is None
+    said = capfd.readouterr()
+    folder = Path(addon.__file__).parent
+    assert (
+        "RuntimeError: Another copy of IK Triangulation is enabled, "
+        f"'ik_triangulation' in '{folder}': disable it to enable this one." in said.out + said.err
+    )
+    addon_utils.disable(second_copy)
+    assert registered() == before
+    try:
+        addon.unregister()
+        other = addon_utils.enable(second_copy)
+        assert other is not None
+        with pytest.raises(RuntimeError, match=r"^Another copy of IK Triangulation is enabled, 'second_copy' in "):
+            addon.register()
+        addon.unregister()
+        operators = [name for name in dir(bpy.ops.pose) if name.startswith("ik_triangulation_")]
+        assert len(operators) > 30
+        assert hasattr(bpy.types.PoseBone, "ik_triangulation")
+        addon_utils.disable(second_copy)
+    finally:
+        addon.register()
+    assert registered() == before
+
+
+def test_a_copy_that_cannot_be_registered_leaves_nothing_registered(addon, registered, monkeypatch):
+    before = registered()
+    addon.unregister()
+    off = registered()
+    try:
+        with monkeypatch.context() as patch:
+            for broken in ("ui.menus", "cli"):
+                patch.setattr(f"ik_triangulation.{broken}.register", lambda: 1 / 0)
+                with pytest.raises(ZeroDivisionError):
+                    addon.register()
+                assert registered() == off
+    finally:
+        addon.register()
+    assert registered() == before

@@ -21,11 +21,13 @@ Scene = Callable[[bpy.types.Object, Random], None]
 
 
 def body(seed: int) -> bpy.types.Object:
-    """A body that is set up, whose hands reach down and back by seeded ways; its feet are held."""
+    """A body that is set up, whose hands reach down and back by seeded ways; its feet are held as animated."""
     from ik_triangulation.jobs.body_setup import set_up_body  # noqa: PLC0415
 
     random, rig = Random(seed), human_rig()
     made = set_up_body(rig)
+    for name in made.held:
+        rig.pose.bones[name].ik_triangulation.hold_where = "ANIMATION"
     for name in made.reach:
         target = rig.pose.bones[name].ik_triangulation.target
         start, sign = target.location.copy(), 1.0 if name.endswith("L") else -1.0

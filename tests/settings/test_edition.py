@@ -11,6 +11,7 @@ from pathlib import Path
 import bpy
 import pytest
 
+from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.settings import edition
 from ik_triangulation.settings.edition import EDITION, PreviousDefault, PreviousDefaults, keep_previous_defaults
@@ -94,3 +95,22 @@ def test_every_previous_default_is_of_a_property_and_differs_from_its_default():
     rows = [(stored[kind], row) for kind in stored for row in getattr(groups, kind)]
     assert [row.name for group, row in rows if getattr(group, row.name) == row.value] == []
     assert all(0 < row.edition <= EDITION for _, row in rows)
+
+
+def test_held_feet_of_an_old_file_stay_where_the_animation_has_them():
+    bpy.ops.wm.open_mainfile(filepath=str(FILE))
+    tips = bpy.data.objects["Body"].pose.bones
+    assert [tips[name].ik_triangulation.hold_where for name in ("foot.L", "foot.R")] == ["ANIMATION"] * 2
+    assert not tips["hand.L"].ik_triangulation.is_property_set("hold_where"), "it is not held"
+    assert body_of(bpy.data.objects["Body"], "foot.L").planted == ()
+
+
+def test_joints_with_a_limit_rotation_constraint_keep_to_the_ik_panel_in_earlier_files():
+    rig = human_rig()
+    arm, other = rig.pose.bones["forearm.L"], rig.pose.bones["forearm.R"]
+    arm.constraints.new("LIMIT_ROTATION")
+    rig.pose.bones["hand.L"].ik_triangulation.target = bpy.data.objects.new("Target", None)
+    rig.ik_triangulation.edition = 0
+    keep_previous_defaults([rig])
+    assert (arm.ik_triangulation_joint.source, other.ik_triangulation_joint.source) == ("BLENDER", "AUTO")
+    assert not other.ik_triangulation_joint.is_property_set("source")

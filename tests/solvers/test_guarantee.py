@@ -25,7 +25,7 @@ from .reaching import optimum
 
 every_solver = pytest.mark.parametrize("solver", GENERAL)
 CLOSE = 1e-5  # of the reach
-CASES = 40  # of each kind of chain, for each solver
+CASES = 12, 40  # of each kind of chain, for each solver, in the short and in the long form
 SHARES = st.sampled_from((0.0, 1.0, 1.0 - 1e-6, 1.0 + 1e-6)) | st.floats(0.0, 3.0)
 free_chains = chains(st.just(Free()))
 
@@ -71,11 +71,11 @@ def test_long_free_chains_reach(links, ratio):
 
 
 @pytest.mark.parametrize("solver", GENERAL)
-def test_limited_chains_reach_what_their_limits_allow(solver):
+def test_limited_chains_reach_what_their_limits_allow(solver, long):
     """Hinges, Euler limits, cones and all kinds mixed. At least 99.95 % are wanted; of these cases that is all."""
     missed = []
     for make in (hinged, limited, coned, mixed):
-        for seed in range(CASES):
+        for seed in range(CASES[long]):
             random = Random(f"{make.__name__} {seed}")
             chain = make(seed, random.randint(2, 8), 3.0)
             start = random_pose(chain, random)

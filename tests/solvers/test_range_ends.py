@@ -14,8 +14,8 @@ from scripts.benchmarks.families import FAMILIES
 SOLVERS = "TRIANGULATION", "GAUSS_NEWTON"
 SEEDS = range(4)
 PLANAR = dict(ranges.planar_tasks())
-OF_FAMILY = 100  # targets
-OF_CHAIN = 60
+OF_FAMILY = 30, 100  # targets in the short and in the long form
+OF_CHAIN = 20, 60
 OF_ARM = 8
 
 
@@ -26,23 +26,23 @@ def assert_all_reached(counts):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_targets_at_the_ends_of_ranges_are_reached(family, solver):
-    tasks = ranges.family_tasks(family, OF_FAMILY, 2)
+def test_targets_at_the_ends_of_ranges_are_reached(family, solver, long):
+    tasks = ranges.family_tasks(family, OF_FAMILY[long], 2)
     assert_all_reached(ranges.count_tasks(tasks, "one by one", solver))
 
 
 @pytest.mark.usefixtures("empty_scene")
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_targets_at_the_ends_of_ranges_are_reached_by_rigs(solver):
-    counts = [OF_CHAIN] * (len(ranges.reach.CHAINS) + len(ranges.reach.RIGIFY))
+def test_targets_at_the_ends_of_ranges_are_reached_by_rigs(solver, long):
+    counts = [OF_CHAIN[long]] * (len(ranges.reach.CHAINS) + len(ranges.reach.RIGIFY))
     for _, tasks in ranges.rig_tasks(counts):
         assert_all_reached(ranges.count_tasks(tasks, "one by one", solver))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("limb", PLANAR)
-def test_planar_limbs_reach_every_combination_of_their_ends(limb, solver):
-    assert_all_reached(ranges.count_tasks(PLANAR[limb], "one by one", solver, SEEDS))
+def test_planar_limbs_reach_every_combination_of_their_ends(limb, solver, long):
+    assert_all_reached(ranges.count_tasks(PLANAR[limb], "one by one", solver, SEEDS if long else SEEDS[:2]))
 
 
 @pytest.mark.parametrize("name", ARMS)

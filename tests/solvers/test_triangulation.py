@@ -34,10 +34,13 @@ every_variant = pytest.mark.parametrize(
 
 
 @pytest.mark.slow
-def test_one_pass_reaches_all_that_can_be_reached_on_a_hundred_thousand_chains():
-    """Free chains of 1 to 64 links, the longest up to 10,000 times the shortest; any pose to start from."""
+def test_one_pass_reaches_all_that_can_be_reached(long):
+    """Free chains of 1 to 64 links, the longest up to 10,000 times the shortest; any pose to start from.
+
+    In the long form a hundred thousand passes.
+    """
     random, worst = Random(1), 0.0
-    for seed in range(20_000):
+    for seed in range(20_000 if long else 1_500):
         chain = random_chain(seed, random.randint(1, 64), 10.0 ** random.uniform(0.0, 4.0))
         pose = random_pose(chain, random)
         for n in range(5):

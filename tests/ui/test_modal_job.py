@@ -16,7 +16,17 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import modal_job as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
 
-from ..rigs import all_keys, chain_rig, configure, empty, key_location, nothing_lost, random_rotation, rotate
+from ..rigs import (
+    all_keys,
+    chain_rig,
+    configure,
+    empty,
+    key_location,
+    nothing_lost,
+    push_down,
+    random_rotation,
+    rotate,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -271,7 +281,11 @@ def parts_of(**given):
 
 
 def limbs_with(**settings):
-    return [replace(limb, **settings) for limb in two_limbs()]
+    limbs = two_limbs()
+    if settings.get("destination") == "NLA_TRACK":  # the active action would hide the track
+        for limb in limbs:
+            push_down(limb.armature)
+    return [replace(limb, **settings) for limb in limbs]
 
 
 @pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NLA_TRACK"}, {"mark_misses": True}])

@@ -37,14 +37,14 @@ def script():
     found = []
     for number, (shot, name) in enumerate(zip(SHOTS, NAMES, strict=True), 1):
         found.append(ran(PYTHON, script, number, shots, "shots.txt", template, " ".join(["blender", *START]), "--all"))
-        saved = ["--output", flamenco / f"{name}.blend", "--json", flamenco / f"{name}.json"]
+        saved = ["--make-folders", "--output", flamenco / f"{name}.blend", "--json", flamenco / f"{name}.json"]
         found.append(ran(blender, *FLAMENCO_START, "bake", shots / shot, "--all", "--accept-misses", *saved))
         yield 0.1
     assert [code for code, _ in found] == [0, 0, 0, 0, 1, 1]
     assert all(MISSED in said for _, said in found[2:4])
     assert all("broken.blend' cannot be opened" in said for _, said in found[4:])
     for output in (template, flamenco):
-        assert sorted(path.name for path in output.glob("*.blend")) == ["missed.blend", "sq010_reached.blend"]
+        assert sorted(path.name for path in output.rglob("*.blend")) == ["missed.blend", "reached.blend"]
         assert json.loads((output / "broken.json").read_text())["error"]
         code, said = ran(PYTHON, SUMMARY, output, shots / "shots.txt")
         assert (code, said.splitlines()[-1]) == (1, "3 shots: 1 reached, 1 missed, 1 failed")

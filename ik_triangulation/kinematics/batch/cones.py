@@ -11,7 +11,7 @@ from mathutils import Quaternion
 from ..arrays import Numbers
 from ..cone import Cone
 from .algebra import as_slice, matrices
-from .coordinates import opened
+from .coordinates import Frames, opened
 from .euler_arrays import clamped_to_range
 
 _INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
@@ -26,8 +26,10 @@ class Cones:
     and by (1 - cos(t))/t about the bone: the right Jacobian of rotation vectors.
     """
 
-    def __init__(self, joints: Sequence[int], freedoms: Sequence[Cone], begin: int) -> None:
-        count = len(joints)
+    def __init__(
+        self, joints: Sequence[int], freedoms: Sequence[Cone], begin: int, frames: Frames | None = None
+    ) -> None:
+        count, self._frames = len(joints), frames
         self.joints, self._freedoms = joints, freedoms
         self._at = as_slice(np.array(joints))
         self.rows, self.ranks = slice(begin, begin + 3 * count), np.tile((1, 0, 2), count)
@@ -40,11 +42,15 @@ class Cones:
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Swing vector (x, z) and twist of a joint."""
+        if self._frames:
+            rotation = self._frames.of_one(n, rotation)
         swing, direction, twist = self._freedoms[n].parts(self._freedoms[n].nearest(rotation))
         return [swing * direction.x, swing * direction.z, twist]
 
     def angles(self, rotations: Numbers) -> Numbers:
         """Swing vectors (x, z) and twists; source: kinematics.cone."""
+        if self._frames:
+            rotations = self._frames.into(rotations)
         w, x, y, z = rotations.swapaxes(0, 1)
         half, swing = np.arctan2(y, w), 2.0 * np.arctan2(np.hypot(x, z), np.hypot(w, y))
         direction = np.arctan2(z, x) - half
@@ -57,13 +63,16 @@ class Cones:
         """Write the rotations of these joints; returns length and unit direction (x, z) of the swing, and the twist."""
         x, z, twist = angles[0::3], angles[1::3], angles[2::3]
         swing, along_x, along_z = polar = _polar(x, z)
-        rotations[self._at] = matrices(_swing_twist(*polar, twist))
+        turned = matrices(_swing_twist(*polar, twist))
+        rotations[self._at] = self._frames.turned(turned) if self._frames else turned
         return swing, along_x, along_z, twist
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
         """Axes of the changes along the swing vector, across it, and of the twist."""
         swing, along_x, along_z, twist = turned
         frame = frames[self._at]
+        if self._frames:
+            frame = self._frames.axes(frame[:, :, :3])
         cosine, sine = np.cos(twist)[:, None], np.sin(twist)[:, None]
         x, z = along_x[:, None], along_z[:, None]
         # In the frame of the joint, which the twist has turned back: (x, z) -> (x cos - z sin, x sin + z cos).
@@ -81,7 +90,8 @@ class Cones:
 
     def quaternions(self, angles: Numbers) -> Numbers:
         """Rotations of these joints."""
-        return _swing_twist(*_polar(angles[0::3], angles[1::3]), angles[2::3])
+        found = _swing_twist(*_polar(angles[0::3], angles[1::3]), angles[2::3])
+        return self._frames.out_of(found) if self._frames else found
 
     def range_of(self, angles: Numbers, low: Numbers, high: Numbers, largest: Numbers | float) -> None:
         """Write how far the swing may change along and across its vector into rows of `low` and `high`."""

@@ -18,9 +18,10 @@ from mathutils import Quaternion
 from ..arrays import Indices, Numbers
 from ..euler import AXES, PARITY
 from ..euler_limits import EulerLimits
+from ..framed import Framed, framed, unframed
 from ..freedom import Freedom
 from ..hinge import Hinge
-from .algebra import IDENTITY, as_slice, compose
+from .algebra import IDENTITY, as_slice, compose, conjugated, matrices, normalized, product
 from .euler_arrays import clamped_to_range, euler_angles, euler_quaternions, other_angles, to_half_turns
 
 
@@ -51,11 +52,49 @@ class Coordinates(Protocol):
 
 def bounded(freedom: Freedom) -> Freedom:
     """The same freedom in its simplest form: Euler limits of which one angle moves from rest are a hinge."""
-    if isinstance(freedom, EulerLimits) and len(freedom.axes) == 1:
-        (axis,) = freedom.axes
-        if not any(freedom.lower[other] for other in range(3) if other != axis):
-            return Hinge([float(axis == other) for other in range(3)], freedom.lower[axis], freedom.upper[axis])
+    own = unframed(freedom)
+    if isinstance(own, EulerLimits) and len(own.axes) == 1:
+        (axis,) = own.axes
+        if not any(own.lower[other] for other in range(3) if other != axis):
+            hinge = Hinge([float(axis == other) for other in range(3)], own.lower[axis], own.upper[axis])
+            return framed(hinge, freedom.frame) if isinstance(freedom, Framed) else hinge
     return freedom
+
+
+class Frames:
+    """The axes of limits in those of the joints (j): rotations go into them and come out of them."""
+
+    def __init__(self, freedoms: Sequence[Freedom]) -> None:
+        one = Quaternion()
+        turns = [freedom.frame if isinstance(freedom, Framed) else one for freedom in freedoms]
+        self._turns = normalized(np.array([turn[:] for turn in turns], float)[:, :, None])
+        self._axes = matrices(self._turns)
+
+    @classmethod
+    def of(cls, freedoms: Sequence[Freedom]) -> Frames | None:
+        """Return the frames of joints; None if all have their limits in their own axes."""
+        return cls(freedoms) if any(isinstance(freedom, Framed) for freedom in freedoms) else None
+
+    def into(self, rotations: Numbers) -> Numbers:
+        """Rotations (j, 4, F) of the joints in the axes of their limits."""
+        return product(product(conjugated(self._turns), rotations), self._turns)
+
+    def out_of(self, rotations: Numbers) -> Numbers:
+        """Rotations (j, 4, F) in the axes of limits as those of the joints."""
+        return product(product(self._turns, rotations), conjugated(self._turns))
+
+    def of_one(self, n: int, rotation: Quaternion) -> Quaternion:
+        """The rotation of the n-th joint in the axes of its limits."""
+        turn = Quaternion(self._turns[n, :, 0])
+        return turn.conjugated() @ rotation @ turn
+
+    def turned(self, rotations: Numbers) -> Numbers:
+        """Matrices (j, 3, 3, F) in the axes of limits as those of the joints."""
+        return compose(compose(self._axes, rotations), np.broadcast_to(self._axes.swapaxes(1, 2), rotations.shape))
+
+    def axes(self, frames: Numbers) -> Numbers:
+        """Axes of the limits (j, 3, 3, F) as the joints' frames (j, 3, 3, F) have turned them."""
+        return compose(frames, np.broadcast_to(self._axes, frames.shape))
 
 
 class Hinges:
@@ -118,8 +157,10 @@ class EulerAngles:
     As in kinematics.euler, an odd order is an even one seen in a mirror, in which every sine changes its sign.
     """
 
-    def __init__(self, joints: Sequence[int], freedoms: Sequence[EulerLimits], begin: int) -> None:
-        self.joints, self._freedoms = joints, freedoms
+    def __init__(
+        self, joints: Sequence[int], freedoms: Sequence[EulerLimits], begin: int, frames: Frames | None = None
+    ) -> None:
+        self.joints, self._freedoms, self._frames = joints, freedoms, frames
         self._at = as_slice(np.array(joints))
         self._order = AXES[freedoms[0].order]
         self._sign = PARITY[freedoms[0].order]
@@ -134,11 +175,15 @@ class EulerAngles:
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Euler angles that move, of a joint."""
         freedom = self._freedoms[n]
+        if self._frames:
+            rotation = self._frames.of_one(n, rotation)
         angles = freedom.angles(freedom.nearest(rotation))
         return [angles[axis] for axis in freedom.axes]
 
     def angles(self, rotations: Numbers) -> Numbers:
         """Euler angles that move; of the two triples of a rotation the one that is nearer to the range."""
+        if self._frames:
+            rotations = self._frames.into(rotations)
         order, joints, poses = self._freedoms[0].order, len(self.joints), rotations.shape[-1]
         first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order)
         second = other_angles(first, order)
@@ -163,7 +208,7 @@ class EulerAngles:
         if self._sign < 0.0:
             sine *= -1.0
         si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
-        in_place = isinstance(self._at, slice)
+        in_place = isinstance(self._at, slice) and not self._frames
         turned = rotations[self._at] if in_place else np.empty((count, 3, 3, poses))
         both, mixed = sj * si, sj * ci
         turned[:, i, i], turned[:, i, j], turned[:, i, k] = ck * cj, ck * both - sk * ci, ck * mixed + sk * si
@@ -171,7 +216,7 @@ class EulerAngles:
         turned[:, k, i], turned[:, k, j], turned[:, k, k] = -sj, cj * si, cj * ci
         last = turned[:, k].copy()  # the axis of the last angle, which it leaves where it is, after the rotation
         if not in_place:
-            rotations[self._at] = turned
+            rotations[self._at] = self._frames.turned(turned) if self._frames else turned
         return sine, cosine, last
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
@@ -179,6 +224,8 @@ class EulerAngles:
         i, j, k = self._order
         sine, cosine, last = turned
         frame = frames[self._at]
+        if self._frames:
+            frame = self._frames.axes(frame[:, :, :3])
         axes = np.empty((len(self.joints), 3, 3, frames.shape[-1]))
         axes[:, i] = frame[:, :, i]
         np.multiply(cosine[:, i, None], frame[:, :, j], out=axes[:, j])
@@ -191,7 +238,8 @@ class EulerAngles:
 
     def quaternions(self, angles: Numbers) -> Numbers:
         """Rotations of these joints."""
-        return euler_quaternions(self._all(angles).reshape(len(self.joints), 3, -1), self._freedoms[0].order)
+        found = euler_quaternions(self._all(angles).reshape(len(self.joints), 3, -1), self._freedoms[0].order)
+        return self._frames.out_of(found) if self._frames else found
 
     def _all(self, angles: Numbers) -> Numbers:
         """All three angles of each joint (3 j, F), with those that do not move."""

@@ -12,9 +12,11 @@ from mathutils import Quaternion
 from ..arrays import Array
 from ..cone import Cone
 from ..euler_limits import EulerLimits
+from ..framed import Framed, unframed
 from ..freedom import ON_LIMIT, Free, Freedom, Locked
 from ..hinge import Hinge
 from ..rotation import rotation_angle
+from .algebra import conjugated, normalized, product
 from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each
@@ -36,16 +38,17 @@ class LimitArrays:
 
     def __init__(self, freedoms: Freedoms) -> None:
         self._each = each = each_freedom(freedoms)
-        groups: dict[tuple[type, str], list[int]] = {}
+        groups: dict[tuple[type, type, str], list[int]] = {}
         for frame, freedom in enumerate(each):
-            groups.setdefault((type(freedom), getattr(freedom, "order", "")), []).append(frame)
+            own = unframed(freedom)
+            groups.setdefault((type(freedom), type(own), getattr(own, "order", "")), []).append(frame)
         self._parts: list[_Part] = []
         self._part_of, self._row_of = np.empty(len(each), np.intp), np.empty(len(each), np.intp)
-        for number, ((kind, _), frames) in enumerate(groups.items()):
+        for number, ((kind, _, _), frames) in enumerate(groups.items()):
             self._parts.append(_KINDS.get(kind, _Any)([each[frame] for frame in frames]))
             self._part_of[frames], self._row_of[frames] = number, np.arange(len(frames))
-        self.free = all(kind in (Free, Locked) for kind, _ in groups)
-        self._exact = all(kind is not EulerLimits for kind, _ in groups)
+        self.free = all(kind in (Free, Locked) for kind, _, _ in groups)
+        self._exact = all(own is not EulerLimits for _, own, _ in groups)
 
     def freedom(self, frame: int) -> Freedom:
         """Return the freedom at a frame, given as an index."""
@@ -209,6 +212,25 @@ class _Eulers:
         return fitted, found
 
 
+class _Framed:
+    """Limits in axes of their own, all of one kind."""
+
+    def __init__(self, freedoms: Sequence[Framed]) -> None:
+        turns = normalized(np.array([freedom.frame[:] for freedom in freedoms], np.float64).T)
+        self._turns, self._back = turns, conjugated(turns)
+        inner = [freedom.inner for freedom in freedoms]
+        self._inner = _KINDS.get(type(inner[0]), _Any)(inner)
+
+    def excess(self, rotations: Array, rows: Any) -> Array:
+        return self._inner.excess(self._into(rotations, rows), rows)
+
+    def ends(self, rotations: Array, rows: Any) -> Array:
+        return self._inner.ends(self._into(rotations, rows), rows)
+
+    def _into(self, rotations: Array, rows: Any) -> Array:
+        return product(product(self._back[:, rows], rotations), self._turns[:, rows])
+
+
 def _numbers(freedoms: Sequence[Freedom], *names: str) -> list[Array]:
     return [np.array([getattr(freedom, name) for freedom in freedoms], np.float64) for name in names]
 
@@ -224,4 +246,5 @@ _KINDS: dict[type, Callable[[Any], _Part]] = {
     Hinge: _Hinges,
     Cone: _Cones,
     EulerLimits: _Eulers,
+    Framed: _Framed,
 }

@@ -18,16 +18,18 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..arrays import Indices, Numbers
+from ..body_anatomy import BodyAnatomy, LimbLine, anatomy_by_lengths
 from ..chain import Chain
 from ..cone import Cone
 from ..euler_limits import EulerLimits
+from ..framed import unframed
 from ..freedom import Free, Freedom
 from ..hinge import Hinge
 from ..joint import Joint
 from ..pose import Pose
 from .algebra import as_slice, matrices, normalized, rotate_back, stepped
 from .cones import Cones
-from .coordinates import Coordinates, EulerAngles, Hinges, bounded
+from .coordinates import Coordinates, EulerAngles, Frames, Hinges, bounded
 from .states import States
 
 
@@ -49,7 +51,7 @@ class Tree:
     """Joints, each after its parent (-1: none), and tips. With `moves_root` the first joint's place is free.
 
     The joints have to move rigidly with their parents (Joint.plain). A root that moves does so in all directions, or
-    only `along` a unit vector of armature space; `root_ways` (c, 3) are its directions.
+    only `along` a unit vector of armature space; `root_ways` (c, 3) are its directions. `anatomy` tells arms and legs.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Tree:
         tips: Sequence[TreeTip],
         moves_root: bool = False,
         along: Vector | None = None,
+        anatomy: BodyAnatomy | None = None,
     ) -> None:
         self.joints, self.parents, self.tips, self.moves_root = tuple(joints), tuple(parents), tuple(tips), moves_root
         ways = np.eye(3) if along is None else np.array([along[:]], float)
@@ -76,6 +79,7 @@ class Tree:
         self.columns = len(self.joint_of) + len(self.root_ways)
         self._moving: dict[int, tuple[Any, Any]] = {}
         self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
+        self._anatomy = anatomy
 
     @classmethod
     def of(cls, chain: Chain) -> Tree:
@@ -93,6 +97,20 @@ class Tree:
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
+
+    @cached_property
+    def anatomy(self) -> BodyAnatomy:
+        """The parts of the body that the joints are: as given, else estimated by the lengths of the links."""
+        return self._anatomy or anatomy_by_lengths(self.joints, self.above, self.lines, self.size)
+
+    @cached_property
+    def lines(self) -> list[LimbLine]:
+        """The joints of each tip's limb, from its first one to its last one."""
+        every = range(len(self.joints))
+        return [
+            LimbLine([j for j in every if self.above[j, tip.joint] and self.above[tip.first, j]], tip.reach)
+            for tip in self.tips
+        ]
 
     def moving(self, joint: int) -> tuple[Any, Any]:
         """The columns that move a joint, and the joint of each of them."""
@@ -120,10 +138,15 @@ class Tree:
     def _group(self) -> None:
         """Sort the joints by kind, and number the columns."""
         freedoms = [bounded(joint.freedom) for joint in self.joints]
+        own: list[Any] = [unframed(freedom) for freedom in freedoms]
+
+        def frames(those: Sequence[int]) -> Frames | None:
+            return Frames.of([freedoms[i] for i in those])
+
         rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
 
         def those(wanted: type) -> list[int]:
-            return [i for i, freedom in enumerate(freedoms) if isinstance(freedom, wanted)]
+            return [i for i, freedom in enumerate(own) if isinstance(freedom, wanted)]
 
         self.balls, hinges, cones, eulers = those(Free), those(Hinge), those(Cone), those(EulerLimits)
         self.held = sorted({*range(len(freedoms))} - {*self.balls, *hinges, *cones, *eulers})
@@ -131,17 +154,16 @@ class Tree:
         self.cones: Cones | None = None
         orders: dict[str, list[int]] = {}
         for i in eulers:
-            orders.setdefault(freedoms[i].order, []).append(i)
+            orders.setdefault(own[i].order, []).append(i)
         if hinges:
-            own = [freedoms[i] for i in hinges]
-            self.kinds.append(Hinges(hinges, own, self._next_row, matrices(rests[hinges])))
+            self.kinds.append(Hinges(hinges, [own[i] for i in hinges], self._next_row, matrices(rests[hinges])))
         for members in orders.values():
-            self.kinds.append(EulerAngles(members, [freedoms[i] for i in members], self._next_row))
+            self.kinds.append(EulerAngles(members, [own[i] for i in members], self._next_row, frames(members)))
         if cones:
-            self.cones = Cones(cones, [freedoms[i] for i in cones], self._next_row)
+            self.cones = Cones(cones, [own[i] for i in cones], self._next_row, frames(cones))
             self.kinds.append(self.cones)
         self.angles = self._next_row  # number of rows of the angles
-        of = [i for each in self.kinds for i in _owners(each, freedoms)]
+        of = [i for each in self.kinds for i in _owners(each, own)]
         self.joint_of: Indices = np.array([*of, *np.repeat(self.balls, 3)], np.intp)  # of each column that rotates
         self.at_balls, self.at_held = as_slice(np.array(self.balls, np.intp)), np.array(self.held, np.intp)
         turned = (np.abs(rests[:, 1:, 0]) > 0.0).any(1)  # joints that have a rest rotation

@@ -89,7 +89,7 @@ class RestBody:
     """
 
     def __init__(self, bones: RestBones, up: Sequence[float] = UP, front: Sequence[float] = FRONT) -> None:
-        self._bones = bones
+        self.bones = bones
         self._below = children(bones)
         self._parts = parts_by_name(bones)
         self.by_shape: tuple[str, ...] = ()  # kinds of limbs that names alone did not tell
@@ -108,7 +108,7 @@ class RestBody:
         role = max(self._parts[name].role for name in limb.bones)
         kind, ends = limb.kind, [n for n, part in self._parts.items() if self._fits(part, limb.kind, limb.side, "", "")]
         others = {b[-1] for b in self._triples(ends, kind) if max(self._parts[name].role for name in b) == role}
-        return all(end == limb.bones[-1] or limb.bones[0] in parents(self._bones, end) for end in others)
+        return all(end == limb.bones[-1] or limb.bones[0] in parents(self.bones, end) for end in others)
 
     def _take(self, found: Parts, kinds: Sequence[LimbKind]) -> None:
         """Take limbs by shape in place of those that names tell only in part, and what names do not tell at all."""
@@ -190,13 +190,13 @@ class RestBody:
 
     def _bearer(self, name: str) -> LimbKind:
         """Return the kind of limb that a finger or toe grows on."""
-        above = (part.part for each in parents(self._bones, name) if (part := self.part(each)))
+        above = (part.part for each in parents(self.bones, name) if (part := self.part(each)))
         return LEG if next((each for each in above if each in {"hand", "foot", "toe"}), "") in {"foot", "toe"} else ARM
 
     def _ends(self, name: str, part: BodyPart, finger: BodyLimb) -> bool:
         """Tell whether a bone of a finger stands for the whole: its last one, one at its tip, or a control of all."""
         last = finger.bones[-1]
-        if name == last or part.copy or len(finger.bones) == 1 or last in parents(self._bones, name):
+        if name == last or part.copy or len(finger.bones) == 1 or last in parents(self.bones, name):
             return True
         controls = part.role == BESIDE and not self._below[name]
         return controls or (part.number is not None and part.number == self._parts[last].number)
@@ -222,10 +222,10 @@ class RestBody:
     def _rank(self, bones: Sequence[str], kind: LimbKind, name: str | None) -> tuple[float, ...]:
         """Return the place of a chain among others, best first: by its role, the part of its tip, the chosen bone."""
         role = max(self._parts[each].role for each in bones)
-        away = name is not None and name not in bones and bones[-1] not in parents(self._bones, name)
+        away = name is not None and name not in bones and bones[-1] not in parents(self.bones, name)
         tip = -kind.parts.index(self._parts[bones[-1]].part) if not kind.row else 0
         on_spine = kind is SPINE and not self._bears_arms(bones[-1])
-        return (tip, on_spine, role, away, -len(bones) if kind.row else len(list(parents(self._bones, bones[-1]))))
+        return (tip, on_spine, role, away, -len(bones) if kind.row else len(list(parents(self.bones, bones[-1]))))
 
     def _bears_arms(self, name: str) -> bool:
         waiting = list(self._below[name])
@@ -242,7 +242,7 @@ class RestBody:
         among = set(ends)
         for end in (end for end in ends if self._parts[end].part in kind.parts):
             last = kind.parts.index(self._parts[end].part)
-            line = [each for each in parents(self._bones, end) if each in among]
+            line = [each for each in parents(self.bones, end) if each in among]
             bones = [end] if last > 0 else []
             for part in kind.parts[:last][::-1]:
                 bones[:0] = [each for each in line if self._parts[each].part == part][-1:]
@@ -256,7 +256,7 @@ class RestBody:
         for role in {self._parts[end].role for end in ends}:
             among = {end for end in ends if self._parts[end].role == role and not self._parts[end].copy}
             for end in (end for end in ends if end in among and self._lowest(end, among, kind)):
-                line = [end, *(each for each in parents(self._bones, end) if each in among)][::-1]
+                line = [end, *(each for each in parents(self.bones, end) if each in among)][::-1]
                 if kind is FINGER:
                     yield self._without_tip(line)
                 elif len(line) > 1 or (kind is NECK and self._parts[end].part == "head"):

@@ -15,21 +15,30 @@ from .body import RestBone
 from .limbs import BodyLimb, LimbKind, RestBody
 
 
+def rest_bones(armature: Object) -> dict[str, RestBone]:
+    """Return all bones of an armature at rest, by their names."""
+    return {
+        bone.name: RestBone(bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local))
+        for bone in armature.data.bones
+    }
+
+
+def rest_body(armature: Object) -> RestBody:
+    """Return the parts of an armature's bones at rest.
+
+    Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
+    """
+    turn = armature.matrix_world.to_3x3().inverted_safe()
+    up, front = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
+    return RestBody(rest_bones(armature), up, front)
+
+
 class Anatomy:
     """The limbs of an armature, recognised by the names of its bones, otherwise by their shape at rest."""
 
     def __init__(self, armature: Object, controls: Controls) -> None:
         self._bones, self._controls = armature.pose.bones, controls
-        rest = {
-            bone.name: RestBone(
-                bone.parent.name if bone.parent else None, tuple(bone.head_local), tuple(bone.tail_local)
-            )
-            for bone in armature.data.bones
-        }
-        # Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
-        turn = armature.matrix_world.to_3x3().inverted_safe()
-        up, front = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
-        self._body = RestBody(rest, up, front)
+        self._body = rest_body(armature)
 
     @property
     def by_shape(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +64,16 @@ def shown_frames(matrices: Numbers, sizes: Numbers) -> Numbers:
         frames[:, :, axis] = each
     reached = sizes[:, None, None] * (matrices[:, :3, 1] - frames[:, :, 1])
     frames[:, :, 3] = matrices[:, :3, 3] + reached
+    return frames
+
+
+def with_places(rig: RigBody, frames: Numbers, places: Mapping[str, Numbers]) -> Numbers:
+    """Return frames (n, 3, 4, F) of all bones with those of planted tips (3, 4), by their names, at one place."""
+    if not places:
+        return frames
+    frames = frames.copy()
+    for name, place in places.items():
+        frames[rig.bones.index(name)] = place[:, :, None]
     return frames
 
 

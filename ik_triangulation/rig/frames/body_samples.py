@@ -21,6 +21,7 @@ from ..body import RigBody
 from ..carriers import carrier_of
 from ..clock import Clock
 from ..goal import GoalReader
+from ..held_tips import corrected_times, is_moved_above
 from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
@@ -60,7 +61,8 @@ class BodySamples(NamedTuple):
     `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
     animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb, `influence` (F)
-    that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading.
+    that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading. `places`
+    (3, 4) are the frames of the bones of planted tips.
     """
 
     frames: Sequence[float]
@@ -74,6 +76,7 @@ class BodySamples(NamedTuple):
     shown: Numbers | None = None
     warnings: Sequence[str] = ()
     readers: Mapping[str, GoalsAgain] = {}
+    places: Mapping[str, Numbers] = {}
 
     def animated(self, animation: Animation) -> BodySamples:
         """Return the same with another animation."""
@@ -106,7 +109,16 @@ def read_body(
     what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for a bone above
     the hips that is scaled, and for a body that is not the same when it is evaluated twice, and what sample() raises.
     """
-    evaluator = Evaluator(rig, scene, view_layer or view_layer_of(scene), frames)
+    samples = yield from _read_body(rig, scene, frames, view_layer or view_layer_of(scene), switched)
+    if not rig.planted:
+        return samples
+    return samples._replace(places=(yield from _places(rig, scene, samples, samples.shown is not None)))
+
+
+def _read_body(
+    rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer, switched: bool
+) -> Work[BodySamples]:
+    evaluator = Evaluator(rig, scene, view_layer, frames)
     switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
     is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
     as_by_hand = is_as_by_hand(rig, scene)
@@ -172,6 +184,30 @@ def read_animation(
     return animation_shown(rig, bases, (yield from _matrices_by_hand(evaluator, rig, frames, without)))
 
 
+def _places(rig: RigBody, scene: Scene, samples: BodySamples, as_shown: bool) -> Work[dict[str, Numbers]]:
+    """Return the frames (3, 4) that planted tips have in the animation at the scene's first frame, armature space.
+
+    Keys that correct the last bake do not count. The animation is what Blender evaluates, if it is to be `as_shown`.
+    """
+    first, bases, without = [float(scene.frame_start)], samples.bases[..., :1], corrected_times(rig, scene)
+    if is_moved_above(rig):
+        evaluator = Evaluator(rig, scene, view_layer_of(scene), first)
+
+        def look(depsgraph: Depsgraph, _: float) -> Matrix:
+            return unscaled_base(base_of(rig.armature.evaluated_get(depsgraph), rig.hips), rig.hips)
+
+        seen = yield from evaluator.evaluate(first, look)
+        bases = _stacked([seen[first[0]]])
+    if as_shown:
+        animation = yield from read_animation(rig, scene, first, bases, without)
+    else:
+        animation = Animation(*body_by_hand(rig, first, scene, without))
+    _, frames = body_by_channels(rig, samples.channels, bases, animation)
+    frames = frames if animation.shown is None else animation.shown
+    yield
+    return {name: frames[rig.bones.index(name), :, :, 0] for name in rig.planted}
+
+
 def _matrices_by_hand(
     evaluator: Evaluator, rig: RigBody, frames: Sequence[float], without: tuple[float, float] | None
 ) -> Work[Numbers]:
@@ -228,7 +264,7 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
     influence = _influence(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
-    return BodySamples(
+    samples = BodySamples(
         [frame],
         _stacked([evaluated.matrix_world.copy()]),
         _stacked([base]),
@@ -238,6 +274,7 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         {tip: np.array([share]) for tip, share in influence.items()},
         readers=readers,
     )
+    return samples._replace(places=finished(_places(rig, scene, samples, False))) if rig.planted else samples
 
 
 def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> BodySamples:
@@ -247,6 +284,8 @@ def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: Vie
     """
     if not may_interfere(rig):
         return samples
+    if rig.planted:
+        samples = samples._replace(places=finished(_places(rig, scene, samples, True)))
     evaluator = Evaluator(rig, scene, view_layer, samples.frames)
     matrices = finished(_matrices_by_hand(evaluator, rig, samples.frames, None))
     _check_finite(rig, matrices[..., 0], samples.frames[0])

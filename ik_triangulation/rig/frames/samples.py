@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from ...kinematics import Locked
 from ...kinematics.arrays import Array
-from ..armature import UNIT, Channels
+from ..armature import SQUARE, Channels
 from ..freedom import freedom_of
 from .sampling import Sample, rig_at
 from .transforms import column_lengths, to_matrix
@@ -165,4 +165,4 @@ def _one_scale(bases: Array) -> bool:
     rows = bases[:3, :3]
     square = np.einsum("ijf,ikf->jkf", rows, rows) / (size * size or 1.0) - np.eye(3)[:, :, None]
     determinants = np.linalg.det(rows.transpose(2, 0, 1))
-    return bool(size > 0.0 and np.abs(square).max() < 2.0 * UNIT and determinants.min() > 0.0)
+    return bool(size > 0.0 and np.abs(square).max() < 2.0 * SQUARE and determinants.min() > 0.0)

@@ -104,13 +104,24 @@ def replace_keys(
     return count
 
 
-def remove_generated(armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer) -> int:
-    """Remove the keyframes that bakes have given the bones from `first` to `last`; returns their number.
+class Removed(NamedTuple):
+    """The number of keyframes that were removed from a channelbag, and the F-curves that have none left."""
+
+    count: int
+    bag: ActionChannelbag | None
+    empty: Sequence[FCurve]
+
+
+def remove_generated(
+    armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, undo: ExitStack
+) -> Removed:
+    """Remove the keyframes that bakes have given the bones from `first` to `last`.
 
     They are those of rotations, and of location and scale that were baked: of hips with a body, of IK controls.
 
     The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
-    changed. F-curves that are left without keyframes are removed too.
+    changed. F-curves that are left without keyframes are for the caller to remove, as that cannot be undone. Closing
+    `undo` restores everything else.
     """
     bag = channelbag_of(armature)
     poses = [armature.pose.bones[name] for name in bones]
@@ -122,18 +133,13 @@ def remove_generated(armature: Object, bones: Collection[str], first: float, las
             paths[curve.data_path].append(curve)
     saved = AnimatedValues(armature, sorted(paths))
     removed, given = 0, []
-    with ExitStack() as undo:
-        undo.callback(saved.update_and_restore, view_layer)
-        for path, curves in paths.items():
-            count, back = _remove_generated(bag, path, curves, (first, last), undo)
-            removed += count
-            given += [(path, index) for index in back]
-        undo.pop_all()
-    for curve in [curve for curves in paths.values() for curve in curves]:
-        if curve.is_empty:
-            bag.fcurves.remove(curve)
+    undo.callback(saved.update_and_restore, view_layer)
+    for path, curves in paths.items():
+        count, back = _remove_generated(bag, path, curves, (first, last), undo)
+        removed += count
+        given += [(path, index) for index in back]
     saved.update_and_restore(view_layer, given)
-    return removed
+    return Removed(removed, bag, [curve for curves in paths.values() for curve in curves if curve.is_empty])
 
 
 def _remove_generated(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kinematics import Cone, EulerLimits, Free, Hinge
+from ...kinematics import Cone, EulerLimits, Free, Hinge, unframed
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import cross, dot, lengths, normalized, product
+from ...kinematics.batch.coordinates import Frames
 from ...kinematics.batch.euler_arrays import clamped_to_range
 from ...kinematics.freedom import Freedom
 from .euler_nearest import EulerNearest
@@ -25,7 +26,8 @@ class Swing:
     """A joint with this freedom."""
 
     def __init__(self, freedom: Freedom) -> None:
-        self._freedom = freedom
+        self._frame = Frames.of([freedom])
+        self._freedom = freedom = unframed(freedom)
         self._euler = EulerNearest(freedom) if isinstance(freedom, EulerLimits) else None
 
     def swung(self, rotations: Numbers, start: Numbers, end: Numbers) -> Swung:
@@ -37,6 +39,13 @@ class Swing:
 
     def nearest(self, rotations: Numbers) -> Swung:
         """Project rotations (4, F) onto the allowed ones."""
+        if self._frame is None:
+            return self._nearest(rotations)
+        turned, values = self._nearest(self._frame.into(rotations[None])[0])
+        return self._frame.out_of(turned[None])[0], values
+
+    def _nearest(self, rotations: Numbers) -> Swung:
+        """The same in the axes of the limits."""
         freedom = self._freedom
         if isinstance(freedom, Hinge):
             return _hinge(freedom, rotations, *np.zeros((2, 3, 1)))

@@ -34,6 +34,16 @@ class System:
         self.value, self.met = value, met
 
     @property
+    def urgent(self) -> Mask:
+        """Whether every task of the most urgent level is within tolerance (F), whatever becomes of the others."""
+        first = min(task.level for task in self.tasks)
+        found = np.ones(len(self.met), bool)
+        for task, measured in zip(self.tasks, self.measured, strict=True):
+            if task.level == first:
+                found &= measured.off <= task.tolerance
+        return found
+
+    @property
     def states(self) -> States:
         """The states at which the tasks are measured."""
         return self.geometry.states

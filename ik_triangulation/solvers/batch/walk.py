@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kinematics import Chain, EulerLimits
+from ...kinematics import Chain, EulerLimits, unframed
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import compose, conjugated, lengths, matrices, normalized, product, rotate, rotate_back
@@ -31,7 +31,7 @@ class WalkedChain:
         for kind in tree.kinds:
             begin = kind.rows.start
             for i in kind.joints:
-                freedom = chain.joints[i].freedom
+                freedom = unframed(chain.joints[i].freedom)
                 if isinstance(kind, EulerAngles) and isinstance(freedom, EulerLimits):
                     count = len(freedom.axes)
                 else:

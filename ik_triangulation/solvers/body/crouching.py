@@ -18,20 +18,18 @@ from math import radians
 from typing import NamedTuple
 
 import numpy as np
-from mathutils import Quaternion
 
 from ...goals.batch import BalanceTask, Level, PlaceTask, Task
 from ...goals.batch.faded import FadedTask
-from ...kinematics import Freedom
 from ...kinematics.arrays import Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate, rotate_back
-from .parts import Part, parts_of_body, two_part_limbs
+from ...kinematics.body_anatomy import Part, TwoPartLimb
+from .parts import flexion_axes, parts_of_body, two_part_limbs
 
 _KNEES, _SHINS, _PELVIS, _SPINE, _NECK = map(radians, (100.0, 22.0, 30.0, 45.0, -20.0))  # of a crouch of depth 1
 _DEEPEST, _DEPTHS, _BETWEEN = 1.5, 11, 12  # depths that are looked at, and steps from one to the next
-_STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends, and of range in which it does not bend
-_ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
+_STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.97  # of an arm's length: distance up to which it reaches by itself
 _SMOOTHED = 16  # times that a depth is averaged with those of the frames beside it
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to crouch
@@ -83,7 +81,8 @@ class Crouch:
     def _axis(self, upper: int, joint: int, end: int) -> Numbers:
         """The axis (3, F) of armature space about which a knee bends: as it does, or where it is straight as it can."""
         heads, frame = self._begin.heads, self._begin.frames[joint][:, :3]
-        axis = rotate(frame, np.broadcast_to(_bend_axis(self._tree.joints[joint].freedom)[:, None], frame.shape[1:]))
+        own = flexion_axes(self._tree)[two_part_limbs(self._tree).index(TwoPartLimb(upper, joint, end))]
+        axis = rotate(frame, np.broadcast_to(own[:, None], frame.shape[1:]))
         first, second = (heads[b] - heads[a] for a, b in ((upper, joint), (joint, end)))
         turn = cross(first, second)
         bend = np.arctan2(lengths(turn), dot(first, second))
@@ -190,17 +189,6 @@ def _arm(tree: Tree, number: int) -> _Arm:
         return _Arm(tip.first, tip.reach or tree.size, False)
     line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
     return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
-
-
-def _bend_axis(freedom: Freedom) -> Numbers:
-    """The axis about which a joint prefers to bend, or its opposite if it can bend only the other way."""
-    axis = np.array(freedom.bend_axis[:])
-    for each in freedom.coordinates(Quaternion()):
-        along = float(np.dot(axis, each.axis[:]))
-        if abs(along) > _ALONG:
-            low, high = sorted((each.lower * along, each.upper * along))
-            return -axis if high < min(_STRAIGHT, -low) else axis
-    return axis
 
 
 def _is_place(task: Task) -> bool:

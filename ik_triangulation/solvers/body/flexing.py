@@ -10,17 +10,20 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from ...goals.batch import Task
-from ...kinematics import Freedom
+from ...kinematics import Cone, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
-from .parts import Part, TwoPartLimb, parts_of_body, two_part_limbs
+from ...kinematics.body_anatomy import Part, TwoPartLimb
+from .parts import flexion_axes, parts_of_body, two_part_limbs, wanted_flexion
 
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
+_AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
+_BACK = 0.1  # [rad] of range from which on a joint may bend the wrong way
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
@@ -29,13 +32,33 @@ _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at m
 @lru_cache(maxsize=32)
 def bending_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
     """Return the limbs of a tree whose elbow or knee may bend both ways about the axis that it prefers."""
-    return tuple(limb for limb in two_part_limbs(tree) if _bends_both_ways(tree.joints[limb.middle].freedom))
+    return tuple(two_part_limbs(tree)[number] for number in _both_ways(tree))
 
 
-def _bends_both_ways(freedom: Freedom) -> bool:
-    """Tell whether a joint may bend about its preferred axis to both sides."""
-    about = [each for each in freedom.coordinates(Quaternion()) if abs(each.axis.dot(freedom.bend_axis)) > _ALONG]
-    return any(each.lower - each.value < -_BEND and each.upper - each.value > _BEND for each in about)
+def _both_ways(tree: Tree) -> list[int]:
+    """Numbers of these limbs among all of the tree."""
+    axes = flexion_axes(tree)
+    as_wanted = (axes * wanted_flexion(tree)).sum(1) > _AS_WANTED
+    return [
+        number
+        for number, limb in enumerate(two_part_limbs(tree))
+        if as_wanted[number] and _bends_both_ways(tree.joints[limb.middle].freedom, axes[number])
+    ]
+
+
+def _bends_both_ways(freedom: Freedom, axis: Numbers) -> bool:
+    """Tell whether a joint may bend about an axis to both sides."""
+    own = unframed(freedom)
+    if isinstance(own, Cone):
+        return own.swing > _BEND
+    if isinstance(own, Free):
+        return True
+    ranges = [
+        (each.value - each.lower, each.upper - each.value)
+        for each in freedom.coordinates(Quaternion())
+        if abs(each.axis.dot(Vector(axis))) > _ALONG
+    ]
+    return any(min(ends) > _BACK and max(ends) > _BEND for ends in ranges)
 
 
 def flexed(tree: Tree, states: States, reference: States) -> States:
@@ -101,7 +124,7 @@ def inclined(tree: Tree, reference: States, shares: Numbers, tips: Collection[in
 def _joints(tree: Tree) -> tuple[Indices, Numbers]:
     """Indices of elbows and knees, and the axes about which they prefer to bend, in their own frames (j, 3, 1)."""
     joints = np.array([limb.middle for limb in bending_limbs(tree)], np.intp)
-    return joints, np.array([tree.joints[j].freedom.bend_axis[:] for j in joints]).reshape(-1, 3, 1)
+    return joints, flexion_axes(tree)[_both_ways(tree), :, None]
 
 
 def _bends(tree: Tree, states: States) -> Numbers:

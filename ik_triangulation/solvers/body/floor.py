@@ -18,7 +18,8 @@ from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at
-from .parts import Part, parts_of_body
+from ...kinematics.body_anatomy import Part
+from .parts import parts_of_body
 
 _HIPS = 0.25  # of the leg: least height of the hips
 _SOLE = 0.02  # of the leg: height of the tip of a foot above its sole

@@ -16,7 +16,8 @@ import numpy as np
 
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Tree
-from .parts import Part, parts_of_body
+from ...kinematics.body_anatomy import Part
+from .parts import parts_of_body
 
 _ROOT_MOVE = 3.0
 _COMPLIANCE = {

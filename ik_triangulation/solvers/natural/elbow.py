@@ -26,6 +26,7 @@ _MOST_TURN = (
 NO_BEND = 1e-6  # [rad] of a reference whose plane of bend is rounding
 NORMALS = 2  # times that the normal of a bend and the bend about it are found from each other
 _STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
+_AXES = 3  # times that the axis and the bend about it are found from each other
 
 
 class Elbow(NamedTuple):
@@ -59,6 +60,35 @@ class Elbow(NamedTuple):
         before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
         turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
+
+    def bent_for(
+        self, turned: Numbers, flexion: Numbers, whole: Numbers, distance: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """The same elbow, bent until `whole` (3, F), a place that the lower bone carries, is at a `distance` (F).
+
+        It bends about the axes that bent() takes. Returns also by how much the distance is out of reach (F).
+        """
+        first = lengths(self.up)
+        if isinstance(self.freedom, Hinge):
+            relative, normal = self._replace(low=whole)._on_hinge(turned, flexion, distance)
+            reached = lengths(self.up + rotate(relative, whole))
+            return relative, normal, np.abs(reached - distance)
+        lower = compose(self.rest, turned)
+        down, carried = rotate(lower, self.low), rotate(lower, whole)
+        second = lengths(whole)
+        cosine = (distance**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
+        bend = np.arccos(np.clip(cosine, -1.0, 1.0))  # but for the angle between both places, which is added below
+        for _ in range(_AXES):
+            normal = self._normal(down, flexion, bend)
+            before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
+            x, y, z = rotate_back(after, carried)
+            size = np.maximum(np.hypot(x, z), 1e-300)
+            wanted = (distance**2 - first**2 - size**2 - y**2) / (2.0 * first * size)
+            bend = np.arctan2(z, x) + np.arccos(np.clip(wanted, -1.0, 1.0))
+        turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
+        least, most = np.hypot(first - size, y), np.hypot(first + size, y)
+        beyond = np.maximum(np.maximum(distance - most, least - distance), 0.0)
+        return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1], beyond
 
     def bent_with_end(
         self, turned: Numbers, flexion: Numbers, distance: Numbers

@@ -28,6 +28,7 @@ from .one_limb import pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import best_swivels
 from .swivel_cost import ALONG, SwivelCost
+from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
 
 
@@ -71,10 +72,13 @@ def natural_path(
         return NaturalPath(given, everywhere, everywhere, held)
     reference = tree.rotations(given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
+    where = np.zeros(len(frames), bool)
     if suits(tree, tasks, form.has_end):
         time = time_weight(fps, smoothing)
         along = ALONG * time_weight(fps) / time  # what smoothing calms is the elbow, so it goes less with the hand
-        states, possible, given_way = _two_bones(tree, frames, tasks, reference, form, time, cyclic, held, along)
+        states, possible, given_way, where = _two_bones(
+            tree, frames, tasks, reference, form, time, cyclic, held, along, fps
+        )
     else:
         states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
@@ -84,7 +88,10 @@ def natural_path(
     precise = precisely(tree, tasks)
     met = System(tree, states, precise).met
     met[held] = True
-    missed = np.flatnonzero(~met)
+    # Of a frame whose end is traded the place is met, and nothing else is looked for.
+    where &= ~met & System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
+    possible = possible & ~where
+    missed = np.flatnonzero(~met & ~where)
     if len(missed):
         rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
         some, fits = given_way(missed) if given_way else (states.take(missed), np.zeros(len(missed), bool))
@@ -98,6 +105,16 @@ def natural_path(
     return NaturalPath(states, met, possible, held)
 
 
+class _TwoBones(NamedTuple):
+    """States of limbs of two bones; where lengths allow the goal (F), what gives way in some of the frames (None if
+    nothing can), and where the turn of the end is traded (F)."""
+
+    states: States
+    possible: Mask
+    given_way: Callable[[Indices], tuple[States, Mask]] | None
+    traded: Mask
+
+
 def _two_bones(
     tree: Tree,
     frames: States,
@@ -108,16 +125,16 @@ def _two_bones(
     cyclic: bool,
     held: Indices,
     along: float,
-) -> tuple[States, Mask, Callable[[Indices], tuple[States, Mask]] | None]:
+    fps: float,
+) -> _TwoBones:
     """The states of a limb of two bones, with the swivel of the reference in frames that are `held`.
 
-    The swivel goes with a share `along` of the end's turn from frame to frame. Returns also where the lengths allow the
-    goal, and what gives way in some of the frames; None if nothing can.
+    The swivel goes with a share `along` of the end's turn from frame to frame.
     """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
-    possible, told = limb.possible, limb.end is not None
-    if told and not possible.all():
+    possible, told = limb.possible, limb.end
+    if told is not None and not possible.all():
         tasks = in_reach(tree, frames, tasks)
         limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
@@ -138,7 +155,14 @@ def _two_bones(
         goals = [task.take(some) for task in tasks]
         return limbs_giving_way(tree, frames.take(some), goals, at(reference, some), flexion, swivels[some])
 
-    return tree.posed(limb.rotations(swivels), frames), possible, given_way if told else None
+    rotations = limb.rotations(swivels)
+    tempo = Tempo((1.0 - along) * time, along * time, fps, cyclic)
+    if told is not None:
+        found = traded(tasks, told, limb, cost, flexion, swivels, rotations, held, tempo)
+        if found is not None:
+            return _TwoBones(found[0], possible, given_way, found[1])
+    states = tree.posed(rotations, frames)
+    return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool))
 
 
 def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:

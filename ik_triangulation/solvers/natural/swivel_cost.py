@@ -85,6 +85,24 @@ class SwivelCost:
         found, outer = fits[middle, every], np.array([-np.inf, np.inf, -np.inf, np.inf])[:, None]
         return SwivelSpans(*np.where(found, swivels + _AROUND[np.stack(ends)], outer))
 
+    def nearest_allowed(self, swivels: Numbers, frames: Indices) -> Numbers:
+        """The nearest allowed swivels to these (n) at n frames, among some around them; infinite where none is."""
+        tried = swivels + _AROUND[:, None]
+        fits = self._allowed(tried, frames)
+        row = np.where(fits, np.abs(_AROUND)[:, None], np.inf).argmin(0)
+        column = np.arange(len(swivels))
+        found = np.where(fits[row, column], tried[row, column], np.inf)
+        moved = np.flatnonzero(np.isfinite(found) & (found != swivels))
+        found[moved] = self.last_allowed(found[moved], swivels[moved], frames[moved])
+        return found
+
+    def outside(self, swivels: Numbers, frames: Indices) -> Numbers:
+        """Largest angle (n) [rad] by which swivels (n) are beyond a limit at n frames."""
+        found = np.zeros(len(swivels))
+        for beyond, _ in self._beyond(swivels[None], frames):
+            found = np.maximum(found, beyond[0])
+        return found
+
     def last_allowed(self, good: Numbers, bad: Numbers, frames: Indices) -> Numbers:
         """The last swivels allowed between those (n) that are and those that are not, at these frames."""
         for _ in range(_HALVINGS if len(frames) else 0):

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
 from ...kinematics import Freedom
-from ...kinematics.arrays import Indices, Numbers
+from ...kinematics.arrays import Columns, Indices, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import (
     compose,
@@ -116,14 +116,18 @@ class TwoBones:
 
     def rotations(self, swivel: Numbers) -> Numbers:
         """Rotations of all joints (n, 4, F) at a swivel (F) [rad]."""
+        return self.rotations_at(swivel, slice(None))
+
+    def rotations_at(self, swivel: Numbers, some: Columns) -> Numbers:
+        """The same in some frames."""
         cosine, sine = np.cos(0.5 * swivel), np.sin(0.5 * swivel)
-        a, b = self.root_turns
-        found = [cosine * a + sine * b, quaternions(self.relative)]
+        a, b = (each[:, some] for each in self.root_turns)
+        found = [cosine * a + sine * b, quaternions(self.relative[..., some])]
         if self.end is not None:
-            a, b = self.end_turns
+            a, b = (each[:, some] for each in self.end_turns)
             found.append(cosine * a + sine * b)
         elif self.has_end:
-            found.append(quaternions(self.turned[2]))
+            found.append(quaternions(self.turned[2][..., some]))
         return normalized(np.stack(found))
 
     @cached_property
@@ -183,10 +187,27 @@ class TwoBones:
 
     def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
         """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""
-        pole = rotate_back(self.frames.root, location - self.frames.place) - self.head
+        pole = self._from_root(location)
         side = cross(self.axis, self.normal)
         to = np.arctan2(dot(cross(side, pole), self.axis), dot(side, pole))
         return np.broadcast_to(to + angle, (len(self.frames),))
+
+    def pole_from_root(self, some: Indices) -> Numbers:
+        """Place of the pole (3, n), seen from the root, in some frames; there has to be one."""
+        assert self.pole is not None
+        found: Numbers = np.broadcast_to(self._from_root(self.pole.location), (3, len(self.frames)))[:, some]
+        return found
+
+    def _from_root(self, location: Numbers) -> Numbers:
+        found: Numbers = rotate_back(self.frames.root, location - self.frames.place) - self.head
+        return found
+
+    def swivels_of(self, upper: Numbers, some: Indices) -> Numbers:
+        """Swivels (n) of limbs whose upper bone has orientations (3, 3, n), in these frames."""
+        axis, before = self.axis[:, some], self.normal[:, some]
+        normal = rotate(upper, rotate_back(self.upper[..., some], before))
+        found: Numbers = np.arctan2(dot(cross(before, normal), axis), dot(before, normal))
+        return found
 
 
 def suits(tree: Tree, tasks: Sequence[Task], with_end: bool) -> bool:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Base of all operators: poll() with a reason, and errors reported instead of raised."""
 
+import traceback
+from collections.abc import Callable
+
 from bpy.types import Context, Operator, UILayout
 
 from ...errors import IKError
@@ -37,6 +40,18 @@ class IKOperator(Operator):
     def act(self, context: Context) -> set[str]:
         """Do the work and report it. Raises an IKError before anything is changed."""
         raise NotImplementedError
+
+    def conclude(self, tell: Callable[[], object]) -> set[str]:
+        """Tell the result of work that is done, and return FINISHED, so that Blender can undo it.
+
+        What goes wrong in telling must not look as if nothing had been done.
+        """
+        try:
+            tell()
+        except (Exception, KeyboardInterrupt) as error:
+            traceback.print_exc()
+            self.report({"WARNING"}, f"IK Triangulation: Done, but the result cannot be shown: {error!r}")
+        return {"FINISHED"}
 
     def column(self) -> UILayout:
         """Return a column for draw(), with labels left and values right."""

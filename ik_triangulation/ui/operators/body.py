@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Set Up Body: hands that reach, feet that are held and a head that looks, in one press."""
 
-from collections.abc import Sequence
-
 import bpy
 from bpy.types import Context, Object
 
 from ...jobs import live
-from ...jobs.body_setup import lowest_of, set_up_body
+from ...jobs.body_setup import NewBody, lowest_of, set_up_body
 from ...rig.selection import select_only, selected_bones
 from ..context import cannot_edit, own_armature
 from .base import IKOperator
@@ -32,19 +30,19 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         armature = own_armature(context)
         chosen = selected_bones(armature) if context.mode == "POSE" else []
         ends = lowest_of(armature, chosen)
-        made, doubts = new_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        self.tell({"INFO"}, f"Body: {made}")
+        made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        return self.conclude(lambda: self._tell_about(armature, made))
+
+    def _tell_about(self, armature: Object, made: NewBody) -> None:
+        """Select a tip of the body and tell of all."""
+        text, doubts = show_body(armature, made)
+        self.tell({"INFO"}, f"Body: {text}")
         if doubts:
             self.tell({"WARNING"}, f"Check the limbs: {doubts}")
-        return {"FINISHED"}
 
 
-def new_body(armature: Object, ends: Sequence[str]) -> tuple[str, str]:
-    """Set up a body with these tips, by default those that are recognised; return what was made, and what is doubtful.
-
-    A hand is selected. Raises what set_up_body() does.
-    """
-    made = set_up_body(armature, ends)
+def show_body(armature: Object, made: NewBody) -> tuple[str, str]:
+    """Select a tip of a body that was set up; return what was made, and what is doubtful."""
     for tip in (*made.reach, *made.held, *made.looking):
         live.stop(armature, tip)
     select_only(armature, [(made.reach or made.looking or made.held)[0]])

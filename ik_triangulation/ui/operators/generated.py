@@ -30,8 +30,8 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         names = control_names(active_bone(context)) if body is None else None
         chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
         count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
-        self.tell({"INFO"}, f"Deleted {count} keys")
-        return {"FINISHED"} if count else {"CANCELLED"}
+        told = self.conclude(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
+        return told if count else {"CANCELLED"}
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_generated_delete,))

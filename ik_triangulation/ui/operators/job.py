@@ -82,7 +82,7 @@ class JobOperator(IKOperator):
     def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
         """Report the result of a job that took so many `seconds`."""
         self._took = seconds
-        return self.report_result(context, result)
+        return self.conclude(lambda: self.report_result(context, result))
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         if bpy.app.background or context.window is None:

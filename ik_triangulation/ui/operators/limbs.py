@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add limbs from the selection, remove a limb, create a target for one."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.types import Context, Object, PropertyGroup
 
 from ...errors import ChainError
 from ...jobs import live
-from ...jobs.body_setup import MOST_TIPS, is_whole_rig, lowest_of
+from ...jobs.body_setup import MOST_TIPS, NewBody, is_whole_rig, lowest_of, set_up_body
 from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
 from ...rig.selection import select_only
 from ..context import active_armature, active_bone, cannot_edit, own_armature
 from ..last_result import forget_result
 from ..limb_search import is_limb
 from .base import IKOperator
-from .body import new_body
+from .body import show_body
 from .joints import chosen_bones
 
 
@@ -37,6 +39,10 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         if context.mode == "POSE" and is_whole_rig(armature, chosen) and self._add_body(armature, chosen, target):
             return {"FINISHED"}
         tips = add_limbs(armature, chosen, target)
+        return self.conclude(lambda: self._tell_about(armature, chosen, tips))
+
+    def _tell_about(self, armature: Object, chosen: Sequence[str], tips: Sequence[str]) -> None:
+        """Select the tips of the limbs that were made of the chosen bones, and tell of them."""
         select_only(armature, tips)
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
@@ -46,7 +52,6 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
-        return {"FINISHED"}
 
     def _add_body(self, armature: Object, chosen: list[str], target: Object | None) -> bool:
         """Set up a body instead of a limb for each of many tips; tell whether that was done.
@@ -60,7 +65,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 "such as a hand, and select the object again."
             )
         try:
-            made, doubts = new_body(armature, ())
+            made = set_up_body(armature)
         except ChainError as error:
             if len(lowest_of(armature, chosen)) <= MOST_TIPS:
                 return False
@@ -68,10 +73,15 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
                 "limb, such as a hand, and add it alone."
             ) from error
-        self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {made}")
+        self.conclude(lambda: self._tell_about_body(armature, count, made))
+        return True
+
+    def _tell_about_body(self, armature: Object, count: int, made: NewBody) -> None:
+        """Select a tip of the body that was made instead of limbs of so many bones, and tell of all."""
+        text, doubts = show_body(armature, made)
+        self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
         if doubts:
             self.tell({"WARNING"}, f"Check the limbs: {doubts}")
-        return True
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):

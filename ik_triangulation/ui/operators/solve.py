@@ -27,13 +27,14 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         body = active_body(context)
         if body is not None:
             where = context.scene, context.view_layer
-            return report_body(self, context, with_followers(solve_body_pose(body, *where, key=key), body, *where))
+            posed = solve_body_pose(body, *where, key=key)
+            return self.conclude(lambda: report_body(self, context, with_followers(posed, body, *where)))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             (limb,) = adjusted(self, [active_limb(context)], *COMFORT)
             report = solve_pose(limb, context.scene, context.view_layer, key=key)
             undo.pop_all()
-        return report_outcome(self, context, [report])
+        return self.conclude(lambda: report_outcome(self, context, [report]))
 
     def draw(self, context: Context) -> None:
         column = self.column()

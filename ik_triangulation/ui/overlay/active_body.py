@@ -30,7 +30,7 @@ _UP = Vector((0.0, 0.0, 1.0))
 
 
 class HeldTip(NamedTuple):
-    """A held tip, armature space: `place` where the animation or a contact has it, `tip` where it is shown.
+    """A held tip, armature space: `place` where it is planted, animated or in contact, `tip` where it is shown.
 
     `slip` [Blender units, world space] is between them; it `slips` if that is more than a bake allows.
     """
@@ -111,7 +111,11 @@ def displayed_body(context: Context) -> tuple[Object, DisplayedBody] | None:
     up = (world.to_3x3().inverted_safe() @ _UP).normalized()
     channels = channels_of(shown, rig.bones)
     rest = _rest_of(rig, channels, up)
-    frames = _held_frames(rig, rest, channels, shown, context.scene)
+    scene = context.scene
+    frames = _held_frames(rig, rest, channels, shown, scene, scene.frame_current_final)
+    if rig.planted:
+        first = _held_frames(rig, rest, channels, shown, scene, scene.frame_start)
+        frames |= {name: first[name] for name in rig.planted}
     held = [_held_tip(rest, name, frames[name], shown) for name in rig.held]
     contacts = stored_contacts(rig.armature)
     if contacts:  # held where its contact has it, which only a bake knows
@@ -151,9 +155,11 @@ def _rig_of(armature: Object, tip: str) -> RigBody | None:
 
 
 def _held_frames(
-    rig: RigBody, rest: _Rest, channels: Sequence[Channels], shown: Object, scene: Scene
+    rig: RigBody, rest: _Rest, channels: Sequence[Channels], shown: Object, scene: Scene, frame: float
 ) -> dict[str, Matrix]:
     """Return the frames (4x4, armature space) in which the animation made by hand has the bones up to the held tips.
+
+    The animation is that at a `frame`, on hips that hang in what is shown now.
 
     `channels` are those of all bones as `shown`, the evaluated armature.
     """
@@ -164,7 +170,7 @@ def _held_frames(
             needed.add(name)
             name = above[name]
     bones = [(number, bone) for number, bone in enumerate(rig.pose_bones) if bone.name in needed]
-    turns, location = _made_by_hand(rig, [bone.name for _, bone in bones], scene)
+    turns, location = _made_by_hand(rig, [bone.name for _, bone in bones], scene, frame)
     frames = {rig.hips: base_of(shown, rig.hips)}
     for (number, bone), turn in zip(bones, turns, strict=True):
         moved, parent = channels[number].location, frames[above[bone.name] if number else rig.hips]
@@ -176,12 +182,12 @@ def _held_frames(
     return frames
 
 
-def _made_by_hand(rig: RigBody, bones: Sequence[str], scene: Scene) -> tuple[Numbers, Numbers]:
-    """Return the rotations (n, 4) of bones and the location (3) of the hips that were made by hand, at this frame.
+def _made_by_hand(rig: RigBody, bones: Sequence[str], scene: Scene, frame: float) -> tuple[Numbers, Numbers]:
+    """Return the rotations (n, 4) of bones and the location (3) of the hips that were made by hand, at a frame.
 
     While nothing is edited, as in playback, those of all frames of the scene are read at once and kept.
     """
-    frame, key = scene.frame_current_final, (edits(), rig.armature.session_uid, rig.hips, *bones)
+    key = edits(), rig.armature.session_uid, rig.hips, *bones
     known: dict[float, tuple[Numbers, Numbers]] = _kept.get("by hand", {})
     frames: Sequence[float] = [frame]
     if _kept.get("of") != key:

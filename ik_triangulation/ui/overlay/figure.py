@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ... import goals as targets
 from ...goals import Target, Transformed
-from ...kinematics import Cone, Free, Freedom, Hinge, Pose
+from ...kinematics import Cone, Framed, Free, Freedom, Hinge, Pose
 from ...kinematics.ranges import finite
 from .shapes import ArcStroke, LineStroke, Role, Sketch, Stroke, circle, facing, plane_of, silhouette
 
@@ -44,7 +44,10 @@ def add_joint(sketch: Sketch, pose: Pose, i: int, length: float) -> None:
     freedom = pose.chain.joints[i].freedom
     stretch = (pose.socket(i) @ _Y).length
     if not isinstance(freedom, Free) and freedom.moves and stretch:
-        where = (held.copy().freeze() for held in (pose.rotations[i], pose.socket(i), pose.head(i)))
+        rotation, socket = pose.rotations[i], pose.socket(i)
+        if isinstance(freedom, Framed):
+            freedom, rotation, socket = freedom.inner, freedom.into(rotation), socket @ freedom.frame.to_matrix()
+        where = (held.copy().freeze() for held in (rotation, socket, pose.head(i)))
         sketch.add(*_joint(freedom, _DIAL * length / stretch, *where))
 
 

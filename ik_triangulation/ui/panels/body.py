@@ -27,7 +27,10 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
             limb = tip.ik_triangulation
             # A foot that is let go of has nothing left that makes it a limb, but is to be held again here.
             if is_limb(tip) or limb.body_part != "NONE":
-                held.prop(limb, "hold", text=tip.name)
+                row = held.row(align=True)
+                row.prop(limb, "hold", text=tip.name)
+                if limb.hold:
+                    row.prop(limb, "hold_where", text="")
         column.separator()
         body = armature.ik_triangulation
         column.prop_search(body, "hips", armature.data, "bones")

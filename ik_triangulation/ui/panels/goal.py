@@ -24,6 +24,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         column.prop(limb, "hold")
         column.prop(limb, "influence", slider=True)
         if limb.hold:
+            choice(column, limb, "hold_where", context)
             _draw_ground(column, limb, context)
             return
         column.prop(limb, "shape")

@@ -3,11 +3,12 @@
 
 from math import degrees, isinf
 
-from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked
+from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked, unframed
 
 
 def kind_text(freedom: Freedom) -> str:
     """Return the kind of joint, with the axis of a hinge if it is one of the bone's own axes."""
+    freedom = unframed(freedom)
     if isinstance(freedom, Locked) or not freedom.moves:
         return "Locked"
     if isinstance(freedom, Hinge):
@@ -18,6 +19,7 @@ def kind_text(freedom: Freedom) -> str:
 
 def range_text(freedom: Freedom) -> str:
     """Return the limits of the joint; empty if there are none."""
+    freedom = unframed(freedom)
     if isinstance(freedom, Hinge):
         return _range(freedom.lower, freedom.upper)
     if isinstance(freedom, Cone):

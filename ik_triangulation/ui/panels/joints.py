@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
-from ...rig.freedom import limit_rotation
+from ...rig.freedom import limit_notes, limit_rotation
 from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -34,8 +34,13 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         joint = bone.ik_triangulation_joint
         column.label(text=bone.name, icon="BONE_DATA")
         column.prop(joint, "source")
-        if joint.source == "BLENDER":
+        if joint.source in {"AUTO", "BLENDER"}:
             _draw_blender_limits(column, bone)
+            for limit in bone.constraints if joint.source == "AUTO" else ():
+                if limit.type == "LIMIT_ROTATION":
+                    _draw_limit(column, limit)
+            for note in limit_notes([bone] if bone else []):
+                paragraph(column, note, context, "ERROR")
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
         else:
@@ -71,6 +76,11 @@ def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Contex
     except ChainError as error:
         paragraph(column, str(error), context, "ERROR")
         return
+    _draw_limit(column, limit)
+
+
+def _draw_limit(column: UILayout, limit: bpy.types.Constraint) -> None:
+    """Draw a Limit Rotation constraint."""
     column.label(text=limit.name, icon="CON_ROTLIMIT")
     column.prop(limit, "euler_order", text="Order")
     for axis in "xyz":

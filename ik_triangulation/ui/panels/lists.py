@@ -155,7 +155,7 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
 
 
 _NAME, _NAME_AND_KIND = 0.65, 0.5  # width of the bone's name in a row of joints, without and with the kind of joint
-_SOURCES = {"BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
+_SOURCES = {"AUTO": "BONE_DATA", "BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
 
 
 def _only(shown: UIList, bones: bpy.types.bpy_prop_collection, names: set[str]) -> tuple[list[int], list[int]]:

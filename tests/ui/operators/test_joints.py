@@ -64,7 +64,7 @@ def test_the_active_bone_is_taken_if_none_is_selected():
     rig = chain_rig(2)
     select(rig, active="Bone 0")
     bpy.ops.pose.ik_triangulation_joint_own()
-    assert [bone.ik_triangulation_joint.source for bone in rig.pose.bones] == ["OWN", "BLENDER"]
+    assert [bone.ik_triangulation_joint.source for bone in rig.pose.bones] == ["OWN", "AUTO"]
     with pytest.raises(RuntimeError, match="Select the bones to copy to"):
         bpy.ops.pose.ik_triangulation_joint_copy()
 
@@ -77,7 +77,7 @@ def test_it_is_one_step_of_undo():
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     rig = bpy.data.objects["Rig"]
-    assert {bone.ik_triangulation_joint.source for bone in rig.pose.bones} == {"BLENDER"}
+    assert {bone.ik_triangulation_joint.source for bone in rig.pose.bones} == {"AUTO"}
 
 
 def test_every_operator_can_be_undone():

@@ -49,12 +49,12 @@ def ticks(sketch, *roles):
 def test_a_hinge_s_arc_ends_where_its_bone_does(seed):
     random = Random(seed)
     axis, lower = random_direction(random), random.uniform(-3.0, 1.0)
+    while axis.cross(Y).length < 0.25:  # its bone would twist about it
+        axis = random_direction(random)
     hinge = Hinge(axis, lower, lower + random.uniform(0.1, 3.0))
     chain = random_chain(seed, 2, 3.0, [Free(), hinge])
     pose = random_pose(chain, random, random_base(random))
     pose.project()
-    if axis.cross(Y).length < 0.25:
-        pytest.skip("its bone twists about it")
     sketch = joints(pose)
     (arc,) = sketch.arcs
     for place, angle in zip(ends(arc), (hinge.lower, hinge.upper), strict=True):

@@ -27,7 +27,8 @@ def test_each_tip_can_be_held_and_let_go_of_and_held_again():
     bpy.context.view_layer.update()
     assert body_of(rig, "hand.L").held == ("foot.R",)
     assert drawn(panel("_body")).count("hold") == 4
-    assert drawn(panel("_body"))[-3:] == ["hips", "hips_motion", "balance"]
+    assert drawn(panel("_body")).count("hold_where") == 1, "of those that are held"
+    assert drawn(panel("_body"))[-4:] == ["hips", "hips_motion", "balance", "floor"]
 
 
 def test_the_result_names_the_hands_that_are_off_and_by_how_much():

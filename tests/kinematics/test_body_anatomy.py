@@ -8,10 +8,11 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.solvers.body.parts import Part, parts_of_body, two_part_limbs
+from ik_triangulation.kinematics.body_anatomy import Part
+from ik_triangulation.solvers.body.parts import parts_of_body, two_part_limbs
 from scripts.benchmarks import humanoid
 
-from ...chains import random_chain
+from ..chains import random_chain
 
 FIGURE = humanoid.body()
 EXPECTED = {

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs of two bones and an end whose wrist or ankle is chosen, with its coordinates, and all of whose poses reach.
+
+With the wrist held, forearm and hand are rigid: the elbow bends until the tip is as far from the root as the target, in
+the plane in which it bends for TwoBones, and a swivel about the line from root to tip is left. So the tip is exact for
+whatever swivel and wrist, and the limits of the wrist are those of its own coordinates. Source: none.
+
+The swivel is measured from a direction that is carried along the frames by the least turns of that line, so that its
+change is a true turn. Everything is in the axes of the root's parent; frames are the last axis of every array.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kinematics import Free
+from ...kinematics.arrays import Indices, Numbers
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    lengths,
+    matrices,
+    quaternions,
+    rotate,
+    rotate_back,
+    square_to,
+)
+from ...kinematics.batch.coordinates import bounded
+from ...kinematics.batch.limit_arrays import LimitArrays
+from ..batch.swings import smallest_rotations
+from .elbow import Elbow, axes_of, directions, flexion_at_rest
+from .end_range import EndRange
+from .two_bones import TwoBones
+
+
+class PosedLimbs(NamedTuple):
+    """Limbs at n choices: orientations (3, 3, n) of the upper bone and of the end, the elbow's and the wrist's own
+    rotations (3, 3, n) and (4, n), and how much too long or too short the limb is, of
+    its length (n)."""
+
+    upper: Numbers
+    elbow: Numbers
+    wrist: Numbers
+    end: Numbers
+    beyond: Numbers
+
+
+class TipLimb:
+    """The limbs of `limb`, in F frames, some of which may be the same."""
+
+    def __init__(self, limb: TwoBones, tip: Numbers, flexion: Numbers | None, some: Indices) -> None:
+        """`tip` (3, F) is the place of the tip, seen from the root; `some` are the numbers of the frames of `limb`."""
+        joints = limb.tree.joints
+        self.range = EndRange(joints[2].freedom)
+        self._rests = limb.rests
+        self.turned = limb.turned[..., some]
+        self.reference_upper = np.broadcast_to(limb.reference_upper, limb.turned[0].shape)[..., some]
+        self._offsets = [np.array(joint.offset, float)[:, None] for joint in joints]
+        self._tip = np.array(limb.tree.tips[0].place, float)[:, None]
+        self._elbow_freedom = bounded(joints[1].freedom)
+        self._distance = lengths(tip[:, some])
+        self.axis = directions(tip[:, some])
+        self._flexion = self._flexion_of(flexion)
+        self._limits = [
+            (number, LimitArrays(joints[number].freedom))
+            for number in (0, 1)
+            if not isinstance(joints[number].freedom, Free)
+        ]
+        self.across = self._carried()
+        self.aside = cross(self.axis, self.across)
+
+    def _flexion_of(self, flexion: Numbers | None) -> Numbers:
+        """The normal (3, F) about which the elbow bends where the reference is straight, seen from the upper bone."""
+        _, up, _ = self._offsets
+        if flexion is None:
+            low = self._lower(self.turned[2])[:, :1]
+            normal = flexion_at_rest(self._elbow_freedom, self._rests[1], up, low)
+            return np.broadcast_to(directions(normal), self.axis.shape)
+        before = compose(self.reference_upper, compose(self._rests[1], self.turned[1]))
+        wrist = rotate(self.reference_upper, up) + rotate(before, self._lower(self.turned[2]))
+        return directions(rotate_back(self.reference_upper, cross(flexion, directions(wrist))))
+
+    def _lower(self, wrist: Numbers) -> Numbers:
+        """Way (3, n) from the elbow to the tip in the elbow's frame, at the wrist's own rotations (3, 3, n)."""
+        found: Numbers = self._offsets[2] + rotate(compose(self._rests[2], wrist), self._tip)
+        return found
+
+    def _carried(self) -> Numbers:
+        """Directions (3, F) across the axis, each carried on to the next frame by the least turn."""
+        base, _ = square_to(self.axis)
+        moved = rotate(matrices(smallest_rotations(self.axis[:, :-1], self.axis[:, 1:])), base[:, :-1])
+        after, axis = base[:, 1:], self.axis[:, 1:]
+        turn = np.arctan2(dot(cross(moved, after), axis), dot(moved, after))
+        off = -np.concatenate(([0.0], np.cumsum(turn)))
+        carried: Numbers = base * np.cos(off) + cross(self.axis, base) * np.sin(off)
+        return carried
+
+    def at(self, swivels: Numbers, values: Numbers, some: Indices) -> PosedLimbs:
+        """The limbs at swivels (n) [rad] and coordinates (size, n) of the wrist, in frames (n)."""
+        _, up, forearm = self._offsets
+        wrist = self.range.quaternions(values)
+        turned = matrices(wrist)
+        low, distance = self._lower(turned), self._distance[some]
+        elbow = Elbow(self._elbow_freedom, self._rests[1], up, forearm)
+        relative, normal, beyond = elbow.bent_for(self.turned[1][..., some], self._flexion[:, some], low, distance)
+        shape = axes_of(up + rotate(relative, low), normal)
+        normal = self.across[:, some] * np.cos(swivels) + self.aside[:, some] * np.sin(swivels)
+        axis = self.axis[:, some]
+        upper = compose(np.stack((axis, normal, cross(axis, normal)), 1), shape.swapaxes(0, 1))
+        end = compose(compose(compose(upper, relative), np.broadcast_to(self._rests[2], relative.shape)), turned)
+        bend = compose(self._rests[1].swapaxes(0, 1), relative)
+        return PosedLimbs(upper, bend, wrist, end, beyond / (lengths(up) + lengths(forearm)))
+
+    def swivels_of(self, upper: Numbers, values: Numbers, some: Indices) -> Numbers:
+        """Swivels (n) of limbs whose upper bone has orientations (3, 3, n), at coordinates (size, n) of the wrist."""
+        straight = self.at(np.zeros(len(some)), values, some).upper
+        normal = rotate(upper, rotate_back(straight, self.across[:, some]))
+        return np.arctan2(dot(normal, self.aside[:, some]), dot(normal, self.across[:, some]))
+
+    def swivels_to(self, places: Numbers, angles: Numbers) -> Numbers:
+        """Swivels (F) that bring the elbow to the side of places (3, F), seen from the root, turned by angles (F)."""
+        to = np.arctan2(dot(cross(self.aside, places), self.axis), dot(self.aside, places))
+        return np.broadcast_to(to + angles, (len(self._distance),))
+
+    def wanted(self, posed: PosedLimbs, end: Numbers) -> Numbers:
+        """Rotations (4, n) of the wrist by which the end would be turned as told (3, 3, n), with the arm as it is."""
+        own = compose(posed.end, matrices(posed.wrist).swapaxes(0, 1))
+        return quaternions(compose(own.swapaxes(0, 1), end))
+
+    def rotations(self, posed: PosedLimbs) -> Numbers:
+        """Rotations (3, 4, n) of all joints."""
+        root = quaternions(compose(self._rests[0].swapaxes(0, 1), posed.upper))
+        return np.stack((root, quaternions(posed.elbow), posed.wrist))
+
+    def outside(self, posed: PosedLimbs) -> list[Numbers]:
+        """Angles (n) [rad] by which root and elbow are outside their limits, of those that have some."""
+        rotations = self.rotations(posed)
+        return [limits.excess(rotations[number]) for number, limits in self._limits]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Search for places in a shot where the rotation of a hand or foot has to be traded, and the trade there.
+
+A shot whose end can turn as told by a calm motion stays as it is. Frames are the last axis of every array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...goals.batch import OrientTask, PlaceTask, Task
+from ...goals.batch.from_goals import RADIAN
+from ...kinematics import Free
+from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.batch import States, Tree
+from ...kinematics.batch.algebra import (
+    at,
+    compose,
+    conjugated,
+    cross,
+    dot,
+    lengths,
+    matrices,
+    product,
+    rotate,
+    rotation_vectors,
+    turn_vectors,
+)
+from ..batch.descent import descend, precisely
+from ..batch.system import System
+from .swivel_cost import SwivelCost
+from .tip_limb import TipLimb
+from .traded import Trade, WristPath
+from .two_bones import TwoBones
+
+_LEAPS, _EXPLAINED = np.radians(12.0), 2.0  # turn of a joint in a frame at 30 a second; times what the target explains
+_OUTSIDE = 1e-5  # [rad] beyond a limit that is no rounding
+_AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a place; as one where that is all between
+_NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn that is made exact, and the change of swivel that this may take
+_STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
+
+
+class Tempo(NamedTuple):
+    """Weights of changes of swivel and wrist from frame to frame, frames a second, and whether it is a cycle."""
+
+    swivel: float
+    wrist: float
+    fps: float
+    cyclic: bool
+
+    @property
+    def rate(self) -> float:
+        """30 by the frames a second."""
+        return 30.0 / self.fps
+
+
+def traded(
+    tasks: Sequence[Task],
+    told: Numbers,
+    limb: TwoBones,
+    cost: SwivelCost,
+    flexion: Numbers | None,
+    swivels: Numbers,
+    rotations: Numbers,
+    held: Indices,
+    tempo: Tempo,
+) -> tuple[States, Mask] | None:
+    """Return the states of limbs at `swivels` (F), whose joints have these rotations (3, 4, F), with the turn of their
+    end traded where it has to be, and where (F).
+
+    Returns None if that is nowhere. The tasks are in reach, and so is the turn of the end in `limb`, which `told`
+    (3, 3, F) need not be; `cost` is that of the swivels.
+    """
+    tree, frames = limb.tree, limb.frames
+    if limb.end is None or isinstance(tree.joints[2].freedom, Free) or len(frames) < 2:
+        return None
+    stretches = list(_stretches(_in_trouble(limb, cost, swivels, rotations, tempo), tempo))
+    if not stretches:
+        return None
+    rotations, where = rotations.copy(), np.zeros(len(frames), bool)
+    orient = next(each for each in tasks if isinstance(each, OrientTask))
+    price = orient.length / (RADIAN * tree.size)
+    for some in stretches:
+        inner = some[_middle(some, len(frames))]
+        fixed = np.isin(some, held)
+        if len(some) <= len(frames) + 1:
+            fixed[0] |= some[0] != 0 or tempo.cyclic
+            fixed[-1] |= some[-1] != len(frames) - 1 or tempo.cyclic
+        found = traded_in(limb, told[..., some], cost, flexion, rotations[..., some], some, fixed, price, tempo)
+        rotations[..., inner] = found[..., _middle(some, len(frames))]
+        where[inner] = True
+    states = tree.posed(rotations, frames)
+    put_in_place(tree, states, tasks, np.flatnonzero(where))
+    return states, where
+
+
+def _in_trouble(limb: TwoBones, cost: SwivelCost, swivels: Numbers, rotations: Numbers, tempo: Tempo) -> Mask:
+    """Frames (F) whose end cannot turn as told at these swivels, or from which a joint leaps to the next one."""
+    every = np.arange(len(swivels))
+    trouble = cost.outside(swivels, every) > _OUTSIDE
+    after = np.roll(every, -1) if tempo.cyclic else np.minimum(every + 1, every[-1])
+    turns = lengths(rotation_vectors(product(conjugated(rotations), rotations[..., after]))).max(0)
+    assert limb.end is not None
+    explained = lengths(turn_vectors(compose(limb.end[..., after], limb.end.swapaxes(0, 1))))
+    explained += np.arctan2(lengths(cross(limb.axis, limb.axis[:, after])), dot(limb.axis, limb.axis[:, after]))
+    leaps = turns > np.maximum(_LEAPS * tempo.rate, _EXPLAINED * explained)
+    trouble |= leaps
+    trouble[after[leaps]] = True
+    found: Mask = trouble
+    return found
+
+
+def _stretches(trouble: Mask, tempo: Tempo) -> Iterator[Indices]:
+    """Frames around those in trouble, as one where they are near to each other. A cycle that has no calm part is gone
+    round twice: what is in the middle does not know of the ends."""
+    count, frames = len(trouble), np.flatnonzero(trouble)
+    if not len(frames):
+        return
+    around, apart = (max(4, round(number / tempo.rate)) for number in (_AROUND, _APART))
+    if tempo.cyclic:
+        gaps = np.diff(np.append(frames, frames[0] + count))
+        widest = int(gaps.argmax())
+        if gaps[widest] <= apart + 2 * around:
+            if gaps[widest] > 1:  # from a calm frame round to the same
+                cut = frames[widest] + gaps[widest] // 2
+                yield np.arange(cut, cut + count + 1) % count
+                return
+            half = count // 2
+            yield np.arange(-half, count + half) % count
+            return
+        frames = np.concatenate((frames[widest + 1 :], frames[: widest + 1] + count))
+    cuts = np.flatnonzero(np.diff(frames) > apart + 2 * around) + 1
+    for part in np.split(frames, cuts):
+        first, last = part[0] - around, part[-1] + around
+        if not tempo.cyclic:
+            first, last = max(first, 0), min(last, count - 1)
+        yield np.arange(first, last + 1) % count
+
+
+def _middle(some: Indices, count: int) -> slice:
+    """Of a cycle that is gone round twice one whole round."""
+    return slice((len(some) - count) // 2, (len(some) - count) // 2 + count) if len(some) > count else slice(None)
+
+
+def traded_in(
+    limb: TwoBones,
+    told: Numbers,
+    cost: SwivelCost,
+    flexion: Numbers | None,
+    rotations: Numbers,
+    some: Indices,
+    fixed: Mask,
+    price: float,
+    tempo: Tempo,
+) -> Numbers:
+    """Rotations (3, 4, n) of a stretch of frames of which those `fixed` (n) stay, where it has been traded.
+
+    The end is `told` (3, 3, n) to turn; the other arguments are those of traded().
+    """
+    assert limb.end is not None
+    tip = np.array(limb.tree.tips[0].place, float)[:, None]
+    tips = TipLimb(limb, limb.goal + rotate(limb.end, tip), flexion, some)
+    pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(some), at(limb.pole.angle, some))
+    trade = Trade(tips, told, price, (tempo.swivel, tempo.wrist), tempo.rate, fixed, pole)
+    given = _path_of(tips, limb, rotations)
+    return _made_exact(tips, limb, cost, trade.best(given), some, fixed, rotations)
+
+
+def _path_of(tips: TipLimb, limb: TwoBones, rotations: Numbers) -> WristPath:
+    """The path of a limb with these rotations (3, 4, n) of its joints."""
+    every = np.arange(rotations.shape[-1])
+    upper = compose(np.broadcast_to(limb.rests[0], (3, 3, len(every))), matrices(rotations[0]))
+    wrist = tips.range.nearest(rotations[2])
+    return WristPath(np.unwrap(tips.swivels_of(upper, wrist, every)), wrist)
+
+
+def _made_exact(
+    tips: TipLimb, limb: TwoBones, cost: SwivelCost, path: WristPath, some: Indices, fixed: Mask, given: Numbers
+) -> Numbers:
+    """Rotations of a path, without rounding where the end turns nearly as told and can do so."""
+    assert limb.end is not None
+    every = np.arange(len(some))
+    posed = tips.at(*path, every)
+    rotations = tips.rotations(posed)
+    off = lengths(turn_vectors(compose(limb.end[..., some], posed.end.swapaxes(0, 1))))
+    near = np.flatnonzero(off < _NEAR)
+    if len(near):
+        at_shot = some[near]
+        wanted = limb.swivels_of(posed.upper[..., near], at_shot)
+        swivels = cost.nearest_allowed(wanted, at_shot)
+        fits = np.abs(swivels - wanted) < _SHIFTED
+        rotations[..., near[fits]] = limb.rotations_at(swivels[fits], at_shot[fits])
+    rotations[..., fixed] = given[..., fixed]
+    return rotations
+
+
+def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indices) -> None:
+    """Bring the end to its place in frames where limits of other joints keep it off, whatever that turns; in place."""
+    place = [each.take(some) for each in precisely(tree, tasks) if isinstance(each, PlaceTask)]
+    mine = states.take(some)
+    off = np.flatnonzero(~System(tree, mine, place).met)
+    if len(off):
+        other = mine.take(off)
+        descend(tree, other, [each.take(off) for each in place])
+        states.put(some[off], other)
