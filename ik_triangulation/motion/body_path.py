@@ -119,15 +119,19 @@ def body_path(
             goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
             yield
             work = path(goals, bounds) if goals is not None else work
-        states = yield from _best(work)
+            far = far if goals is not None else {}
+        states = yield from _best(work, calm=not far)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
         bounds = kept_above(floor, (), geometry)
 
 
-def _best(work: _Path) -> Work[States]:
-    """Return the states of the first try that misses nothing and makes no jump, else those of the best one."""
+def _best(work: _Path, calm: bool = True) -> Work[States]:
+    """Return the states of the first try that misses nothing and makes no jump, else those of the best one.
+
+    Unless `calm`, jumps are no reason for another try.
+    """
     best: States | None = None
     tree = work.tree
     least, last = (True, np.inf, np.inf), None
@@ -143,7 +147,7 @@ def _best(work: _Path) -> Work[States]:
         if found < least or best is None:
             best, least = states, found
         fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
-        if not astray and missed == 0 and (least[2] <= _JUMP or fast):
+        if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
     return best

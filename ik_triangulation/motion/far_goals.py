@@ -17,21 +17,24 @@ from ..goals.batch import Level, PlaceTask, Task
 from ..goals.batch.faded import FadedTask
 from ..kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import dot, lengths, normalized
 from ..solvers.batch.descent import Descent, descend
 from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed
 from ..solvers.body.priorities import at_two_levels
 
-_DESCENT = Descent(iterations=24, stall=3, tries=3)
+_DESCENT = Descent(iterations=12, stall=2, tries=2)
 _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
-_FARTHEST = 1.0  # of the body's size: way of a tip from where it is without its goal
-_TOGETHER, _ALONE, _TURNS = 6, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
-_INSIDE = 0.99  # share of the way that is taken: the last of it stretches limbs by large turns
+_LEAN = 0.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
+_TOGETHER, _ALONE, _TURNS = 4, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
+_INSIDE = 0.99  # of its reach: limb that counts as straight
+_SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it stretches limbs by large turns
 _STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
-_RISE, _SMOOTHED = 0.05, 2  # of the size: change of a way from frame to frame at most; averagings of it
+_SOFT = 0.5  # of what is missing: the same, at most
+_RISE, _AROUND = 0.05, 2  # of the size: change of a way from frame to frame at most; frames on either side of a mean
+_SMOOTHED = 2  # averagings of turns
 
 
 def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, Mask]:
@@ -97,9 +100,12 @@ class _DrawnIn:
         self._begin = {tip: begin.tip(tip) for tip in far}
         self._lines = {tip: task.measure(begin).errors for tip, task in self._places.items()}
         self._some: Indices = np.flatnonzero(np.any(list(far.values()), 0))
-        most = {tip: lengths(line) for tip, line in self._lines.items()}
-        self._most = {tip: np.where(far[tip], np.minimum(way, _FARTHEST * tree.size), way) for tip, way in most.items()}
-        self._whole = most
+        self._whole = {tip: lengths(line) for tip, line in self._lines.items()}
+        self._straight = {tip: self._limb_way(begin, tip) for tip in far}
+        self._most = {
+            tip: np.where(far[tip], np.minimum(whole, self._straight[tip] + _LEAN * tree.size), whole)
+            for tip, whole in self._whole.items()
+        }
 
     def tasks(self) -> list[Task] | None:
         """Find the longest ways, smooth them in time, and turn the tips as far as that leaves."""
@@ -110,34 +116,68 @@ class _DrawnIn:
                 ways = self._longest(ways, [tip], _ALONE)
         if any(ways[tip][far].max() < _STUCK * self._tree.tips[tip].reach for tip, far in self._far.items()):
             return None
+        ways = self._without_dents(ways)
         ways = {tip: self._smoothed(tip, way) for tip, way in ways.items()}
         places = [self._place(tip, ways[tip]) for tip in self._far]
         turns = self._turned([task for each in places for task in each])
         return [*without(self._tasks, self._far), *(task for each in places for task in each), *turns]
 
+    def _limb_way(self, begin: Geometry, tip: int) -> Numbers:
+        """Ways (F) along the line of a tip up to which its limb reaches while all else stays where it is."""
+        limb, line = self._tree.tips[tip], self._lines[tip]
+        way = normalized(line)
+        from_limb = self._begin[tip] - begin.heads[limb.first]
+        along = dot(way, from_limb)
+        left = np.maximum((_INSIDE * limb.reach) ** 2 - dot(from_limb, from_limb) + along**2, 0.0)
+        return np.clip(np.sqrt(left) - along, 0.0, self._whole[tip])
+
     def _longest(self, ways: dict[int, Numbers], tips: Sequence[int], halvings: int) -> dict[int, Numbers]:
         """Lengthen the ways of some tips, by the same length, as far as all goals are met."""
         some, low = self._some, np.zeros(len(self._some))
         left = [self._most[tip][some] - ways[tip][some] for tip in tips]
+        straight: Numbers = np.array([self._straight[tip][some] - ways[tip][some] for tip in tips]).max(0)
         high: Numbers = np.max(left, 0)
-        for number in range(halvings + 1):
-            more = high if number == 0 else 0.5 * (low + high)  # all of it first: it may be reached after all
+        to_end: Mask = np.array([self._most[tip][some] >= self._whole[tip][some] for tip in tips]).all(0)
+        for number in range(halvings + 2):
+            # All of it first, as it may be reached after all, and what the limbs can by themselves.
+            more = high.copy() if number == 0 else np.clip(straight, low, high) if number == 1 else 0.5 * (low + high)
             tried = {tip: way.copy() for tip, way in ways.items()}
             for tip, most in zip(tips, left, strict=True):
                 tried[tip][some] += np.minimum(more, most)
-            met = self._descend([*self._others, *(self._point(tip, tried[tip]) for tip in self._far)])
-            low, high = np.where(met, more, low), np.where(met, high, more)
+            left_open = np.flatnonzero((low < high) & (to_end | (number > 0)))
+            goals = [*self._others, *(self._point(tip, tried[tip]) for tip in self._far)]
+            met = self._descend(goals, some[left_open])
+            low[left_open[met]] = more[left_open[met]]
+            high[left_open[~met]] = more[left_open[~met]]
         for tip, most in zip(tips, left, strict=True):
             ways[tip][some] += np.minimum(low, most)
         return ways
 
-    def _descend(self, tasks: Sequence[Task]) -> Mask:
-        """Bring the states to tasks where these can be met; return where."""
-        goals = [task.take(self._some) for task in tasks]
-        tried = self._states.take(self._some).copy()
+    def _without_dents(self, ways: dict[int, Numbers]) -> dict[int, Numbers]:
+        """Lengthen ways that are shorter than those around them where that can be, from the states of these."""
+        filled = {tip: np.minimum(_filled(way), self._most[tip]) for tip, way in ways.items()}
+        short = np.any([filled[tip] > ways[tip] + 1e-6 * self._tree.size for tip in ways], 0)
+        frames, full = self._some[short[self._some]], self._some[~short[self._some]]
+        if not len(frames) or not len(full):
+            return ways
+        nearest = full[np.abs(full[None] - frames[:, None]).argmin(1)]
+        states = self._states.copy()
+        self._states.put(frames, self._states.take(nearest))
+        met = self._descend([*self._others, *(self._point(tip, filled[tip]) for tip in ways)], frames)
+        self._states.put(frames[~met], states.take(frames[~met]))
+        for tip, way in ways.items():
+            way[frames[met]] = filled[tip][frames[met]]
+        return ways
+
+    def _descend(self, tasks: Sequence[Task], frames: Indices) -> Mask:
+        """Bring the states of some frames to tasks where these can be met; return where."""
+        if not len(frames):
+            return np.zeros(0, bool)
+        goals = [task.take(frames) for task in tasks]
+        tried = self._states.take(frames).copy()
         descend(self._tree, tried, at_two_levels(goals), _ONWARDS)
         met = System(self._tree, tried, goals).met
-        self._states.put(self._some[met], tried.take(np.flatnonzero(met)))
+        self._states.put(frames[met], tried.take(np.flatnonzero(met)))
         return met
 
     def _point(self, tip: int, way: Numbers) -> PlaceTask:
@@ -150,12 +190,12 @@ class _DrawnIn:
         far = self._far[tip] & (way < self._whole[tip])
         if not far.any():
             return way
-        least = np.where(far, _INSIDE * way, np.inf)
+        short = np.minimum(_SHORT * self._tree.size, _SOFT * (self._whole[tip] - way))
+        least = np.where(far, np.maximum(way - short, 0.0), np.inf)
         for order in (range(1, len(way)), range(len(way) - 2, -1, -1)):
             for f in order:
                 least[f] = min(least[f], least[f - order.step] + _RISE * self._tree.size)
-        smooth = np.minimum(averaged_in_time(least, _SMOOTHED), least)
-        return np.where(far, smooth, self._whole[tip])
+        return np.where(far, _calmed(least), self._whole[tip])
 
     def _place(self, tip: int, way: Numbers) -> list[Task]:
         """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the way to it."""
@@ -172,14 +212,14 @@ class _DrawnIn:
         if not turns:
             return []
         goals = [*self._others, *places]
-        self._descend(goals)
+        self._descend(goals, self._some)
         left = [measured.errors.copy() for measured in System(self._tree, self._states, turns).measured]
         share, low = np.ones(len(self._states)), np.zeros(len(self._some))
         high = np.ones(len(self._some))
         for number in range(_TURNS + 1):
             tried = high if number == 0 else 0.5 * (low + high)
             share[self._some] = tried
-            met = self._descend([*goals, *self._shares(turns, left, share)])
+            met = self._descend([*goals, *self._shares(turns, left, share)], self._some)
             low, high = np.where(met, tried, low), np.where(met, high, tried)
         share[:] = 1.0
         share[self._some] = low
@@ -190,6 +230,25 @@ class _DrawnIn:
         """Tasks of such shares (F) of the turns that are left."""
         pairs = zip(turns, left, strict=True)
         return [FadedTask(task=task, rest=(1.0 - share) * each, present=np.ones(1)) for task, each in pairs]
+
+
+def _calmed(least: Numbers) -> Numbers:
+    """Lengths (F) without steps in time that are nowhere longer than these, averages of the least around each frame."""
+    around = np.pad(_windows(least, np.inf).min(1), _AROUND, mode="edge")
+    calm: Numbers = np.lib.stride_tricks.sliding_window_view(around, 2 * _AROUND + 1).mean(1)
+    return np.minimum(calm, least)
+
+
+def _filled(way: Numbers) -> Numbers:
+    """Lengths (F) without what is shorter than those before and after it, the least of the greatest around each."""
+    filled: Numbers = _windows(_windows(way, -np.inf).max(1), np.inf).min(1)
+    return filled
+
+
+def _windows(values: Numbers, outside: float) -> Numbers:
+    """The values around each (F, w), those before the first and after the last one being `outside`."""
+    padded = np.pad(values, _AROUND, constant_values=outside)
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1)
 
 
 def _met(tree: Tree, reference: States, tasks: Sequence[Task], frames: Indices) -> Mask:

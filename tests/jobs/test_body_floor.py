@@ -178,8 +178,8 @@ def test_a_reach_of_the_body_stops_at_the_floor():
         assert hips_height(rig) > 0.25 * LEG
 
 
-@pytest.mark.parametrize("way", [0.5, 3.0])
-def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way):
+@pytest.mark.parametrize(("way", "turn"), [(0.5, 32.0), (3.0, 24.0)])
+def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, turn):
     rig = still_rig()
     key_aside(rig, way)
     report = bake_body(body_of(rig, "hand.L"), 1, LAST)
@@ -188,7 +188,7 @@ def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_ow
     assert not report.tips["hand.R"].missed
     assert report.tips["hand.R"].error < 5e-4
     assert max(report.tips[name].error for name in FEET) < 1e-3 * LEG
-    assert largest_turn(rig, range(1, LAST + 1)) < 46.0
+    assert largest_turn(rig, range(1, LAST + 1)) < turn
     bpy.context.scene.frame_set((1 + LAST) // 2)
     shoulder, hand = rig.pose.bones["upper_arm.L"].head, rig.pose.bones["hand.L"].tail
     goal = target_of(rig, "hand.L").matrix_world.translation
@@ -196,6 +196,20 @@ def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_ow
     assert (hand - shoulder).length > 0.85 * sum(
         rig.data.bones[f"{name}.L"].length for name in ("upper_arm", "forearm", "hand")
     )
+
+
+def test_a_hand_that_goes_far_out_of_reach_stretches_without_a_twitch():
+    last = 120
+    rig = still_rig()
+    key_aside(rig, 3.0, last)
+    report = bake_body(body_of(rig, "hand.L"), 1, last)
+    assert largest_turn(rig, range(1, last + 1)) < 16.0
+    outwards = []
+    for frame in range(report.tips["hand.L"].missed[0], last // 2):
+        bpy.context.scene.frame_set(int(frame))
+        outwards.append(rig.pose.bones["hand.L"].tail.x)
+    assert len(outwards) > 40
+    assert np.diff(outwards).min() > -0.005
 
 
 def test_a_pose_out_of_reach_leaves_the_other_hand_at_its_target():
@@ -215,7 +229,7 @@ def test_a_bake_out_of_reach_costs_a_few_times_one_within_reach():
         return process_time() - started
 
     seconds(0.0)
-    assert seconds(3.0) < 10.0 * seconds(0.0)  # it was 30 times; machines are shared
+    assert seconds(3.0) < 7.0 * seconds(0.0)  # 3 to 4 on a quiet machine
 
 
 def test_bodies_of_older_files_and_records_keep_no_floor(tmp_path):
