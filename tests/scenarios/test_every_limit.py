@@ -35,11 +35,11 @@ ITEMS = {item[0]: item[1] for item in settings_of(JointSettings)["kind"].options
 
 
 def kinds():
-    """All classes of limits that the modules of kinematics/ define, by name."""
+    """All kinds of limits that the modules of kinematics/ define, by name; Framed is none, it turns the axes of one."""
     modules = [import_module(f"{kinematics.__name__}.{module.name}") for module in iter_modules(kinematics.__path__)]
     base = kinematics.Freedom
     found = {cls for module in modules for cls in vars(module).values() if isinstance(cls, type)}
-    return {cls.__name__: cls for cls in found if issubclass(cls, base) and cls is not base}
+    return {cls.__name__: cls for cls in found if issubclass(cls, base) and cls not in (base, kinematics.Framed)}
 
 
 KINDS = kinds()
