@@ -352,7 +352,7 @@ def test_a_locked_channel_that_is_animated_stays_so_and_is_followed():
     report = bake(limb(rig, target), 1, 20)
     assert repr(keys_of(curve_of(rig, "Bone 1", 1))) == before
     assert report.all_reached
-    assert not report.warnings
+    assert [warning.partition(",")[0] for warning in report.warnings] == ["Solved frame by frame"]
     for frame in (1, 9, 20):
         bpy.context.scene.frame_set(frame)
         assert (evaluated_tip(rig, "Bone 2") - target.matrix_world.translation).length < 1.1e-3
@@ -374,7 +374,7 @@ def test_a_bone_that_may_not_turn_keeps_its_animation_and_is_followed(how):
     before = {path: repr(keys) for path, keys in all_keys(rig).items()}
     report = bake(limb(rig, target), 1, 20)
     assert report.all_reached
-    assert not report.warnings
+    assert [warning.partition(",")[0] for warning in report.warnings] == ["Solved frame by frame"]
     after = all_keys(rig)
     assert {path: repr(after[path]) for path in before} == before
     for frame in (1, 9, 20):
