@@ -89,12 +89,17 @@ class TipLimb:
         return found
 
     def _carried(self) -> Numbers:
-        """Directions (3, F) across the axis, each carried on to the next frame by the least turn."""
+        """Directions (3, F) across the axis, each carried on to the next frame by the least turn.
+
+        The first one is where the reference has the normal of its bend, so that swivels do not depend on any axes.
+        """
         base, _ = square_to(self.axis)
         moved = rotate(matrices(smallest_rotations(self.axis[:, :-1], self.axis[:, 1:])), base[:, :-1])
         after, axis = base[:, 1:], self.axis[:, 1:]
         turn = np.arctan2(dot(cross(moved, after), axis), dot(moved, after))
-        off = -np.concatenate(([0.0], np.cumsum(turn)))
+        normal = rotate(self.reference_upper[..., :1], self._flexion[:, :1])
+        begin = np.arctan2(dot(cross(base[:, :1], normal), self.axis[:, :1]), dot(base[:, :1], normal))
+        off = begin - np.concatenate(([0.0], np.cumsum(turn)))
         carried: Numbers = base * np.cos(off) + cross(self.axis, base) * np.sin(off)
         return carried
 
