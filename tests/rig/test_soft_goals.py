@@ -207,7 +207,7 @@ def test_a_bone_that_is_left_out_may_begin_and_end_to_be_scaled(scales, rest):
     )
     report = bake(limb, 1, 8)
     assert report.all_reached
-    assert report.warnings == []
+    assert [warning.partition(",")[0] for warning in report.warnings] == ["Solved frame by frame"]
     for frame in (1, 4, 8):
         bpy.context.scene.frame_set(frame)
         assert (evaluated_tip(rig, "Bone 3") - target.matrix_world.translation).length < 2.0 * TOLERANCE
