@@ -292,7 +292,7 @@ def keys_of_another_mode(rig, target, folder):
 def a_constraint(rig, target, folder):
     constraint = rig.pose.bones["Bone 1"].constraints.new("LIMIT_ROTATION")
     constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
-    constraint.owner_space = "LOCAL"
+    constraint.owner_space = "WORLD"  # in Local Space its ranges are joint limits
 
 
 def an_nla_track(rig, target, folder):
