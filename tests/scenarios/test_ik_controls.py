@@ -383,6 +383,7 @@ def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls
 
 def test_a_body_keys_its_fk_controls_and_the_switches_and_refuses_ik_controls(rig):
     set_up_body(rig)
+    rig.pose.bones["hand_fk.L"].ik_triangulation.target.location.z += 0.05
     body = body_of(rig, "hand_fk.L")
     settings = replace(body_settings(body), keys_on="IK")
     with nothing_lost(), pytest.raises(SettingError, match="Choose them for Keys On"):

@@ -108,7 +108,7 @@ def test_a_bake_with_a_preset(scripts, shot, tmp_path):
     assert rig.pose.bones["forearm.L"].ik_triangulation_joint.kind != "FREE", "the preset was not applied"
     assert rig.animation_data.action.frame_range[:] == (1.0, 120.0)
     said = run(*bake, "--preset", "Arm", "--discard", cwd=tmp_path, code=FAILED)
-    assert "Preset 'Arm' is not there. Choose one of 'Finger', 'Human Arm'" in said
+    assert "Preset 'Arm' is not there. Choose one of 'Animal Leg', 'Finger'" in said
 
 
 def test_without_bpy_the_mathematics_run_on_the_package_mathutils(scripts, tmp_path):
