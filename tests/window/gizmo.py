@@ -96,12 +96,13 @@ def _ring() -> screen.Steps:
     bpy.ops.pose.ik_triangulation_target_move(value=(-0.2, -0.15, 0.1))  # the wrist needs room
     bpy.ops.ed.undo_push(message="Bent")
     before, angle = _pose(), _target().rotation_euler.copy()
+    begin = _hand_rotation()  # from which the first turn of a target goes on
     yield from _take(RING * 0.7071, RING * 0.7071)
     yield from _pull(-10, 4)
     yield from _pull(-6, 0, ctrl=True)
     yield 1.0
     screen.picture("gizmo-ring")
-    turned = _target().rotation_euler.to_quaternion().rotation_difference(angle.to_quaternion()).angle
+    turned = rotation_angle(_target().rotation_euler.to_quaternion(), begin)
     assert abs(turned / radians(5) - round(turned / radians(5))) < 1e-3, degrees(turned)
     yield from _let_go()
     assert turned > 0.1
@@ -286,9 +287,13 @@ def _apart() -> float:
 
 def _turned_apart() -> float:
     """Return the angle between hand and target [rad]."""
+    return rotation_angle(_hand_rotation(), _target().matrix_world.to_quaternion())
+
+
+def _hand_rotation() -> Quaternion:
+    """Return the rotation of the hand as it is shown, world space."""
     shown = _rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
-    hand = (shown.matrix_world @ shown.pose.bones[HAND].matrix).to_quaternion()
-    return rotation_angle(hand, _target().matrix_world.to_quaternion())
+    return (shown.matrix_world @ shown.pose.bones[HAND].matrix).to_quaternion()
 
 
 def rotation_angle(one: Quaternion, other: Quaternion) -> float:
