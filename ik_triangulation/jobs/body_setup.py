@@ -156,12 +156,12 @@ def _is_head(anatomy: Anatomy, limb: BodyLimb) -> bool:
 
 def _is_foot(armature: Object, name: str, limb: BodyLimb | None) -> bool:
     """Tell whether a tip is held: that of a leg, or another one that ends near the ground, such as a front paw."""
-    if limb is not None and limb.kind not in (ARM, LEG):
-        return False
+    if limb is not None and limb.kind is not ARM:
+        return limb.kind is LEG
     _, up = stance_of(armature)
     heights = [end.dot(up) for bone in armature.data.bones for end in (bone.head_local, bone.tail_local)]
     low = min(heights) + _LOW * (max(heights) - min(heights))
-    return (limb is not None and limb.kind is LEG) or armature.data.bones[name].tail_local.dot(up) < low
+    return bool(armature.data.bones[name].tail_local.dot(up) < low)
 
 
 def _hips(armature: Object, tips: Sequence[str]) -> str:

@@ -87,7 +87,6 @@ class _Guessing:
         level = skeleton.heads - (skeleton.heads @ normal)[:, None] * normal
         self.size = float(np.linalg.norm(np.ptp(level, axis=0)))  # without the span of arms and wings
         self.up = self._up(up_hint)
-        self.heights = skeleton.heads @ self.up
         lows = [self._lowest(line) for line in self.lines if self._long(line)]
         self.ground = min(lows, default=0.0)
 
