@@ -4,8 +4,6 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.operators import limbs
-
 from ...rigs import chain_rig, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -16,7 +14,8 @@ def test_an_operator_whose_result_cannot_be_shown_finishes_and_says_so(monkeypat
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     select(rig, "Bone 2")
-    monkeypatch.setattr(limbs, "select_only", lambda *_: 1 / 0)
+    act = bpy.types.POSE_OT_ik_triangulation_limb_add.act  # of the class that is registered: registering loads it anew
+    monkeypatch.setitem(act.__globals__, "select_only", lambda *_: 1 / 0)
     assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
     assert rig.pose.bones["Bone 2"].ik_triangulation.target
     assert "Done, but the result cannot be shown: ZeroDivisionError" in capfd.readouterr().out
