@@ -7,34 +7,18 @@ solvers need only mathutils and numpy, everything else needs bpy.
 
 from typing import Any
 
+from .registration import register_all
+
 _ROOMS = ("settings", "presets", "maps", "jobs", "ui", "cli")  # those that register something, in this order
-
-
-_registered: list[str] = []  # those of them that this copy has registered
+_register, unregister = register_all(__name__, _ROOMS)
 
 
 def register() -> None:
     """Register everything, or nothing: raises RuntimeError where another copy is registered."""
-    from importlib import import_module
-
     other = _other_copy()
     if other:
         raise RuntimeError(f"Another copy of IK Triangulation is enabled, {other}: disable it to enable this one.")
-    try:
-        for name in _ROOMS:
-            import_module(f".{name}", __package__).register()
-            _registered.append(name)
-    except BaseException:
-        unregister()
-        raise
-
-
-def unregister() -> None:
-    """Unregister what this copy has registered, and nothing of another copy."""
-    from importlib import import_module
-
-    while _registered:
-        import_module(f".{_registered.pop()}", __package__).unregister()
+    _register()
 
 
 def _other_copy() -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """User interface: operators, panels and the overlay in the viewport."""
 
-from importlib import import_module
+from ..registration import register_all
 
 _MODULES = (  # in the order of registration
     "translation",
@@ -22,20 +22,4 @@ _MODULES = (  # in the order of registration
     "manual",
 )
 
-
-_registered: list[str] = []
-
-
-def register() -> None:
-    try:
-        for name in _MODULES:
-            import_module(f".{name}", __package__).register()
-            _registered.append(name)
-    except BaseException:
-        unregister()
-        raise
-
-
-def unregister() -> None:
-    while _registered:
-        import_module(f".{_registered.pop()}", __package__).unregister()
+register, unregister = register_all(__name__, _MODULES)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators: each reads the context, calls one plain function of `jobs` or `maps`, and reports the outcome."""
 
-from bpy.utils import register_submodule_factory
+from ...registration import register_all
 
 _MODULES = (
     "run_again",
@@ -24,4 +24,4 @@ _MODULES = (
     "comparison",
 )
 
-register, unregister = register_submodule_factory(__name__, _MODULES)
+register, unregister = register_all(__name__, _MODULES)

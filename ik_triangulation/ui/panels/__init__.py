@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Panels in the sidebar's Animation tab: they draw settings and compute nothing."""
 
-from bpy.utils import register_submodule_factory
+from ...registration import register_all
 
 # The main panel, `limbs`, contains those after it, which appear in it in this order; Advanced the last three.
 _MODULES = (
@@ -22,4 +22,4 @@ _MODULES = (
     "maps",
 )
 
-register, unregister = register_submodule_factory(__name__, _MODULES)
+register, unregister = register_all(__name__, _MODULES)
