@@ -23,13 +23,14 @@ from .among_others import solve_among_others
 from .bake import solve_pose
 from .frame_solver import SolvedFrame, at_frame, follow
 from .judge import report_of
+from .keys import WrittenKeys
 from .live_channels import LiveChannels
 from .live_state import LiveState, Surroundings, is_animated, surroundings_of
 from .measure import NOT_MEASURED, Watch, measure_now
 from .referred import referred
 from .report import Remedy, Report
 from .still_rig import StillRig
-from .write import WrittenKeys, key_present_pose
+from .writing import key_present_pose
 
 _NO_KEYS = WrittenKeys(0, 0, [0])
 
@@ -133,7 +134,7 @@ class LiveLimb(LiveState):
         limb = selected_limb(armature.pose.bones[self.tip])
         check_keys(armature, limb.in_order)
         check_nla(armature, scene, self.frame, self.frame)
-        key_present_pose(limb, scene, view_layer)
+        key_present_pose(limb.pose_bones, scene, view_layer)
 
     def _with_pose_before(self, now: Sample, limb: Limb) -> Sample:
         """Return the sample with the pose before the limb was live, if its influence keeps it near that."""

@@ -10,8 +10,8 @@ import bpy
 import pytest
 
 from ik_triangulation.cooperative import no_garbage_collection
-from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake_limbs, bake_spans
+from ik_triangulation.jobs.transaction import Undo
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import modal_job as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
@@ -251,10 +251,10 @@ def test_disabling_the_extension_takes_it_back():
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError("an oversight"), MemoryError()])
 def test_an_error_of_ours_is_told_and_takes_everything_back(problem, monkeypatch, capfd):
-    def broken(*args):
+    def broken(*args, **more):
         raise problem
 
-    monkeypatch.setattr(commit, "_show", broken)
+    monkeypatch.setattr(Undo, "callback", broken)
     limbs = two_limbs()
     with nothing_lost():
         operator, context, recorder = begun(limbs)
