@@ -21,7 +21,7 @@ from ik_triangulation.goals import (
     Sphere,
     Transformed,
 )
-from ik_triangulation.goals.batch.from_goals import tasks_of
+from ik_triangulation.goals.batch.from_goals import Refusal, tasks_of
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
 
@@ -41,7 +41,7 @@ def measured(poses, goals):
     tree = Tree.of(poses[0].chain)
     geometry = Geometry(tree, tree.states(poses))
     tasks = tasks_of(goals, poses[0].chain.reach)
-    assert tasks is not None
+    assert not isinstance(tasks, Refusal)
     return [task.measure(geometry).off for task in tasks]
 
 
@@ -92,19 +92,24 @@ def test_tolerances_are_those_of_each_goal():
     assert task.tolerance.tolist() == [0.1, 0.2, 0.3]
 
 
-def test_what_has_no_batched_form_is_refused():
+def test_what_has_no_form_on_arrays_is_refused_with_a_reason():
     point = Point((0, 0, 1))
     flat = Transformed(Sphere((0, 0, 0), 1.0), Matrix.Diagonal((1.0, 2.0, 1.0, 1.0)))
-    for goals in (
-        [Goal(Field(lambda place: place))],
-        [Goal(flat)],
-        [Goal(point, (Effort(Vector((0, 0, -1))),))],
-        [Goal(point, (Near([Quaternion()]),))],
-        [Goal(point), Goal(point, (Direction(Vector((0, 0, 1))),))],
-        [Goal(point), Goal(Plane((0, 0, 0), (0, 0, 1)))],
-        [Goal(point, (Direction(Vector((0, 0, 1)), weight=0.5),)), Goal(point, (Direction(Vector((0, 0, 1))),))],
+    up = Vector((0, 0, 1))
+    for goals, reason in (
+        ([Goal(Field(lambda place: place))], "shape Field"),
+        ([Goal(flat)], "scaled unevenly"),
+        ([Goal(point, (Effort(-up),))], "comfort"),
+        ([Goal(point, (Near([Quaternion()]),))], "comfort"),
+        ([Goal(point), Goal(point, (Direction(up),))], "some frames only"),
+        ([Goal(point), Goal(Plane((0, 0, 0), up))], "changes from frame to frame"),
+        ([Goal(point, (Direction(up, weight=0.5),)), Goal(point, (Direction(up),))], "is animated"),
     ):
-        assert tasks_of(goals, 1.0) is None
+        assert reason in tasks_of(goals, 1.0).reason
+
+
+def test_a_soft_goal_without_weight_asks_for_nothing():
+    assert len(tasks_of([Goal(Point((0, 0, 1)), (Direction(Vector((0, 0, 1)), weight=0.0),))] * 2, 1.0)) == 1
 
 
 def test_a_goal_that_rests_is_a_single_column():
