@@ -108,6 +108,7 @@ FRAME_BY_FRAME = {"effort", "rest", "obstacles"}  # the soft goals that have no 
 def refusals(chosen, soft, limited):
     """The reasons why limbs with these settings cannot be solved together, by the shape of the target."""
     rig, target = moving(3)
+    target.scale = 1.0, 1.4, 0.7
     if limited:
         bone = rig.pose.bones[1]
         bone.lock_ik_y = bone.lock_ik_z = bone.use_ik_limit_x = True

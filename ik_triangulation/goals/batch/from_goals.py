@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def _without_form(shape: Target) -> Refusal:
 
 
 def _moved(shape: Target, frames: Numbers) -> BatchTarget | Refusal:
-    """The shape in spaces (F, 4, 4); a refusal where one of them is sheared or scaled differently along its axes."""
+    """The shape in spaces (F, 4, 4)."""
     if not shape_is_batched(shape):
         return _without_form(shape)
     axes = np.moveaxis(frames[:, :3, :3], 0, -1)
@@ -112,11 +112,18 @@ def _moved(shape: Target, frames: Numbers) -> BatchTarget | Refusal:
     scale = scales.mean(0)
     if not (scale > 0.0).all():
         return Refusal("the target is scaled to zero")
-    turn = axes / scale
+    turn, place = axes / scale, np.ascontiguousarray(frames[:, :3, 3].T)
     square = np.einsum("ijf,ikf->jkf", turn, turn)
     if np.abs(square - IDENTITY).max() > _UNIFORM:
-        return Refusal("the target, or the armature, is scaled unevenly")
-    return BatchTarget(shape, turn, np.ascontiguousarray(frames[:, :3, 3].T), scale)
+        return BatchTarget(shape, axes, place, np.ones(1), stretched=True)
+    return BatchTarget(shape, turn, place, scale)
+
+
+def are_formulas(tasks: list[Task] | Refusal) -> TypeGuard[list[Task]]:
+    """Tell whether there are tasks, whose nearest points are known by formulas, without descent along a target."""
+    return not isinstance(tasks, Refusal) and not any(
+        isinstance(task, PlaceTask) and task.target.stretched for task in tasks
+    )
 
 
 def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> OrientTask:
