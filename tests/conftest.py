@@ -9,6 +9,7 @@ from pathlib import Path
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
 _settings = tempfile.TemporaryDirectory(prefix="ik_triangulation-", ignore_cleanup_errors=True)
 os.environ["BLENDER_USER_RESOURCES"] = _settings.name
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line, which says why
 
 import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot be found before it
 import addon_utils
