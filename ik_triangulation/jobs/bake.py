@@ -36,7 +36,7 @@ from ..rig.posed import keep_place, remember_place, remember_written
 from ..rig.reference import hold_reference
 from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
-from .frame_solver import outside
+from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, report_of
 from .keys import WrittenKeys, pose_channels
 from .measure import Watch, measure_now
@@ -68,7 +68,7 @@ def solve_pose(
     now = sample(limb, view_layer.depsgraph, frame)
     warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
     solved = solve_among_others(limb, bones, now, scene, view_layer)
-    if solved is None:
+    if not isinstance(solved, SolvedFrame):
         (solved,) = solve_frames(limb, bones, [now], scene)
     with Undo() as undo:
         keys = write_pose(limb, pose_channels(limb, solved), frame, key, scene, view_layer, undo)
