@@ -120,7 +120,7 @@ def test_a_write_of_ik_controls_that_fails_undoes_all():
 
 
 def test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand():
-    """Also without keys: those of a bake were deleted one by one, and bones that it did not key are as they were."""
+    """Also without keys: those of the bake were deleted by other means."""
     rig = human_rig()
     rig.pose.bones["forearm.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.4)
     before = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
