@@ -107,7 +107,7 @@ def test_no_other_amounts_cost_less(seed):
 
 
 @pytest.mark.parametrize(
-    "amounts", [(0, 0, 0, 0.7), (0, 0, 1, 0), (1, 0, 0.3, 0), (0, 0.8, 0, 0.2), (-1, 0.3, 0.5, 1.2)]
+    "amounts", [(0, 0, 0, 0.7), (0, 0, 1, 0), (1, 0, 0.3, 0), (0, 0.8, 0, 0.2), (-0.6, 0.2, 0.4, 0.8)]
 )
 def test_it_keeps_its_feet_its_limits_and_its_weight_above_them(amounts):
     reference, tasks, steady = standing(down([0.5]))
