@@ -34,6 +34,7 @@ from ..solvers.body.stiffness import body_compliance
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
+from .body_easing import eased
 from .body_turns import unsteadiness
 from .far_goals import drawn_in, far_tips, without
 
@@ -121,6 +122,7 @@ def body_path(
             work = path(goals, bounds) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
+        states = yield from eased(tree, work.posture, states, work.precise, steady)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
