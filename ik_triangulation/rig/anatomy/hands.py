@@ -18,36 +18,53 @@ _FLAT = 0.1  # least product of the unit directions of fingers and knuckles
 class _Finger(NamedTuple):
     """The `root` of a finger and the direction `along` it at rest, armature space."""
 
-    limb: BodyLimb
     name: str
     root: Vector
     along: Vector
 
 
-def closing_direction(body: RestBody, name: str) -> Vector | None:
-    """Return the direction in which the finger that a bone belongs to closes; armature space, unit length.
+class _Hand(NamedTuple):
+    """Unit directions of a hand at rest: out of its `palm`, and from the first knuckle to the last; its `thumb`."""
 
-    That of a thumb is across the palm as well. None for what is no finger, and for hands whose fingers do not tell
-    where their palm is: it is square to the fingers and to the row of their knuckles, which begins at the thumb.
+    palm: Vector
+    row: Vector
+    thumb: _Finger | None
+
+
+def palm_of(body: RestBody, name: str) -> Vector | None:
+    """Return the direction out of the palm of the hand on which the finger grows that a bone belongs to.
+
+    Armature space, unit length. None for what is no finger, and for hands whose fingers do not tell it: it is square to
+    the fingers and to the row of their knuckles, which begins at the thumb.
     """
+    hand = _hand(body, name)
+    return hand and hand.palm
+
+
+def closing_direction(body: RestBody, name: str) -> Vector | None:
+    """Return the direction in which the finger that a bone belongs to closes, as palm_of(); a thumb across as well."""
+    hand, part = _hand(body, name), body.part(name)
+    if hand is None or part is None:
+        return None
+    is_thumb = hand.thumb is not None and hand.thumb.name == part.finger
+    return (hand.palm + hand.row).normalized() if is_thumb else hand.palm
+
+
+def _hand(body: RestBody, name: str) -> _Hand | None:
     part = body.part(name)
     if part is None or part.part != "finger" or part.side not in {"L", "R"}:
         return None
     fingers = [_finger(body, limb) for limb in body.limbs_of_hand(name)]
-    own = next((finger for finger in fingers if finger.name == part.finger), None)
     thumb = _thumb(fingers)
     others = [finger for finger in fingers if finger is not thumb]
-    if own is None or len(others) < _FEWEST:
+    if len(others) < _FEWEST:
         return None
     along = sum((finger.along for finger in others), Vector()).normalized()
     row = _row(others, thumb, along)
     if row is None:
         return None
     palm = row.cross(along) if part.side == "L" else along.cross(row)
-    if palm.length < _FLAT:
-        return None
-    palm.normalize()
-    return (palm + row).normalized() if own is thumb else palm
+    return _Hand(palm.normalized(), row, thumb) if palm.length > _FLAT else None
 
 
 def _finger(body: RestBody, limb: BodyLimb) -> _Finger:
@@ -56,7 +73,7 @@ def _finger(body: RestBody, limb: BodyLimb) -> _Finger:
     root = Vector(first.head)
     end = Vector(last.head) if len(limb.bones) > 1 else Vector(last.tail)
     part = body.part(limb.bones[0])
-    return _Finger(limb, part.finger if part else "", root, (end - root).normalized())
+    return _Finger(part.finger if part else "", root, (end - root).normalized())
 
 
 def _thumb(fingers: list[_Finger]) -> _Finger | None:
