@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ik_triangulation.cli import bake_list, main
-from ik_triangulation.cli.shot_list import line_numbers
+from ik_triangulation.cli.shot_list import Shot, line_numbers, shots_of
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened
 from ..rigs import curves_of
@@ -96,7 +96,14 @@ def test_the_exit_code_is_the_worst_and_lines_or_shots_are_chosen(addon, shots, 
     assert out.split("\n")[:3] == ["openjd_status: rig.blend", "openjd_progress: 100.0", "openjd_status: rig.blend: reached"]
     assert main([*words, *far, "--lines", "1"]) == MISSED
     assert main([*words, *far, "--shots", "rig.blend", "--accept-misses"]) == DONE
-    assert main([*words, *far, "--lines", "4"]) == FAILED
+
+
+@pytest.mark.parametrize("wrong", ["../a.blend", "a\\..\\..\\a.blend", "/srv/a.blend", "C:\\a.blend", "C:a.blend", "a.fbx"])
+def test_a_line_that_names_no_file_in_the_folder_is_refused_with_the_reason(wrong, tmp_path):
+    (tmp_path / "shots.txt").write_text(f"\ufeff# shots\n{wrong}\nb.blend\n", encoding="utf-8")
+    reason = f"Line 2 of shots.txt is '{wrong}'. Name a .blend file in the folder of the list."
+    assert shots_of(tmp_path / "shots.txt", None, None)[1] == [Shot(wrong, reason), Shot("b.blend")]
+    assert shots_of(tmp_path, None, [wrong])[1][0].reason == reason.replace("Line 2 of shots.txt", "Shot 1")
 
 
 def test_no_shot_is_written_over_another_one(addon, shots, baked):
