@@ -220,7 +220,7 @@ class Reaching:
         return averaged_in_time(found.T, _SMOOTHED if count > 1 else 0).T
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
-        """What the tips of tasks reach for in the poses `at`."""
+        """Return the places that the tips of tasks reach for in the poses `at`."""
         return [_Goal(self, task.tip, task.measure(self._begin).errors[:, at], at) for task in _reaching(tasks)]
 
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
@@ -361,7 +361,7 @@ class _Goal:
         self._asked = way.any(0)
 
     def missing(self, geometry: Geometry, n: int) -> tuple[Numbers, Numbers]:
-        """What is missing (P), and its slopes (4, P), by poses of P frames and of a difference of each amount."""
+        """Return what is missing (P) and its slopes (4, P), by poses of P frames and of a difference of each amount."""
         heads = geometry.heads[self._arm.anchor].reshape(3, -1, n)
         far = np.sqrt(((self._place[:, None] - heads) ** 2).sum(0))
         missing = (far[0] - np.clip(far[0], self._least, self._most)) * self._asked
@@ -372,7 +372,7 @@ class _Goal:
 def reaching_of(
     tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None
 ) -> Reaching | None:
-    """How a reference that stands on held feet reaches; None where no leg is held or the hips do not move.
+    """Return how a reference that stands on held feet reaches; None where no leg is held or the hips do not move.
 
     With balance, `steady`, the legs lean so far that the weight stays above its support.
     """
