@@ -24,11 +24,11 @@ from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.crouching import crouch_of
 from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
 from ..solvers.body.floor import Floor, kept_above
 from ..solvers.body.parts import parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
+from ..solvers.body.reaching import reaching_of
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
 from ..solvers.natural.looking import turned_to_look
@@ -172,10 +172,10 @@ class _Path:
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
-        crouch = crouch_of(tree, reference, tasks, steady)
-        if crouch:
-            reference = crouch.least(tasks)
-            tips.difference_update(crouch.tips)
+        reaching = reaching_of(tree, reference, tasks, steady)
+        if reaching:
+            reference = reaching.least(tasks)
+            tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
         self.precise = precisely(tree, self.tasks)

@@ -329,7 +329,7 @@ def test_automatic_means_the_origin(kind):
         bpy.context.scene.collection.objects.link(mesh)
         mesh.location = (0.6, 0.5, 1.2)
     elif kind == "with a force field":
-        with bpy.context.temp_override(object=mesh):
+        with bpy.context.temp_override(object=mesh, active_object=mesh):
             bpy.ops.object.forcefield_toggle()
         mesh.field.type, mesh.field.shape = "FORCE", "POINT"
     elif kind == "of an old file":

@@ -16,7 +16,7 @@ from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch.algebra import at, dot, lengths, rotate, rotate_back
 from ..shapes import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere
 from ..target import Target
-from ..transformed import STEPS
+from ..transformed import DESCENT_STEPS
 
 _PARALLEL = 1e-12  # of an offset: the part of it across an axis that is rounding
 
@@ -52,7 +52,7 @@ class BatchTarget(NamedTuple):
         square = np.einsum("jif,jkf->ikf", self.turn, self.turn)
         step = square / np.abs(square).sum(1).max(0)
         found = nearest(shape, local)
-        for _ in range(STEPS):
+        for _ in range(DESCENT_STEPS):
             found = nearest(shape, found + rotate(step, local - found))
         return rotate(self.turn, found) + self.place
 
