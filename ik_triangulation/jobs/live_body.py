@@ -28,12 +28,10 @@ from ..rig.reference import hold_reference
 from ..rig.rotation import channel
 from ..rig.waiting import is_waiting, keep_waiting, take_along
 from .bodies import body_of
-from .body_ahead import AheadOfBake, solve_ahead
-from .body_motion import BodyMotion
+from .body_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, solve_ahead
 from .body_pose import check_body, measure_body_pose
 from .body_report import BodyReport
 from .live_channels import LiveChannels
-from .live_goals import BodyNow, LiveGoals
 from .live_state import LiveState, Surroundings, is_animated
 
 

@@ -29,7 +29,7 @@ from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.reference import reference_rotations
-from ..solvers.batch.settle import settle
+from ..solvers.batch.settle import settle_preferences
 from ..solvers.natural import natural_path
 from .frame_solver import solver_settings
 from .shot import ShotProblem, SolvedShot
@@ -78,7 +78,7 @@ def solve_naturally(
         first=part_from or 0,
     )
     if problem.preferences:
-        settle(tree, states, goals, [task.take(own) for task in problem.preferences])
+        settle_preferences(tree, states, goals, [task.take(own) for task in problem.preferences])
         yield
     if cyclic:
         possible = np.append(possible, possible[0])

@@ -19,7 +19,7 @@ from ..obstacles import BISECTIONS, Ball, Block
 from .task import AngleTask, Missing
 
 
-class Volume(Protocol):
+class AvoidedVolume(Protocol):
     """A convex volume to stay out of, at each pose."""
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
@@ -81,7 +81,7 @@ class AvoidTask(AngleTask):
     A link that is outside has neither error nor row.
     """
 
-    volumes: Sequence[Volume]
+    volumes: Sequence[AvoidedVolume]
     joints: int
     reach: float
 
@@ -119,11 +119,11 @@ class AvoidTask(AngleTask):
         return replace(self, volumes=volumes, tolerance=at(self.tolerance, columns))
 
 
-def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[Volume] | None:
+def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[AvoidedVolume] | None:
     """Return the volumes of obstacles given pose by pose; None if they are not the same ones at every pose."""
     if len({tuple(map(type, each)) for each in obstacles}) > 1:
         return None
-    found: list[Volume] = []
+    found: list[AvoidedVolume] = []
     for each in zip(*obstacles, strict=True):
         if all(isinstance(one, Ball) for one in each):
             balls = [one for one in each if isinstance(one, Ball)]
@@ -139,7 +139,7 @@ def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[Volume] | None:
     return found
 
 
-def _deepest(volume: Volume, heads: Numbers, links: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _deepest(volume: AvoidedVolume, heads: Numbers, links: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Depths (n, F), points (n, 3, F) and ways out of the points of links deepest in a volume, by bisection."""
     least, most = np.zeros(links[:, 0].shape), np.ones(links[:, 0].shape)
     middle = np.full(least.shape, 0.5)

@@ -25,7 +25,7 @@ _CONVERGED = 1e-4  # relative decrease of the cost that ends the steps
 _CORRECTION = Descent(iterations=4, stall=2)
 
 
-def settle(tree: Tree, states: States, tasks: Sequence[Task], preferences: Sequence[Task]) -> None:
+def settle_preferences(tree: Tree, states: States, tasks: Sequence[Task], preferences: Sequence[Task]) -> None:
     """Lower the cost of `preferences`, and of the less urgent `tasks`, in place, where the urgent tasks are met.
 
     The cost never increases, and states that miss an urgent task stay as they are.

@@ -13,7 +13,7 @@ from ik_triangulation.goals.batch.preferences import preferences_of
 from ik_triangulation.goals.soft import soft_cost
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.solvers.batch.settle import settle
+from ik_triangulation.solvers.batch.settle import settle_preferences
 from ik_triangulation.solvers.batch.system import System
 from ik_triangulation.solvers.null_space import optimise
 
@@ -40,7 +40,7 @@ def test_the_cost_falls_as_far_as_by_the_scalar_null_space(soft, limited):
     tree = Tree.of(chain)
     states = tree.states(some)
     tasks = tasks_of([goal._replace(soft=()) for goal in goals], chain.reach)
-    settle(tree, states, tasks, preferences_of(goals, tree, chain.reach))
+    settle_preferences(tree, states, tasks, preferences_of(goals, tree, chain.reach))
     assert System(tree, states, tasks).met.all()
     assert (states.angles >= tree.lower - 1e-9).all()
     assert (states.angles <= tree.upper + 1e-9).all()
@@ -63,5 +63,5 @@ def test_states_that_miss_their_goal_stay_as_they_are():
     before = tree.rotations(states).copy()
     goals = [Goal(Point(pose.tip + Vector((0.1, 0.0, 0.0))), (Effort(Vector((0.0, 0.0, -1.0))),), 1e-3)]
     tasks = tasks_of([goal._replace(soft=()) for goal in goals], chain.reach)
-    settle(tree, states, tasks, preferences_of(goals, tree, chain.reach))
+    settle_preferences(tree, states, tasks, preferences_of(goals, tree, chain.reach))
     assert np.array_equal(tree.rotations(states), before)
