@@ -42,7 +42,7 @@ from .keys import WrittenKeys, pose_channels
 from .measure import Watch, measure_now
 from .nothing_to_bake import check_something
 from .onto_controls import check_keyed, keyed_bones, watch_of
-from .referred import solve_frames
+from .reference import solve_frames
 from .report import Report
 from .transaction import Transaction, Undo
 from .writing import write_pose

@@ -25,10 +25,9 @@ from .keys import LimbBake, WrittenKeys
 from .measure import Watch, measure_frames
 from .natural_shot import solve_naturally
 from .onto_controls import kept_by_hand, write_by_settings
-from .referred import solve_frames
+from .reference import shown_reference, solve_frames
 from .report import Report
 from .shot import SolvedShot, frame_by_frame, solve_together
-from .shown_reference import shown_reference
 
 Span = tuple[int, int, float]  # first frame, last frame, step
 

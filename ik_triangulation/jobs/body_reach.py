@@ -29,10 +29,10 @@ from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_reach_motion import BodyReachMotion, BodyVisit
 from .body_report import BodyReport, measure_body
 from .contact_frames import read_contacts
 from .reach import Stop, check_stops, own_stop, style_of
+from .reach_motion import BodyReachMotion, BodyVisit
 from .switching import Track
 from .transaction import Undo
 from .writing import Writing, write_together

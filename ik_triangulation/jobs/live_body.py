@@ -21,12 +21,10 @@ from ..rig.posed import keep_location, keep_pose, remember_location, remember_pl
 from ..rig.reference import hold_reference
 from ..rig.waiting import is_waiting, keep_waiting, take_along
 from .bodies import body_of
-from .body_ahead import AheadOfBake, solve_ahead
-from .body_motion import BodyMotion
+from .body_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, solve_ahead
 from .body_pose import check_body, measure_body_pose
 from .body_report import BodyReport
 from .live_channels import LiveChannels
-from .live_goals import BodyNow, LiveGoals
 from .live_state import LiveState, Surroundings, is_animated
 from .writing import key_present_pose
 

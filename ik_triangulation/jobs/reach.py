@@ -34,8 +34,8 @@ from .measure import measure_frames
 from .onto_controls import check_keyed, watch_of, write_by_settings
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
+from .reference import begun_as_shown
 from .report import Report
-from .shown_reference import begun_as_shown
 from .transaction import Undo
 
 PATHS = ("ARC", "LINE")
