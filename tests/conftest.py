@@ -28,14 +28,14 @@ ONE = {"kinematics", "goals", "solvers", "motion", "test_layers.py", "test_mirro
 # Of these rooms only what reads, writes, draws or registers by an API that may differ from Blender to Blender runs on
 # both, a file for each kind of action, channel, file, operator and object; the rest tests what is solved and said.
 BOTH = {
-    "cli": {"blend", "blend_check", "bodies", "newer", "run", "targets"},
+    "cli": {"bake_list", "blend", "blend_check", "bodies", "newer", "run", "targets"},
     "jobs": {
         *("bake", "body_bake", "body_write", "control_write", "write"),  # keys, actions, tracks
         *("live", "live_body", "live_channels", "live_state", "target_drag"),  # handlers, undo, the dependency graph
         *("contacts", "measure", "onto_controls", "props", "rebake", "switching", "target_from_animation"),
         *("body_setup", "limb_tools"),
     },
-    "maps": {"images", "properties", "show_image"},  # meshes and materials: tests/rig/test_map_objects.py
+    "maps": {"images", "properties", "show_image"},  # meshes: tests/rig/test_map_objects.py
     "scenarios": {"every_job", "extension", "faults", "reduction", "registration", "rigify", "storm", "truthful"},
 }
 IS_THE_ONE = sys.version_info >= (3, 13)  # Blender 5.2

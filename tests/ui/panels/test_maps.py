@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.ui.operators import map as map_operators
-from ik_triangulation.ui.panels.maps import VIEW3D_PT_ik_triangulation_maps as PANEL
+from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_maps as PANEL
 
 from ...layouts import drawn
 from ...mapped import rig_in_space
