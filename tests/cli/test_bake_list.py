@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from ik_triangulation.cli import bake_list, main
-from ik_triangulation.cli.shot_list import line_numbers, shots_of
+from ik_triangulation.cli.shot_list import ListedShot, line_numbers, shots_of
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened, told
 from ..rigs import curves_of
