@@ -9,6 +9,9 @@ from pathlib import Path
 # Never the developer's own Blender settings. The folder has to exist, and goes when the tests end.
 _settings = tempfile.TemporaryDirectory(prefix="ik_triangulation-", ignore_cleanup_errors=True)
 os.environ["BLENDER_USER_RESOURCES"] = _settings.name
+# Before numpy is loaded: the products of matrices are small here, and threads that wait for each other take the
+# processor from whatever runs beside (on Blender 4.5 a map on two busy processors takes six times as long).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot be found before it
 import addon_utils

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..jobs.compare import compare
 from ..kinematics import Pose
-from ..maps.chain_map import map_chain, pose_of
+from ..maps.metric_map import map_chain, pose_of
 from ..maps.properties import PlaneMapSettings, SpaceMapSettings
 from ..maps.volume import map_volume
 from ..rig.checks import check_frames

@@ -37,7 +37,7 @@ from ..rig.posed import keep_place, remember_place, remember_written
 from ..rig.reference import hold_reference
 from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
-from .frame_solver import outside
+from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, report_of
 from .measure import Watch, measure_now
 from .nothing_to_bake import check_something
@@ -68,7 +68,7 @@ def solve_pose(
     now = sample(limb, view_layer.depsgraph, frame)
     warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
     solved = solve_among_others(limb, bones, now, scene, view_layer)
-    if solved is None:
+    if not isinstance(solved, SolvedFrame):
         (solved,) = solve_frames(limb, bones, [now], scene)
     with ExitStack() as undo:
         keys = write_pose(limb, solved, key, scene, view_layer, undo)

@@ -21,7 +21,7 @@ from ..rig.keyframes import curves_of
 from ..rig.limb import saved_range
 from ..rig.waiting import is_waiting
 from .among_others import is_at, is_moving
-from .body_bake import BodyProblem
+from .body_problem import BodyProblem
 from .live_goals import BodyNow, LiveGoals
 
 _AROUND = 120  # frames on either side at most

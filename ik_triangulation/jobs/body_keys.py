@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PropertyGroup, Scene
 
-from ..cooperative import Work
+from ..cooperative import Work, finished
 from ..errors import SettingError
 from ..goals.batch import PlaceTask, Task
 from ..goals.batch.faded import FadedTask
@@ -38,10 +38,8 @@ from ..rig.units import scale_of
 from ..settings import KeySettings, settings_of
 from ..solvers.batch.descent import hold
 from ..solvers.body.priorities import HELD_SHARE
+from .body_problem import BodyProblem
 from .write import REDUCED, channel_values, thinned, values_before_start
-
-if TYPE_CHECKING:
-    from .body_bake import BodyProblem
 
 _SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
 _CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
@@ -135,7 +133,10 @@ def body_keys(
     first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
     linear = interpolation == "LINEAR"
     rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
-    runs = yield from _channels(rig, problem, rotations, locations, times, first, kept)
+    before = {
+        bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
+    }
+    runs = yield from _channels(rig, problem, rotations, locations, times, before, kept)
     full = len(times) * sum(len(run.indices) for run in runs)
     if between is None or len(times) < 2:
         return BodyKeys(runs, times, interpolation, full)
@@ -154,7 +155,7 @@ def body_keys(
             every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
             for values, here, there in zip(every, (rotations, locations), _held_between(whole, between), strict=True):
                 values[..., ~inner], values[..., inner] = here, there
-            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), first, kept)
+            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), before, kept)
             runs = [run._replace(values=run.values[~inner]) for run in woven]
             held = _values([run._replace(values=run.values[inner]) for run in woven])
             held = held.reshape(len(times) - 1, -1, held.shape[1])
@@ -166,6 +167,12 @@ def body_keys(
         allowed = {limb.tip: space.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
         return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside, allowed)
     return BodyKeys(runs, times, interpolation, full, float(whole.outside(whole.curves).max()))
+
+
+def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
+    """Return the channels of a body that is posed at the frames of the problem, near the present values."""
+    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
 
 
 def between_frames(
@@ -206,12 +213,14 @@ def _channels(
     rotations: Numbers,
     locations: Numbers,
     times: Sequence[float],
-    first: float,
+    before: Mapping[str, tuple[float, ...]],
     kept: Mapping[str, ByHand],
 ) -> Work[list[Channel]]:
-    """Channels with their values at these times, of rotations (n, 4, F) of all joints and locations (3, F)."""
+    """Channels with their values at these times, of rotations (n, 4, F) of all joints and locations (3, F).
+
+    They run on from the values `before`, by default from the present ones.
+    """
     arrays = BodyArrays(rig, problem, rotations)
-    before = {name: values_before_start(rig.armature, name, first) for name in arrays.joints}
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))

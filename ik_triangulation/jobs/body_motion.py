@@ -18,7 +18,7 @@ from ..rig.frames.body_samples import BodySamples
 from ..solvers.batch.system import System
 from ..solvers.body.following import BodyFollower
 from ..solvers.natural.posture import Posture
-from .body_bake import BodyProblem
+from .body_problem import BodyProblem
 from .contact_frames import read_contacts
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew

@@ -24,8 +24,9 @@ from ..rig.posed import remember_location, remember_written
 from ..rig.reference import hold_reference
 from ..rig.rotation import channel, set_rotation
 from ..rig.waiting import take_along_shown
-from .body_bake import BodyProblem, body_channels
 from .body_floor import with_floor
+from .body_keys import body_channels
+from .body_problem import BodyProblem
 from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
 from .judgement import held_tolerances, is_within

@@ -26,12 +26,12 @@ from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
 from ..rig.waiting import take_along_shown
-from .body_bake import BodyProblem
 from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
+from .body_problem import BodyProblem
 from .body_reach_motion import BodyReachMotion, BodyVisit
-from .body_report import BodyReport, HeldPlaces, measure_body
+from .body_report import BodyReport, measure_body
 from .body_write import BodyWriting, write_body
 from .contact_frames import read_contacts
 from .reach import Stop, check_stops, own_stop, style_of
@@ -114,7 +114,7 @@ def reach_with_body(
         if settings.keys_on == "FK_SWITCH":
             track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
-        held = HeldPlaces.of(between or problem)
+        held = (between or problem).held_places
         planned = problem.planned(states, keys.times, Clock(scene, rig.armature))
         report = yield from relay(measure_body(rig, samples, held, scene, planned=planned), (3, _PARTS))
         report = with_floor(report, problem, samples.goals)

@@ -29,7 +29,7 @@ from ..solvers.batch.system import System
 from ..solvers.body.floor import kept_above
 from ..solvers.body.settling import exactly
 from ..solvers.natural.posture import Posture
-from .body_bake import BodyProblem
+from .body_problem import BodyProblem
 from .reach_motion import ReachStyle
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import degrees
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, bpy_prop_collection
@@ -24,13 +24,11 @@ from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
 from ..rig.units import degrees_text, distance_text, is_seen, length_text, scale_of
+from .body_problem import HeldPlaces, Planned
 from .judgement import held_tolerances, is_within
 from .measure import AGREES
 from .report import NotFollowing
 from .tip_summary import TipSummary
-
-if TYPE_CHECKING:
-    from .body_bake import BodyProblem
 
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
@@ -201,29 +199,6 @@ def _of_tip(name: str, tip: BodyTipReport, told: Callable[[float], str]) -> str:
     if tip.missed and tip.below_floor:
         return f"{name} missed, {distance} away: below the floor{turned}"
     return f"{name} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
-
-
-class HeldPlaces(NamedTuple):
-    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
-
-    `influence` (S) is that of each tip, by its name.
-    """
-
-    frames: Sequence[float]
-    bones: Numbers
-    influence: Mapping[str, Numbers]
-
-    @classmethod
-    def of(cls, problem: BodyProblem) -> HeldPlaces:
-        """Those of a body at the frames where it was read."""
-        return cls(problem.samples.frames, problem.held_frames, problem.samples.influence)
-
-
-class Planned(NamedTuple):
-    """Frames (n, 3, 4, F) of the bones of a body that was solved, at frames of its samples that were keyed."""
-
-    frames: Sequence[float]
-    bones: Numbers
 
 
 class _Seen(NamedTuple):

@@ -22,7 +22,7 @@ from ..rig.contacts import Contact, store_contacts, stored_contacts
 from ..rig.controls import Controls
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..settings import check_registered
-from ..settings.kept import keep_settings
+from ..settings.property_groups import keep_settings
 from .contact_frames import animated_frames, in_world, tip_places
 
 

@@ -93,7 +93,9 @@ class LiveLimb(LiveState):
         started = perf_counter()
         if self.still is not None:
             start, solved = self.still.pose.rotations, self.still.solve(now)
-        elif among := solve_among_others(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer):
+        elif isinstance(
+            among := solve_among_others(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer), SolvedFrame
+        ):
             sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
             start, solved = [sampled[joint.name].rotation for joint in among.pose.chain.joints], among
         else:

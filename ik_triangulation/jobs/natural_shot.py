@@ -12,7 +12,7 @@ from bpy.types import Scene
 from mathutils import Quaternion
 
 from ..cooperative import Work
-from ..goals.batch import Task
+from ..goals.batch import Refusal, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
@@ -47,15 +47,15 @@ def solve_naturally(
     scene: Scene,
     part_from: int | None = None,
     shown: Numbers | None = None,
-) -> Work[SolvedShot | None]:
-    """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
+) -> Work[SolvedShot | Refusal]:
+    """Solve all frames of a limb as one; returns a refusal where they have to be solved one after the other.
 
     `part_from` is the number of the first frame if these are part of a longer path. The reference is what is `shown`
     (bones, 4, F), if that is given.
     """
     problem = ShotProblem(limb, bones, samples)
-    if not problem.fits:
-        return None
+    if problem.refusal is not None:
+        return problem.refusal
     tree, frames, tasks, settings = problem.tree, problem.frames(), problem.tasks, solver_settings(limb)
     reference = reference_of_joints(problem, limb, scene, shown)
     fps = scene.render.fps / scene.render.fps_base / _spacing(samples.frames)

@@ -13,7 +13,7 @@ import bpy
 from bpy.types import Object
 
 from ..rig.destination import Made
-from ..settings.kept import keep_settings
+from ..settings.property_groups import keep_settings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

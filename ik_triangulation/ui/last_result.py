@@ -11,7 +11,7 @@ from ..jobs.body_report import BodyReport, body_lines
 from ..jobs.report import Report
 from ..jobs.report_text import lines, on_limits
 from ..rig.units import distance_text, scale_of
-from .overlay.redraw import redraw
+from .overlay.updates import redraw
 
 
 class LastResult:

@@ -7,10 +7,10 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import metric_map
 from ik_triangulation.maps import properties as map_properties
-from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS
+from ik_triangulation.maps.picture import SCALES
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
@@ -31,7 +31,7 @@ def test_the_operator_makes_an_image_of_the_map(capfd):
     with nothing_lost_but_images():
         assert bpy.ops.pose.ik_triangulation_map(solver="CCD", size=16, finish=False) == {"FINISHED"}
     said = capfd.readouterr().out
-    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
     image = bpy.data.images["Map of Rig: Bone 2"]
     assert np.array_equal(pixels(image)[::-1][:16], found.image())
     assert f"Info: Image 'Map of Rig: Bone 2': {found.coverage:.1f} % of the disc is reached" in said
@@ -51,7 +51,7 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     bpy.ops.pose.ik_triangulation_map(size=10, **words)
     bpy.ops.pose.ik_triangulation_map(size=8, **words)
     assert [image.name for image in bpy.data.images] == ["Map of Rig: Bone 2"]
-    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
 
 
@@ -65,7 +65,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     select(rig, "Bone 1", "Bone 3")
     rig.data.bones.active = rig.data.bones["Bone 3"]
     bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
-    found = chain_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body as the overlay shows it: its held tips, the area that they support, and its center of mass."""
+"""A body in the overlay: its held tips, the area that they support, its center of mass, and their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from ...goals.batch.of_bodies import HELD
 from ...goals.batch.support import Support
 from ...jobs.bodies import body_of
 from ...kinematics import Body
-from ...kinematics.arrays import Numbers
+from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of
 from ...rig.body import BodyRest, RigBody
 from ...rig.checks import check_armature
@@ -23,10 +25,24 @@ from ...rig.freedom import freedom_of
 from ...rig.hips import hips_locations, is_moved_by_hand
 from ...rig.reference import reference_rotations
 from ...rig.rotation import rotation_of
-from .shown import shown_limbs
+from ...rig.units import distance_text
+from .figure import dashed
+from .labels import Anchors, Row
+from .limb import shown_limbs
+from .sketch import ArcStroke, LineStroke, Role, Sketch, facing, plane_of
 from .updates import edits
 
 _UP = Vector((0.0, 0.0, 1.0))
+
+# Shares of the longest reach of the body's tips
+_PIN = 0.022  # radius of the head of a pin, which is twice as high above its point
+_MASS = 0.035  # radius of the mark of the center of mass
+_BELOW = 0.025  # and of the mark of the place below it
+_DASH = 0.02
+
+_LEVEL = 0.05  # sine of the angle between a view and the vertical below which there is no upwards in it
+
+_NONE = np.empty((0, 4))
 
 
 class HeldTip(NamedTuple):
@@ -253,3 +269,102 @@ def _rest_of(rig: RigBody, channels: Sequence[Channels], up: Vector) -> _Rest:
         _kept.update(key=key, rest=_Rest(rest.rests, rest.locating, body, masses / masses.sum(), centres, reach))
     found: _Rest = _kept["rest"]
     return found
+
+
+def role_of_balance(balance: Balance) -> Role:
+    """Return the role that says whether the center of mass is over the feet."""
+    return Role.OUTSIDE if balance.outside else Role.BALANCED
+
+
+def role_of_held(held: HeldTip) -> Role:
+    """Return the role that says whether a held tip stays in its place."""
+    return Role.AT_LIMIT if held.slips else Role.HELD
+
+
+def area_role(balance: Balance) -> Role:
+    """Return the role of the surface of the area, which is fainter than its outline."""
+    return Role.AT_LIMIT if balance.outside else Role.REACHED
+
+
+def support_area(balance: Balance) -> Array:
+    """Return the triangles (n, 3) of the supported area."""
+    first, *others = balance.corners
+    corners = [(first, *pair) for pair in pairwise(others)]
+    return np.array([[corner[:] for corner in triangle] for triangle in corners], np.float32).reshape(-1, 3)
+
+
+def body_sketch(seen: DisplayedBody, eye: Vector) -> Sketch:
+    """Return the strokes of a body; the `eye` (homogeneous) is in armature space."""
+    sketch = Sketch()
+    for held in seen.held:
+        sketch.add(*_pin(held, seen, eye))
+        if held.slips:
+            sketch.add(*dashed(Role.AT_LIMIT, held.tip, held.place, _DASH * seen.size))
+    if seen.balance is not None:
+        _add_balance(sketch, seen, seen.balance, eye)
+    return sketch
+
+
+def _pin(held: HeldTip, seen: DisplayedBody, eye: Vector) -> Iterator[ArcStroke | LineStroke]:
+    """Yield a pin whose point is where a tip is held."""
+    radius, place, role = _PIN * seen.size, held.place, role_of_held(held)
+    side, high = _upright(place, seen.up, eye)
+    head = place + high * (2.0 * radius)
+    yield ArcStroke(role, head, side * radius, high * radius, -pi / 6.0, pi * 7.0 / 6.0)
+    for way in (side, -side):  # tangents of the circle: they touch it 30 degrees below its middle
+        yield LineStroke(role, head + way * (radius * 3.0**0.5 / 2.0) - high * (radius / 2.0), place)
+    yield ArcStroke(role, head, side * (0.3 * radius), high * (0.3 * radius))
+
+
+def _upright(place: Vector, up: Vector, eye: Vector) -> tuple[Vector, Vector]:
+    """Return two unit vectors that face the eye, to its right and upwards."""
+    towards = (eye.xyz - place * eye.w).normalized()
+    side = up.cross(towards)
+    side = side.normalized() if side.length > _LEVEL else plane_of(towards)[0]
+    return side, towards.cross(side)
+
+
+def _add_balance(sketch: Sketch, seen: DisplayedBody, balance: Balance, eye: Vector) -> None:
+    """Add the area, the center of mass as a quartered disc, and the place below it: a ring inside, a cross outside."""
+    role, corners, size = role_of_balance(balance), balance.corners, seen.size
+    if len(corners) > 1:
+        sketch.add(*(LineStroke(role, corners[i - 1], corner) for i, corner in enumerate(corners)))
+    radius, centre, below = _MASS * size, balance.centre, balance.below
+    x, y = _upright(centre, seen.up, eye)
+    sketch.add(facing(role, centre, radius, eye))
+    for start in (0.0, pi):
+        sketch.add(ArcStroke(role, centre, x * radius, y * radius, start, start + pi / 2.0, centre))
+    foot = centre + (below - centre).normalized() * min(radius, (below - centre).length)
+    sketch.add(*dashed(role, foot, below, _DASH * size))
+    x, y = plane_of(seen.up)  # flat on the floor
+    x, y = x * (_BELOW * size), y * (_BELOW * size)
+    if not balance.outside:
+        sketch.add(ArcStroke(role, below, x, y))
+        return
+    for way in (x + y, x - y):
+        sketch.add(LineStroke(role, below - way, below + way))
+    sketch.add(*dashed(role, below, balance.nearest, _DASH * size))
+
+
+class BodyNote(NamedTuple):
+    """A line of text about a place of the body, with the places that it keeps clear of."""
+
+    row: Row
+    anchors: Anchors
+
+
+def body_notes(seen: DisplayedBody, scene: Scene) -> Iterator[BodyNote]:
+    """Yield a note for each held tip that slips, and one for a center of mass that is outside."""
+    for held in seen.held:
+        if held.slips:
+            row = Row(Role.AT_LIMIT, "missed", f"{held.name} slips {distance_text(held.slip, scene)}")
+            yield BodyNote(row, _at([held.place, held.tip]))
+    balance = seen.balance
+    if balance is not None and balance.outside:
+        text = f"Center of mass {distance_text(balance.outside, scene)} outside the feet"
+        yield BodyNote(Row(Role.OUTSIDE, "missed", text), _at([balance.below, balance.nearest]))
+
+
+def _at(places: Sequence[Vector]) -> Anchors:
+    around = np.array([(*place, 1.0) for place in places])
+    return Anchors(around, _NONE, _NONE, _NONE)
