@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import bpy
 
 from .. import __version__
-from . import analysing, bake_list, blend, solving, targets
+from . import analysing, assets, bake_list, blend, solving, targets
 from .arguments import PROGRAM, add_quiet
 from .console import Console
 from .run import execute
@@ -32,8 +32,8 @@ def main(argv: Sequence[str], out: TextIO | None = None) -> int:
     except SystemExit as left:  # argparse has printed the error or the help
         return int(left.code or 0)
     console = Console(out or sys.stdout, arguments.quiet)
-    if arguments.command == bake_list.COMMAND:
-        return bake_list.run(arguments, argv, console)
+    if "execute" in arguments:  # a command on many files
+        return int(arguments.execute(arguments, argv, console))
     return execute(arguments, console)[0]
 
 
@@ -51,6 +51,7 @@ def parser() -> ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     solving.add_solving_commands(commands)
     bake_list.add_bake_list(commands)
+    assets.add_list_assets(commands)
     targets.add_target_commands(commands)
     analysing.add_analysis_commands(commands)
     return top

@@ -18,8 +18,8 @@ from ..solvers.compare import COSTS, table
 from .arguments import (
     add_accept_misses,
     add_bones,
-    add_file,
     add_command,
+    add_file,
     add_goal,
     add_posture,
     add_range,

@@ -28,17 +28,16 @@ from .arguments import DONE, FAILED, MISSED, PROGRAM, add_command, add_quiet
 from .console import Console
 from .envelope import CommandResult, report
 from .run import execute
-from .shot_list import Shot, check_output_folder, line_numbers, shots_of
+from .shot_list import ListedShot, check_output_folder, line_numbers, shots_of
 from .solving import add_bake_options
 
-COMMAND = "bake-list"
 _WORDS = {DONE: "reached", MISSED: "missed", FAILED: "failed"}
 _WORST = [FAILED, MISSED, DONE]  # exit codes
 
 
 def add_bake_list(commands: Any) -> None:
     """Add bake-list to the subparsers of the command line."""
-    command = add_command(commands, COMMAND, "bake the .blend files of a list, all with the same options")
+    command = add_command(commands, "bake-list", "bake the .blend files of a list, all with the same options")
     command.add_argument(
         "list", type=Path, metavar="LIST", help="text file with a .blend file on each line, relative to its folder"
     )
@@ -58,9 +57,10 @@ def add_bake_list(commands: Any) -> None:
     command.add_argument("--worker", metavar="WORD", help=SUPPRESS)
     add_bake_options(command)
     add_quiet(command, SUPPRESS)
+    command.set_defaults(execute=bake_list)
 
 
-def run(arguments: Namespace, words: Sequence[str], console: Console) -> int:
+def bake_list(arguments: Namespace, words: Sequence[str], console: Console) -> int:
     """Bake the shots of a list and return the worst of their exit codes; `words` are those of the command line."""
     if arguments.worker:
         return _work(arguments, console)
@@ -96,7 +96,7 @@ def _bake_all(arguments: Namespace, words: Sequence[str], console: Console) -> i
     return DONE if worst == MISSED and arguments.accept_misses else worst
 
 
-def _bake(shot: Shot, folder: Path, output: Path, worker: _Worker) -> tuple[int, str]:
+def _bake(shot: ListedShot, folder: Path, output: Path, worker: _Worker) -> tuple[int, str]:
     """Have a shot baked; return its exit code and what it missed, or why it failed."""
     file, baked, about = shot.at(folder), shot.at(output), shot.at(output, ".json")
     try:
@@ -162,14 +162,16 @@ class _Worker:
         return process
 
     def _send(self, paths: list[str]) -> None:
-        assert self._process and self._process.stdin
+        assert self._process
+        assert self._process.stdin
         with suppress(OSError):  # it has ended: no answer comes
             self._process.stdin.write(f"{json.dumps(paths)}\n")
             self._process.stdin.flush()
 
     def _answer(self) -> tuple[int, str] | None:
         """Return the next answer; what Blender writes goes to the log."""
-        assert self._process and self._process.stdout
+        assert self._process
+        assert self._process.stdout
         for line in self._process.stdout:
             before, word, answer = line.partition(self._word)
             if before.strip():

@@ -14,7 +14,7 @@ from ..errors import IKError
 
 
 @dataclass(frozen=True)
-class Shot:
+class ListedShot:
     """A line of the list: its name, the path with / between folders, and the reason why it cannot be baked, if any."""
 
     name: str
@@ -37,7 +37,9 @@ def line_numbers(text: str) -> set[int]:
     return found
 
 
-def shots_of(listed: Path, lines: set[int] | None, names: Sequence[str] | None) -> tuple[Path, list[Shot], list[Shot]]:
+def shots_of(
+    listed: Path, lines: set[int] | None, names: Sequence[str] | None
+) -> tuple[Path, list[ListedShot], list[ListedShot]]:
     """Return the folder, its shots to bake in order, and all shots of the list; of each shot once.
 
     To bake are those on these lines of the list, or of these names, or all. Raises IKError if the list cannot be read.
@@ -54,13 +56,17 @@ def shots_of(listed: Path, lines: set[int] | None, names: Sequence[str] | None) 
     every = list(_shots(enumerate(rows, 1), f"Line {{}} of {listed.name}"))
     if lines is None:
         return listed.parent, every, every
-    chosen = list(_shots(((number, row) for number, row in enumerate(rows, 1) if number in lines), f"Line {{}} of {listed.name}"))
+    chosen = list(
+        _shots(((number, row) for number, row in enumerate(rows, 1) if number in lines), f"Line {{}} of {listed.name}")
+    )
     beyond = [number for number in sorted(lines) if number > len(rows)]
-    chosen += [Shot(f"line {n}", f"{listed.name} has {len(rows)} lines, so there is no line {n}.") for n in beyond]
+    chosen += [
+        ListedShot(f"line {n}", f"{listed.name} has {len(rows)} lines, so there is no line {n}.") for n in beyond
+    ]
     return listed.parent, chosen, every
 
 
-def check_output_folder(folder: Path, output: Path, every: Sequence[Shot]) -> None:
+def check_output_folder(folder: Path, output: Path, every: Sequence[ListedShot]) -> None:
     """Raise IKError if a shot would be written over a shot of the list."""
     inputs = {os.path.realpath(shot.at(folder)): shot.name for shot in every if not shot.reason}
     for shot in every:
@@ -69,7 +75,7 @@ def check_output_folder(folder: Path, output: Path, every: Sequence[Shot]) -> No
             raise IKError(f"'{shot.name}' would be saved over the shot '{other}'. Choose another folder for --output.")
 
 
-def _shots(rows: Iterator[tuple[int, str]], where: str) -> Iterator[Shot]:
+def _shots(rows: Iterator[tuple[int, str]], where: str) -> Iterator[ListedShot]:
     """Yield the shots of numbered rows. Empty rows, and those that begin with #, name none."""
     seen: dict[str, str] = {}
     for number, row in rows:
@@ -79,10 +85,10 @@ def _shots(rows: Iterator[tuple[int, str]], where: str) -> Iterator[Shot]:
         path = PureWindowsPath(text)  # takes both / and \, whatever this runs on
         name = path.as_posix()
         if path.suffix != ".blend" or path.anchor or ".." in path.parts:
-            yield Shot(text, f"{where.format(number)} is '{text}'. Name a .blend file in the folder of the list.")
+            yield ListedShot(text, f"{where.format(number)} is '{text}'. Name a .blend file in the folder of the list.")
         elif name.casefold() not in seen:
             seen[name.casefold()] = name
-            yield Shot(name)
+            yield ListedShot(name)
         elif seen[name.casefold()] != name:
-            other = seen[name.casefold()]
-            yield Shot(name, f"{where.format(number)} is '{name}': there is '{other}' as well, and where upper and lower case are the same their output would be one file. Rename one.")
+            clash = f"there is '{seen[name.casefold()]}' as well, which on some disks is the same file. Rename one."
+            yield ListedShot(name, f"{where.format(number)} is '{name}': {clash}")

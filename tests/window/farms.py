@@ -37,7 +37,18 @@ def script():
     found = [ran(PYTHON, script, " ".join(["blender", *START]), "--all", *listed)]
     yield 0.1
     found.append(
-        ran(blender, *FLAMENCO_START, "bake-list", shots, "--output", flamenco, "--accept-misses", "--all", "--shots", *SHOTS)
+        ran(
+            blender,
+            *FLAMENCO_START,
+            "bake-list",
+            shots,
+            "--output",
+            flamenco,
+            "--accept-misses",
+            "--all",
+            "--shots",
+            *SHOTS,
+        )
     )
     yield 0.1
     assert [code for code, _ in found] == [1, 1]
