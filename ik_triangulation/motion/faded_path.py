@@ -55,7 +55,8 @@ def faded_path(
             FadedTask(
                 task=task,
                 rest=(1.0 - fading[task.tip]) * there.errors,
-                present=(fading[task.tip] > 0.0).astype(float),
+                # Without influence it stays where it is without its goal, whatever the body does for frames to come.
+                present=np.full(len(reference), float(fading[task.tip].any())),
             )
             if task.tip in fading
             else task
