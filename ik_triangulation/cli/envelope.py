@@ -50,7 +50,10 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
         "warnings": result.warnings,
         "error": error,
     }
-    return json.dumps(_plain(values), indent=2, allow_nan=False)
+    try:
+        return json.dumps(values, indent=2, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(_plain(values), indent=2, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -5,13 +5,12 @@ import json
 import shutil
 import sys
 
-import bpy
 import pytest
 
 from ik_triangulation.cli import bake_list, main
 from ik_triangulation.cli.shot_list import ListedShot, line_numbers, shots_of
 
-from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened, told
+from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened
 from ..rigs import curves_of
 
 # The worker, in which a file of this name takes the process down as a crash of Blender does.
@@ -158,22 +157,3 @@ def test_lines_are_numbers_spans_and_steps(run):
         code, _, said = run("bake-list", "x.txt", "--output", "y", "--lines", wrong)
         assert code == USAGE
         assert "names no lines. Write them as 7, 1-20 or 3-5,9." in said
-
-
-def test_assets_outside_of_the_folder_are_listed_for_deadline_cloud(shots, run, tmp_path):
-    opened(shots / "rig.blend")
-    for folder in (tmp_path / "textures", shots):
-        folder.mkdir(exist_ok=True)
-        (folder / "skin.png").write_bytes(b"")
-        image = bpy.data.images.new("Skin", 1, 1)
-        image.source, image.filepath, image.use_fake_user = "FILE", str(folder / "skin.png"), True
-    bpy.ops.wm.save_mainfile()
-    (shots / "shots.txt").write_text("rig.blend")
-    code, out, _ = run("list-assets", shots / "shots.txt")
-    assert code == DONE
-    inputs = told(out)["assetReferences"]["inputs"]
-    assert inputs == {"filenames": [str((tmp_path / "textures/skin.png").resolve())], "directories": []}
-    (tmp_path / "textures/skin.png").unlink()
-    code, _, said = run("list-assets", shots / "shots.txt")
-    assert code == FAILED
-    assert "skin.png', which is not there." in said
