@@ -220,7 +220,7 @@ def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls,
 STEPS = [
     (commit, "channel_values"),
     (following, "solve_goal"),
-    (natural_shot, "natural_path"),
+    (natural_shot, "limb_motion"),
     (natural_shot, "reference_rotations"),
     (commit, "within_limits"),
     (commit, "replace_keys"),
