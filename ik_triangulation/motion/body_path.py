@@ -68,13 +68,14 @@ _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPathSettings:
-    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots and of all frames
-    together."""
+    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots, and of all frames
+    together, of which the `last` ones are those after limbs with a swivel are posed."""
 
     first: int = 16
     knot: int = 2
     coarse: int = 8
     fine: int = 5
+    last: int = 2
 
 
 class BodyPath(NamedTuple):
@@ -158,7 +159,7 @@ def _best(work: _Path, calm: bool = True) -> Work[States]:
         if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
-    return best
+    return (yield from work.with_swivels(best))
 
 
 class _Path:
@@ -214,15 +215,15 @@ class _Path:
             relaxation = Relaxation(
                 posture=self.posture, compliance=self.compliance, weight=self.weight, gain=POSTURE_GAIN, still=1e-4
             )
-            states = relaxation.run(tree, states, self.every, settings.fine)
+            steps = settings.fine - (settings.last if limbs_with_swivel(tree) else 0)
+            states = relaxation.run(tree, states, self.every, max(steps, 1))
         yield
         states = turned_to_look(tree, self.given, self.tasks, self.compliance, states)
         exactly(tree, states, self.precise, self.steady)
         yield from self._meet_missed(states)
-        yield
-        return (yield from self._with_swivels(states)), end
+        return states, end
 
-    def _with_swivels(self, states: States) -> Work[States]:
+    def with_swivels(self, states: States) -> Work[States]:
         """The states with arms and legs posed as single limbs, unless that misses a goal or is less calm.
 
         These are the start and the reference of a last relaxation of the whole body.
@@ -235,7 +236,7 @@ class _Path:
         relaxation = Relaxation(
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
         )
-        found = relaxation.run(tree, wanted, self.every, self.settings.fine)
+        found = relaxation.run(tree, wanted, self.every, self.settings.last)
         exactly(tree, found, self.precise, self.steady)
         yield
         met, now = (System(tree, each, self.tasks).met for each in (states, found))

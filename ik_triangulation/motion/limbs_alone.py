@@ -13,7 +13,7 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.batch import AlongTask, LookTask, OrientTask, PlaceTask, PoleTask, Task
 from ..kinematics.batch import Geometry, States, Tree
-from ..solvers.body.swivelling import BodyLimb
+from ..solvers.body.swivelling import LimbOfBody
 from ..solvers.natural.posture import USUAL_FPS
 from .limb_motion import limb_motion
 
@@ -21,7 +21,7 @@ _PLAIN = PlaceTask | OrientTask | AlongTask | LookTask | PoleTask
 
 
 @lru_cache(maxsize=32)
-def limbs_of_still_body(tree: Tree) -> tuple[BodyLimb, ...]:
+def limbs_of_still_body(tree: Tree) -> tuple[LimbOfBody, ...]:
     """The limbs of a tree in which nothing else moves, and none of them another one; empty if that is not so."""
     moving, limbs, seen = np.unique(tree.joint_of), [], set[int]()
     if tree.moves_root:
@@ -33,7 +33,7 @@ def limbs_of_still_body(tree: Tree) -> tuple[BodyLimb, ...]:
         seen |= set(own.tolist())
         if len(own):
             line = np.flatnonzero(tree.above[:, tip.joint] & tree.above[own[0]])
-            limbs.append(BodyLimb.of(tree, line.tolist(), number))
+            limbs.append(LimbOfBody.of(tree, line.tolist(), number))
     return tuple(limbs) if len(seen) == len(moving) else ()
 
 
@@ -66,7 +66,7 @@ def limbs_alone(
     return tree.posed(found, reference)
 
 
-def _of_limb(task: Any, limb: BodyLimb, tree: Tree) -> Task:
+def _of_limb(task: Any, limb: LimbOfBody, tree: Tree) -> Task:
     """The task of a body's tip as that of the limb alone."""
     if isinstance(task, PlaceTask):
         return replace(task, tip=0, level=0)

@@ -27,7 +27,7 @@ from ..natural.solving import swivelled
 _NEAR = np.array([1.0])  # tolerance of goals that are where the tip is
 
 
-class BodyLimb(NamedTuple):
+class LimbOfBody(NamedTuple):
     """A limb of a body as a chain of its own: its joints in the body, the number of its tip, its tree and its form."""
 
     joints: tuple[int, ...]
@@ -36,7 +36,7 @@ class BodyLimb(NamedTuple):
     form: LimbForm
 
     @classmethod
-    def of(cls, tree: Tree, joints: Sequence[int], number: int) -> BodyLimb:
+    def of(cls, tree: Tree, joints: Sequence[int], number: int) -> LimbOfBody:
         """The joints that lead to a tip, each the parent of the next, as a limb."""
         tip = tree.tips[number]
         reach = sum(tree.joints[j].offset.length for j in joints[1:]) + tip.place.length
@@ -66,7 +66,7 @@ def _outwards(tree: Tree) -> dict[tuple[int, ...], Vector]:
 
 
 @lru_cache(maxsize=32)
-def limbs_with_swivel(tree: Tree) -> tuple[BodyLimb, ...]:
+def limbs_with_swivel(tree: Tree) -> tuple[LimbOfBody, ...]:
     """The arms and legs of a tree that lead to one tip each, at their end, and have one joint in each part."""
     found = []
     for joints in _outwards(tree):
@@ -76,7 +76,7 @@ def limbs_with_swivel(tree: Tree) -> tuple[BodyLimb, ...]:
             continue
         moves = not any(isinstance(tree.joints[j].freedom, Locked) for j in joints)
         if moves and tree.parents[middle] == upper and tree.parents[end] == middle:
-            found.append(BodyLimb.of(tree, joints, tips[0]))
+            found.append(LimbOfBody.of(tree, joints, tips[0]))
     return tuple(found)
 
 

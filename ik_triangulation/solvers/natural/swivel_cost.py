@@ -46,7 +46,7 @@ class SwivelCost:
             if not isinstance(freedom, Free)
         ]
         self._forbidden = FORBIDDEN if firmness == 1.0 else 0.0
-        self.choices = _CHOICES if self._limits else _FREE_CHOICES
+        self.choices = _CHOICES if self._limits and self._forbidden else _FREE_CHOICES
 
     @property
     def is_limited(self) -> bool:
