@@ -35,6 +35,9 @@ def run() -> NoReturn:
         print(f"IK Triangulation {__version__}")
         sys.exit()
     out = own_output(quiet=not {"-q", "--quiet"}.isdisjoint(sys.argv[1:]))
+    # Systems of equations are small here. The BLAS of Blender 4.5's module shares even those out among threads, which
+    # takes it 5 times as long, and 100 times where the processor is busy. It is read when numpy loads, with bpy.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import bpy  # noqa: F401  # mathutils and the rest are there only after it
     except ModuleNotFoundError:

@@ -101,8 +101,8 @@ if TYPE_CHECKING:
     from .kinematics import Joint as Joint
     from .kinematics import Locked as Locked
     from .kinematics import Pose as Pose
-    from .maps.chain_map import map_chain as map_chain
     from .maps.metric_map import MetricMap as MetricMap
+    from .maps.metric_map import map_chain
     from .presets import Preset as Preset
     from .presets import PresetJoint as PresetJoint
     from .presets import apply_preset as apply_preset

@@ -31,6 +31,8 @@ python scripts/benchmark.py moved [--count N] [--seed N]        arms whose targe
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
 python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
+python scripts/benchmark.py rigs FOLDER [--only NAME ...]       their arms, legs, fingers and bodies posed, beside
+                                 [--alone]                      Blender's IK
 """
 
 import sys
@@ -61,6 +63,7 @@ def main():
         postures,
         ranges,
         reach,
+        rigs,
         skeletons,
         turned,
     )
@@ -87,6 +90,7 @@ def main():
         natural,
         moved,
         postures,
+        rigs,
         skeletons,
         turned,
     ):

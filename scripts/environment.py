@@ -25,6 +25,7 @@ BLENDERS = {(3, 13): "5.2", (3, 11): "4.5"}
 def enter(*groups: str) -> None:
     """Return where these groups are installed and `ik_triangulation` can be imported. From anywhere else, run the
     calling script there with the same arguments and leave with its exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line, which says why
     if os.environ.get("IK_TRIANGULATION_NO_VENV") == "1":
         if sys.version_info < min(BLENDERS):  # it may be another, newer one, with a bpy of its own
             refuse()

@@ -10,22 +10,18 @@ Exit codes: 0 done, 1 failed (the message says why, no file is changed), 2 wrong
 from __future__ import annotations
 
 import sys
-import traceback
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from typing import Any, TextIO
 
 import bpy
 
 from .. import __version__
-from ..errors import IKError
-from . import analysing, blend, solving, targets
-from .arguments import DONE, FAILED, MISSED, add_quiet
+from . import analysing, assets, bake_list, blend, solving, targets
+from .arguments import PROGRAM, add_quiet
 from .console import Console
-from .run import Run
-
-COMMAND = "ik_triangulation"
+from .run import execute
 
 
 def main(argv: Sequence[str], out: TextIO | None = None) -> int:
@@ -35,30 +31,16 @@ def main(argv: Sequence[str], out: TextIO | None = None) -> int:
             arguments = parser().parse_args(argv)
     except SystemExit as left:  # argparse has printed the error or the help
         return int(left.code or 0)
-    return _run(arguments, Console(out or sys.stdout, arguments.quiet))
-
-
-def _run(arguments: Namespace, console: Console) -> int:
-    run = Run(arguments, console)
-    try:
-        result = run()
-    except IKError as error:
-        message = str(error)
-    except Exception as error:  # a bug; readers of the report are told as well
-        console.error(traceback.format_exc())
-        message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
-    else:
-        return DONE if result.reached or arguments.accept_misses else MISSED
-    console.error(f"IK Triangulation: {message}")
-    with suppress(IKError, OSError):  # the report itself cannot be written
-        run.report_failure(message)
-    return FAILED
+    console = Console(out or sys.stdout, arguments.quiet)
+    if "execute" in arguments:  # a command on many files
+        return int(arguments.execute(arguments, argv, console))
+    return execute(arguments, console)[0]
 
 
 def parser() -> ArgumentParser:
     """Return the parser of the command line."""
     top = ArgumentParser(
-        prog=COMMAND,
+        prog=PROGRAM,
         description="Inverse kinematics that keys plain rotations on the bones of a rig.",
         epilog="Exit codes: 0 done, 1 failed and no file changed, 2 wrong usage, 3 done but a target was missed.",
         allow_abbrev=False,
@@ -68,6 +50,8 @@ def parser() -> ArgumentParser:
     top.set_defaults(accept_misses=False)
     commands = top.add_subparsers(dest="command", required=True)
     solving.add_solving_commands(commands)
+    bake_list.add_bake_list(commands)
+    assets.add_list_assets(commands)
     targets.add_target_commands(commands)
     analysing.add_analysis_commands(commands)
     return top
@@ -78,7 +62,7 @@ _handles: list[Any] = []
 
 def register() -> None:
     blend.register()
-    _handles.append(bpy.utils.register_cli_command(COMMAND, main))
+    _handles.append(bpy.utils.register_cli_command(PROGRAM, main))
 
 
 def unregister() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf, isfinite
 from typing import TypeVar
 
-from ..settings.frames import DURATIONS, FRAMES
+from ..settings.keys import DURATIONS, FRAMES
 
 N = TypeVar("N", int, float)
 

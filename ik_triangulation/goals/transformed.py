@@ -17,7 +17,7 @@ from .shapes import Field
 from .target import Target
 
 _UNEQUAL = 1e-4  # relative difference between the scales of two axes beyond which it is no rounding
-_STEPS = 32  # of projected gradient descent
+DESCENT_STEPS = 32  # of projected gradient descent
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ class Transformed(Target):
             raise TargetError("Target's space cannot be inverted. Give its object scale values other than zero.")
         alike = _stretch(into) * _stretch(out) < 1.0 + _UNEQUAL
         set_fields(
-            self, into=into.freeze(), out=out.freeze(), steps=0 if alike or isinstance(self.target, Field) else _STEPS
+            self,
+            into=into.freeze(),
+            out=out.freeze(),
+            steps=0 if alike or isinstance(self.target, Field) else DESCENT_STEPS,
         )
 
     def closest(self, point: Vector) -> Vector:

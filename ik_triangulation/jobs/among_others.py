@@ -9,6 +9,7 @@ import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from ..cooperative import finished
+from ..goals.batch import Refusal
 from ..kinematics import Pose
 from ..motion.limb_motion import LEAST_IN_CYCLE
 from ..rig.armature import Bones
@@ -21,35 +22,34 @@ from .natural_shot import solve_naturally
 
 _AROUND = 12  # frames on either side
 _SAME = 1e-5  # difference of matrices that rounding explains
+_UNREAD = Refusal("F-curves alone do not give the motion of rig and target", chosen=True)
 
 
 def solve_among_others(
     limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer
-) -> SolvedFrame | None:
-    """Solve the present frame as a bake over the limb's range would; None where it has to be solved alone.
-
-    That is where the target is dragged off its animation, or does not move by F-curves, outside the limb's range, and
-    for a published method.
-    """
+) -> SolvedFrame | Refusal:
+    """Solve the present frame as a bake over the limb's range would; a refusal where it has to be solved alone."""
     stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
     if limb.solver != NATURAL or stored is None or limb.influence != 1.0:
-        return None
+        return Refusal("only the natural solver looks at other frames, and at an influence of 1", chosen=True)
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     number, rest = divmod(now.frame - first, step)
     count = (last - first) // step + 1
     if rest or not 0 <= number < count or count < 2:
-        return None
+        return Refusal("the frame is none of those that are baked", chosen=True)
     ends = read_keyed(limb, scene, view_layer, [first, first + step * (count - 1)], simple=True)
     if ends is None:
-        return None
+        return _UNREAD
     numbers = _window(int(number), count, is_closed=count >= LEAST_IN_CYCLE and _ends_alike(ends))
     frames = [first + step * each for each in numbers]
     samples = read_keyed(limb, scene, view_layer, frames, simple=True)
     at = numbers.index(int(number))
-    if samples is None or not is_moving(samples) or not is_at(samples, at, now):
-        return None
+    if samples is None:
+        return _UNREAD
+    if not is_moving(samples) or not is_at(samples, at, now):
+        return Refusal("the target rests, or is not where its keys have it", chosen=True)
     shot = finished(solve_naturally(limb, bones, samples, scene, part_from=numbers[0]))
-    return None if shot is None else _from_present(shot[at], now, at_frame(now, bones))
+    return shot if isinstance(shot, Refusal) else _from_present(shot[at], now, at_frame(now, bones))
 
 
 def _from_present(solved: SolvedFrame, now: Sample, pose: Pose) -> SolvedFrame:

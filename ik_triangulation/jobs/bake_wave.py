@@ -21,14 +21,13 @@ from ..rig.limb import Limb
 from .ends import kept_last, seams
 from .frame_solver import NATURAL, Jumps, SolvedFrame, outside, smoothed
 from .judge import missed_frames, moved_inside, report_of
+from .keys import LimbBake, WrittenKeys
 from .measure import Watch, measure_frames
 from .natural_shot import solve_naturally
 from .onto_controls import kept_by_hand, write_by_settings
-from .referred import solve_frames
+from .reference import shown_reference, solve_frames
 from .report import Report
 from .shot import SolvedShot, frame_by_frame, solve_together
-from .shown_reference import shown_reference
-from .write import LimbBake, WrittenKeys
 
 Span = tuple[int, int, float]  # first frame, last frame, step
 
@@ -88,10 +87,8 @@ def _solved(
     limb, reader, ends = plan.limb, plan.reader, plan.span[:2]
     bones = Bones(limb.armature, limb.bones, limb.solved)
     samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
-    solved, find_jumps = yield from _solved_frames(limb, bones, samples, reader)
-    plan.warnings += reader.warnings
-    if not isinstance(solved, SolvedShot):
-        plan.warnings += frame_by_frame(limb, bones, samples)
+    solved, find_jumps, warnings = yield from _solved_frames(limb, bones, samples, reader)
+    plan.warnings += [*reader.warnings, *warnings]
     begin = solved[0].now
     if not keep:  # a re-bake begins with the last bake
         plan.warnings += moved_inside(outside(bones, begin), begin.frame)
@@ -104,8 +101,11 @@ def _solved(
 
 def _solved_frames(
     limb: Limb, bones: Bones, samples: Samples, reader: FrameReader
-) -> Generator[int, None, tuple[Sequence[SolvedFrame], Jumps]]:
-    """Solve all frames together, or one after the other where they cannot be; yields the frames that are done."""
+) -> Generator[int, None, tuple[Sequence[SolvedFrame], Jumps, list[str]]]:
+    """Solve all frames together, or one after the other where they cannot be; yields the frames that are done.
+
+    Returns the solved frames, the search for jumps in them, and the reasons why they were not solved together.
+    """
 
     def keep_last(goal: Goal) -> SolvedFrame | None:
         return kept_last(limb, bones, samples[len(samples) - 1], goal, reader)
@@ -118,9 +118,9 @@ def _solved_frames(
         else solve_together(limb, bones, samples, keep_last)
     )
     shot = yield from relay(together, 0)
-    if shot is not None:
+    if isinstance(shot, SolvedShot):
         yield len(samples)
-        return shot, shot.jumps
+        return shot, shot.jumps, []
     solved = []
     for each in solve_frames(limb, bones, samples, reader.scene, shown=shown):
         solved.append(each)
@@ -128,7 +128,8 @@ def _solved_frames(
     last = keep_last(solved[-1].goal) if len(solved) > 1 and not natural else None
     if last and len(last.pose) == len(solved[-1].pose):
         solved[-1] = last
-    return (yield from relay(smoothed(limb, bones, solved), 0))
+    frames, find_jumps = yield from relay(smoothed(limb, bones, solved), 0)
+    return frames, find_jumps, frame_by_frame(shot) if len(samples) > 1 else []
 
 
 def _reported(

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..goals import Goal
 from ..goals.batch.of_bodies import body_tasks
+from .body_problem import BodyProblem
 from .body_report import BodyReport
-
-if TYPE_CHECKING:
-    from .body_bake import BodyProblem
 
 
 def with_floor(report: BodyReport, problem: BodyProblem, goals: Mapping[str, Sequence[Goal]]) -> BodyReport:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bpy.types import Scene
 
 from ..cooperative import Work
+from ..goals.batch import Refusal
 from ..kinematics.arrays import Numbers
 from ..motion.limb_motion import limb_motion
 from ..rig.armature import Bones
@@ -25,15 +26,15 @@ def solve_naturally(
     scene: Scene,
     part_from: int | None = None,
     shown: Numbers | None = None,
-) -> Work[SolvedShot | None]:
-    """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
+) -> Work[SolvedShot | Refusal]:
+    """Solve all frames of a limb as one; returns a refusal where they have to be solved one after the other.
 
     `part_from` is the number of the first frame if these are part of a longer path. The reference is what is `shown`
     (bones, 4, F), if that is given.
     """
     problem = ShotProblem(limb, bones, samples)
-    if not problem.fits:
-        return None
+    if problem.refusal is not None:
+        return problem.refusal
     fps = scene.render.fps / scene.render.fps_base / _spacing(samples.frames)
     path = yield from limb_motion(
         problem.tree,
@@ -45,6 +46,7 @@ def solve_naturally(
         smoothing=limb.smoothing,
         part_from=part_from,
         seed=limb.seed,
+        preferences=problem.preferences,
     )
     return SolvedShot(problem, path, {})
 

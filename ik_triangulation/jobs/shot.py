@@ -12,8 +12,9 @@ from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.batch import RADIAN, AlongTask, LookTask, OrientTask, PlaceTask, Task
-from ..goals.batch.from_goals import point_task, tasks_of
+from ..goals.batch import RADIAN, AlongTask, LookTask, OrientTask, PlaceTask, Refusal, Task
+from ..goals.batch.from_goals import BATCHED, point_task, tasks_of
+from ..goals.batch.preferences import preferences_of
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
@@ -29,7 +30,7 @@ from ..rig.frames.samples import Samples
 from ..rig.goal import GoalReader
 from ..rig.limb import Limb
 from ..solvers import Solution
-from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
+from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
 
 _UNIFORM = SQUARE  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
@@ -113,8 +114,9 @@ class SolvedShot(Sequence[SolvedFrame]):
     @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        turned = [isinstance(task, OrientTask | AlongTask | LookTask) for task in self.problem.tasks]
-        return self._path.off[turned].max(0) if any(turned) else None
+        kinds = OrientTask | AlongTask | LookTask
+        turned = [number for number, task in enumerate(self.problem.tasks) if isinstance(task, kinds)]
+        return self._path.off[turned].max(0) if turned else None
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
@@ -153,18 +155,15 @@ class ShotProblem:
         self.bases = self._read_bases()
 
     @property
-    def fits(self) -> bool:
-        """Whether one chain that moves rigidly serves all frames, and its goals have a batched form."""
-        return self.bases is not None and bool(self.tasks)
-
-    @property
-    def hindrance(self) -> str:
-        """The reason why the frames cannot be solved together; empty if they can."""
+    def refusal(self) -> Refusal | None:
+        """Why the frames cannot be solved together; None if one rigid chain and goals on arrays serve all of them."""
         if not self.start.chain.plain:
-            return "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
+            return Refusal(
+                "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
+            )
         if self.bases is None:
-            return "bones between the solved ones move, or scales or limits change, from frame to frame"
-        return "" if self.tasks else "its goals do not work on all frames at once"
+            return Refusal("bones between the solved ones move, or scales or limits change, from frame to frame")
+        return next((each for each in (self._posed, self._preferred) if isinstance(each, Refusal)), None)
 
     def _read_bases(self) -> Numbers | None:
         """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
@@ -184,9 +183,15 @@ class ShotProblem:
         """The chain as a tree."""
         return Tree.of(self.start.chain)
 
-    @cached_property
+    @property
     def tasks(self) -> list[Task]:
-        """The goals of all frames; none if there is no batched form of them."""
+        """The goals of all frames, if nothing is refused."""
+        assert not isinstance(self._posed, Refusal), self._posed.reason
+        return self._posed
+
+    @cached_property
+    def _posed(self) -> list[Task] | Refusal:
+        """The goals of all frames as tasks."""
         read = self._reader.goals(self.samples)
         if read is not None:
             tasks: list[Task] = [point_task(read.places, read.tolerance)]
@@ -195,8 +200,27 @@ class ShotProblem:
                 tolerance = np.array([read.angle_tolerance])
                 tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
             return tasks
-        goals = [self.goal_at(k) for k in range(len(self.samples))]
-        return tasks_of(goals, self.start.chain.reach) or []
+        soft = [tuple(each for each in goal.soft if isinstance(each, BATCHED)) for goal in self._all_goals]
+        goals = [goal._replace(soft=each) for goal, each in zip(self._all_goals, soft, strict=True)]
+        tasks = tasks_of(goals, self.start.chain.reach)
+        return tasks or Refusal("its goals ask for nothing")
+
+    @property
+    def preferences(self) -> list[Task]:
+        """Comfort and obstacles at all frames, if nothing is refused."""
+        assert not isinstance(self._preferred, Refusal), self._preferred.reason
+        return self._preferred
+
+    @cached_property
+    def _preferred(self) -> list[Task] | Refusal:
+        """Comfort and obstacles as tasks."""
+        if self.samples.steady and self._reader.goals(self.samples) is not None:
+            return []
+        return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
+
+    @cached_property
+    def _all_goals(self) -> list[Goal]:
+        return [self.goal_at(k) for k in range(len(self.samples))]
 
     def goal_at(self, k: int) -> Goal:
         """Return the goal of a frame."""
@@ -217,29 +241,39 @@ class ShotProblem:
         return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
 
 
-def frame_by_frame(limb: Limb, bones: Bones, samples: Samples) -> list[str]:
+def frame_by_frame(refusal: Refusal) -> list[str]:
     """Return a warning that frames had to be solved one after the other, and why; none if settings say so."""
-    if limb.solver != NATURAL and not _together(limb, samples):
+    if refusal.chosen:
         return []
-    reason = ShotProblem(limb, bones, samples).hindrance if len(samples) > 1 else ""
-    return [f"Solved frame by frame, which takes longer and looks less natural: {reason}."] if reason else []
+    return [f"Solved frame by frame, which takes longer and looks less natural: {refusal.reason}."]
 
 
-def _together(limb: Limb, samples: Samples) -> bool:
-    """Tell whether the settings of a published method let it solve all frames of a limb together."""
-    return limb.smooth and limb.refines and limb.start_from == "PREVIOUS" and len(samples) >= _SHORTEST
+def _chosen(limb: Limb, samples: Samples) -> Refusal | None:
+    """Return the settings by which a published method solves the frames of a limb one after the other."""
+    if len(samples) < _SHORTEST:
+        return Refusal("there are few frames", chosen=True)
+    if not limb.refines:
+        return Refusal("the method is used without Finish", chosen=True)
+    if not limb.smooth:
+        return Refusal("Remove Jumps is off", chosen=True)
+    if limb.start_from != "PREVIOUS":
+        return Refusal("each frame starts from another pose than the one before", chosen=True)
+    return None
 
 
-def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLast) -> Work[SolvedShot | None]:
-    """Solve all frames of a limb as one; returns None where they have to be solved one after the other.
+def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLast) -> Work[SolvedShot | Refusal]:
+    """Solve all frames of a limb as one; returns a refusal where they have to be solved one after the other.
 
     `keep_last` returns the last frame, given its goal, if it is to stay as it is animated. Raises as follow() does.
     """
-    if not _together(limb, samples):
-        return None
+    refusal = _chosen(limb, samples)
+    if refusal is not None:
+        return refusal
     problem = ShotProblem(limb, bones, samples)
-    if not problem.fits:
-        return None
+    if problem.refusal is not None:
+        return problem.refusal
+    if problem.preferences:
+        return Refusal("the published methods weigh comfort and obstacles frame by frame")
     tree, end = problem.tree, len(samples) - 1
     (first,) = follow(limb, bones, [samples.first])
     last = keep_last(problem.goal_at(end))

@@ -13,10 +13,17 @@ import bpy
 from bpy.types import Object
 
 from ..rig.destination import Made
-from ..settings.kept import keep_settings
+from ..settings.property_groups import keep_settings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+class Undo(ExitStack):
+    """The undo stack of a transaction: each write to Blender's data announces itself by the callback that undoes it.
+
+    Tests make the write of any number fail here.
+    """
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Conca
 
     @wraps(job)
     def run(armature: Object, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with ExitStack() as undo:
+        with Undo() as undo:
             keep_objects(undo)
             keep_settings(armature, undo)
             result = job(armature, *args, **kwargs)

@@ -5,15 +5,16 @@ The axis of an elbow is orthogonal to both its links, with the sign of the bend 
 """
 
 from collections.abc import Iterable, Sequence
-from math import atan2, inf, pi, radians
+from math import atan2, pi, radians, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
 from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
-LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
-MOST_ASIDE = radians(80.0)  # angle to the axis that anatomy wants, up to which it does
+_LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+_MOST_ASIDE = radians(45.0)  # angle to the axis that anatomy wants, up to which it does: knock-knees bend sideways
+_CLEAR = radians(20.0)  # bend at rest from which on it tells the axis whatever anatomy wants, as of an animal's elbow
 _FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
 _MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
@@ -54,19 +55,27 @@ def to_quarter(angle: float) -> float:
 def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector | None:
     """Return the axis about which an elbow or knee flexes that goes `towards` a direction when it bends; unit vector.
 
-    `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest of more than 5 degrees that
-    agrees with the direction tells the axis better. None where the limb points in that direction itself.
+    `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest may tell the axis better
+    (told_flexion()). None where the limb points in that direction itself.
     """
     middle: Vector = upper.normalized() + lower.normalized()
     wanted = Vector(towards.cross(middle))
-    if wanted.length <= _ALONG * towards.length:
-        return None
-    wanted.normalize()
-    if upper.angle(lower, 0.0) > LEAST_BEND:
-        bent: Vector = upper.cross(lower).normalized()
-        if bent.angle(wanted, inf) < MOST_ASIDE:
-            return bent
-    return wanted
+    told = told_flexion([upper, lower], [1], wanted)
+    if told is not None or wanted.length <= _ALONG * towards.length:
+        return told
+    return wanted.normalized()
+
+
+def told_flexion(links: Sequence[Vector], joints: Iterable[int], wanted: Vector) -> Vector | None:
+    """Return the axis of flexion that the bend of these joints at rest tells (unit vector); None if it tells none.
+
+    It does if the bend is more than noise of modelling and about the axis that anatomy wants, or clear.
+    """
+    joints = list(joints)
+    told = flexion_axis(links, joints, sin(_LEAST_BEND))
+    if told is None or flexion_axis(links, joints, sin(_CLEAR)) is not None:
+        return told
+    return told if told.angle(wanted, 0.0) < _MOST_ASIDE else None
 
 
 def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:

@@ -15,10 +15,8 @@ from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
 from ..rig.map_objects import PICTURE, place_picture, place_volume
 from ..solvers import SolverSettings
-from .chain_map import pose_of
-from .images import show_image
-from .legend import in_words, with_strip
-from .metric_map import METRICS, MetricMap, check_shown, coloured, map_plane, map_pose
+from .metric_map import METRICS, MetricMap, check_shown, coloured, map_plane, map_pose, pose_of
+from .picture import in_words, show_image, with_strip
 from .shell import shell_around
 from .volume import VolumeMap, map_volume
 

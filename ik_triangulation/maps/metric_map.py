@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
 
+Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
+
 Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
 Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image, so that maps of chains of
 any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
 """
 
-from collections.abc import Generator
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
+from bpy.types import Object, ViewLayer
 from mathutils import Vector
 from numpy.typing import NDArray
 
@@ -21,12 +28,12 @@ from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orthogonal
+from ..rig.armature import Bones, base_of, bones_in_line, channels_of
+from ..rig.checks import check_armature
+from ..rig.safe_files import write_file
 from ..solvers import Solution, SolverSettings, solve_goal
-from .colours import SCALES
-from .grid import Grid
-from .images import write_png
-from .many_targets import SolvedTargets, solve_targets
-from .npy import write_npy
+from .many_targets import Grid, SolvedTargets, solve_targets
+from .picture import SCALES, write_png
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -34,6 +41,13 @@ Places = NDArray[np.complex128]
 
 PAPER_SETTINGS = SolverSettings(solver="CCD", iterations=10, finish=False)
 _NOWHERE = 1e-6  # of the reach: the direction of a shorter vector is not reliable in single precision
+
+
+def write_npy(path: Path | str, values: NDArray[Any]) -> None:
+    """Write an array as numpy.load() reads it, without appending .npy to the name as numpy does. Raises OSError."""
+    content = BytesIO()
+    np.save(content, values)
+    write_file(path, content.getvalue())
 
 
 class Metrics(NamedTuple):
@@ -232,3 +246,37 @@ def laid_out(solutions: Metrics, inside: Flags, attempts: int) -> MetricMap:
         return array
 
     return MetricMap(Metrics(*map(square, solutions)), inside, attempts)
+
+
+@cooperative
+def map_chain(
+    armature: Object,
+    bones: Sequence[str],
+    solver: str = "TRIANGULATION",
+    size: int = 100,
+    *,
+    tolerance: float = 0.01,
+    iterations: int = 20,
+    finish: bool = True,
+    view_layer: ViewLayer | None = None,
+) -> Job[MetricMap]:
+    """Return the metric map of a chain of bones, starting from its current pose, in the plane in which it is bent.
+
+    Bones between those named keep their pose. `tolerance` is a share of the reach; with `finish` a place that the
+    solver alone does not reach is refined. Progress counts rows. Raises an IKError that names the culprit.
+    """
+    start = pose_of(armature, bones, view_layer or bpy.context.view_layer)
+    settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
+    return (yield from map_pose.steps(start, *map_plane(start), settings, size=size, tolerance=tolerance))
+
+
+def pose_of(armature: Object, bones: Sequence[str], view_layer: ViewLayer) -> Pose:
+    """Return the evaluated pose of a chain of bones, armature space; bones between those named are not joints.
+
+    Raises ChainError unless they are one line of parents, RigError for an armature that cannot be read.
+    """
+    view_layer.update()
+    check_armature(armature, view_layer)
+    shown = armature.evaluated_get(view_layer.depsgraph)
+    line = bones_in_line(armature, bones)
+    return Bones(armature, line, bones).pose(base_of(shown, line[0]), channels_of(shown, line))

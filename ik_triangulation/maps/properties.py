@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import PropertyGroup, Scene
 
 from ..settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
-from .legend import LABELS
+from .picture import LABELS
 
 METRIC_ITEMS = [
     ("iterations", "Steps", "Steps of the solver, from one to the maximum; missed targets are black"),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The surface around the cells of a grid that are reached.
+"""Surfaces around what a chain reaches: around the cells of a grid, and as smooth triangles around its root.
+
+The surface around the cells of a grid that are reached.
 
 Source: Gibson 1998, "Constrained Elastic Surface Nets": a corner between eight cells of which some are reached and some
 are not, a face between two cells that differ. Each missed cell knows how far it is from what is reached, and so where
@@ -11,16 +13,30 @@ of Taubin 1995, "A Signal Processing Approach to Fair Surface Design", which doe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations, product
+from math import pi, tau
+from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..cooperative import Job, cooperative
+from ..kinematics import Free, Pose
+from ..kinematics.arrays import Array, Indices, Mask, Numbers
+from ..solvers import SolverSettings
+from .volume import VolumeMap, map_volume
 
 _CELLS = tuple(product((0, 1), repeat=3))  # around a corner
 _ROUNDS = 4
 _FACTORS = 0.5, -0.53  # of each round: smooth, then swell
 _CROSSING = 0.05, 0.95  # of the way from a missed cell to the reached one beside it
+
+_RINGS, _AROUND = 28, 56  # vertices of a sphere from pole to pole, and around it
+_FINE, _COARSE = 20, 14  # points across the reach, of few joints (about a second for an arm) and of many
+_THIN = 0.2  # of the points reached: how many with others all around there are at most in a surface
+_THICK = 0.75  # of the distance between two points: half the thickness that a surface is given
+_MANY = 10  # joints from which on a shell is coarse, as it takes several times longer
+_EVEN = 3, (0.6, -0.62)  # rounds of smoothing, and the factors of each (Taubin 1995): _evened, then swell
 
 
 @dataclass(frozen=True)
@@ -110,3 +126,129 @@ def _smoothed(corners: Numbers, cells: Indices, faces: Indices) -> Numbers:
         sums = np.stack([np.bincount(one, corners[other, axis], count) for axis in range(3)], axis=1)
         corners = np.clip(corners + factor * (sums / degree - corners), cells, cells + 1.0)
     return corners
+
+
+class Surface(NamedTuple):
+    """Vertices (n, 3), their unit normals (n, 3) and triangles (m, 3) of a smooth closed surface.
+
+    They are as a graphics card takes them: numbers of four bytes.
+    """
+
+    places: Array
+    normals: Array
+    triangles: Array
+
+
+def spheres(pose: Pose) -> tuple[Surface, ...]:
+    """Return the outer and, unless its radius is 0, the inner sphere that bound the reach without joint limits.
+
+    Both are around the origin [Blender units].
+    """
+    return tuple(
+        unit._replace(places=unit.places * radius)
+        for unit in (_unit_sphere(),)
+        for radius in reversed(pose.chain.reaches[0])
+        if radius > 0.0
+    )
+
+
+def is_free(pose: Pose) -> bool:
+    """Tell whether the spheres are the boundary: every joint is a ball joint without limits."""
+    return all(isinstance(joint.freedom, Free) for joint in pose.chain.joints)
+
+
+@cooperative
+def reach_shell(pose: Pose) -> Job[Surface]:
+    """Return the boundary of what a chain reaches within its limits, around its root, in the axes of its base.
+
+    Yields the parts done and those in all. Raises what map_volume() does.
+    """
+    settings = SolverSettings(solver="GAUSS_NEWTON")
+    resolution = _FINE if len(pose) < _MANY else _COARSE
+    made = yield from map_volume.steps(pose, settings, resolution=resolution)
+    shell = shell_around(_thickened(made, pose.chain.reach), made.first, made.spacing)
+    places = _evened(shell.corners - np.array(pose.head(0)), shell.faces)
+    places = _rounded(places, pose.chain.reaches[0], made.spacing) @ np.linalg.inv(np.array(pose.base.to_3x3())).T
+    triangles = _split(shell.faces, len(shell.corners))
+    return Surface(places.astype(np.float32), _normals(places, triangles).astype(np.float32), triangles)
+
+
+def _thickened(made: VolumeMap, reach: float) -> Numbers:
+    """Return the distances of a map; of a limb that reaches only a surface, such as one of parallel hinges, less by so
+    much that the surface is as thick as the grid needs it to be closed.
+    """
+    reached = made.distances == 0.0
+    inner = reached.copy()
+    for axis in range(3):
+        for step in (1, -1):
+            inner &= np.roll(reached, step, axis)
+    if inner.sum() > _THIN * reached.sum():
+        return made.distances
+    at = (np.arange(len(reached)) - (len(reached) - 1) / 2.0) * made.spacing
+    inside = at[:, None, None] ** 2 + at[:, None] ** 2 + at**2 < reach**2
+    return np.where(inside, np.maximum(made.distances - _THICK * made.spacing, 0.0), made.distances)
+
+
+def _evened(corners: Numbers, faces: Indices) -> Numbers:
+    """Return corners (n, 3) of quads (m, 4) evened out, and after them the middles of the quads."""
+    count = len(corners)
+    one = faces.ravel()
+    degree = np.maximum(np.bincount(one, minlength=count), 1)[:, None]
+    rounds, factors = _EVEN
+    for factor in factors * rounds:
+        middles = corners[faces].mean(1)
+        sums = np.stack([np.bincount(one, np.repeat(middles[:, axis], 4), count) for axis in range(3)], axis=1)
+        corners = corners + factor * (sums / degree - corners)
+    return np.concatenate((corners, corners[faces].mean(1)))
+
+
+def _rounded(places: Numbers, radii: tuple[float, float], spacing: float) -> Numbers:
+    """Return places (n, 3) moved onto the spheres that no pose leaves, where these are nearer than a cell of the grid.
+
+    There the boundary is known better than by the grid.
+    """
+    distances = np.linalg.norm(places, axis=1)
+    wanted = distances.copy()
+    for radius in radii:
+        away = np.abs(distances - radius) / spacing
+        wanted += np.clip(2.0 - 2.0 * away, 0.0, 1.0) * (radius - distances) * (radius > 0.0)
+    moved: Numbers = places * (wanted / np.maximum(distances, 1e-12))[:, None]
+    return moved
+
+
+def _split(faces: Indices, corners: int) -> Array:
+    """Return the triangles (4 m, 3) of quads (m, 4) around their middles, which follow so many corners."""
+    middles = np.repeat(np.arange(len(faces)) + corners, 4)
+    return np.stack((faces.ravel(), np.roll(faces, -1, axis=1).ravel(), middles), axis=1).astype(np.int32)
+
+
+def _normals(places: Numbers, triangles: Array) -> Numbers:
+    """Return unit normals (n, 3): those of the triangles around each vertex, by their area."""
+    a, b, c = (places[triangles[:, i]] for i in range(3))
+    faced = np.cross(b - a, c - a)
+    sums = np.zeros_like(places)
+    for i in range(3):
+        np.add.at(sums, triangles[:, i], faced)
+    normals: Numbers = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return normals
+
+
+@lru_cache(maxsize=1)
+def _unit_sphere() -> Surface:
+    """Return a sphere of radius 1 around the origin."""
+    polar, around = np.linspace(0.0, pi, _RINGS), np.arange(_AROUND) * (tau / _AROUND)
+    rings = np.stack(
+        (
+            np.outer(np.sin(polar), np.cos(around)),
+            np.outer(np.sin(polar), np.sin(around)),
+            np.repeat(np.cos(polar)[:, None], _AROUND, axis=1),
+        ),
+        axis=-1,
+    ).reshape(-1, 3)
+    row, column = (part.ravel() for part in np.mgrid[: _RINGS - 1, :_AROUND])
+    after = (column + 1) % _AROUND
+    a, b = row * _AROUND + column, row * _AROUND + after
+    c, d = b + _AROUND, a + _AROUND
+    triangles = np.concatenate((np.stack((a, d, c), axis=1), np.stack((a, c, b), axis=1)))
+    places = rings.astype(np.float32)
+    return Surface(places, places, triangles.astype(np.int32))

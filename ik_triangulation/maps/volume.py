@@ -14,10 +14,8 @@ from ..goals import Goal, Point
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from ..solvers import SolverSettings, solve_goal
-from .grid import Grid
-from .many_targets import solve_targets
-from .metric_map import Metrics, ends_of, metrics_from, metrics_of, numbers_of, reach_of
-from .npy import write_npy
+from .many_targets import Grid, solve_targets
+from .metric_map import Metrics, ends_of, metrics_from, metrics_of, numbers_of, reach_of, write_npy
 
 _MOST = 95.0  # percent
 

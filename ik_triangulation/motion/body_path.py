@@ -24,17 +24,18 @@ from ..solvers.batch.aligned import aligned
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.batch.system import System
-from ..solvers.body.crouching import crouch_of
 from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
 from ..solvers.body.floor import Floor, kept_above
 from ..solvers.body.parts import parts_of_body
 from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
+from ..solvers.body.reaching import reaching_of
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
+from .body_easing import eased
 from .body_turns import unsteadiness
 from .far_goals import drawn_in, far_tips, without
 from .limbs_alone import limbs_alone
@@ -130,6 +131,7 @@ def body_path(
             work = path(goals, bounds) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
+        states = yield from eased(tree, work.posture, states, work.precise, steady)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
@@ -146,8 +148,8 @@ def _best(work: _Path, calm: bool = True) -> Work[States]:
     least, last = (True, np.inf, np.inf), None
     kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
     tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
-    for number, (way, eased, backwards) in enumerate(tried):
-        states, end = yield from work.solved(way, eased, last if backwards else None)
+    for number, (way, joined, backwards) in enumerate(tried):
+        states, end = yield from work.solved(way, joined, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, work.tasks).met).sum())
         # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
@@ -183,10 +185,10 @@ class _Path:
         compliance = body_compliance(tree) if compliance is None else compliance
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
-        crouch = crouch_of(tree, reference, tasks, steady)
-        if crouch:
-            reference = crouch.least(tasks)
-            tips.difference_update(crouch.tips)
+        reaching = reaching_of(tree, reference, tasks, steady)
+        if reaching:
+            reference = reaching.least(tasks)
+            tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
         self.precise = precisely(tree, self.tasks)

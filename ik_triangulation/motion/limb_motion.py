@@ -10,10 +10,12 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.batch import Task
+from ..goals.batch.avoid import AvoidTask
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
 from ..kinematics.batch.states import joined
+from ..solvers.batch.settle import settle_preferences
 from ..solvers.natural import PLAIN_LIMB, LimbForm, natural_path
 from ..solvers.natural.posture import USUAL_FPS
 from .easing import Calming, ease
@@ -41,11 +43,12 @@ def limb_motion(
     smoothing: float = 0.0,
     part_from: int | None = None,
     seed: int = 0,
+    preferences: Sequence[Task] = (),
 ) -> Work[Tracked]:
     """Solve all frames of a limb near its `reference` (n, 4, F or 1), as natural_path() does, without jumps.
 
     A motion whose last frame asks for the same as its first is a cycle, unless it is part of a longer path, of which
-    `part_from` is the number of the first frame. Yields between parts of the work.
+    `part_from` is the number of the first frame. `preferences` are tasks to settle in what the others leave free. Yields between parts of the work.
     """
     count, cyclic = len(frames), part_from is None and closes(tree, frames, tasks, reference)
     own = np.arange(count - cyclic)
@@ -61,13 +64,18 @@ def limb_motion(
         cyclic=cyclic,
         first=part_from or 0,
     )
+    if preferences:
+        goals, wishes = ([task.take(own) for task in each] for each in (tasks, preferences))
+        settle_preferences(tree, states, goals, wishes)
+        yield
     if cyclic:
         possible = np.append(possible, possible[0])
         states = joined([states, states.take([0]).like(frames.take([count - 1]))])
     yield
     ways = ways_of(tree, frames, tasks)
     last = states.take([count - 1]) if count - 1 in held else None
-    shot = Shot(tree, frames, tasks, states.take([0]), last, ways, leaps_of(ways))
+    every = [*tasks, *(task for task in preferences if isinstance(task, AvoidTask))]
+    shot = Shot(tree, frames, every, states.take([0]), last, ways, leaps_of(ways))
     path = Tracked(shot, States(states.angles, states.balls, frames.held, frames.root, frames.place))
     missed = np.flatnonzero(~path.met & possible)
     if len(missed) or len(avoidable_jumps(shot, path)):

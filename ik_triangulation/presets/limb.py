@@ -2,9 +2,8 @@
 """Applying a preset to the bones of a limb, and making a preset from them, whatever their rolls and directions are.
 
 Limits of a preset are in the axes of the limb: at each joint Y leads to the next one, X is the axis of flexion. They
-are stored in these axes; where they are the bone's own but for quarter turns about it, in the bone's. A hinge is
-rotated exactly into each bone's own axes; if the axis of flexion is near one of these, as in rigs with good rolls, it
-is that.
+are stored in these axes; where they are the bone's own but for quarter turns about it, in the bone's. A finger flexes
+towards the palm of its hand.
 """
 
 from __future__ import annotations
@@ -19,18 +18,21 @@ from mathutils import Matrix, Vector
 
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
-from ..kinematics.flexion import LEAST_BEND, MOST_ASIDE, bend_about, flexion_axis, to_quarter, turn_to
+from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, told_flexion, turn_to
 from ..kinematics.mirror import mirrored
+from ..rig.anatomy.hands import closing_direction
+from ..rig.anatomy.reading import rest_body
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, is_unlimited, limits_of, locked_axes, stiffness_of, store
 from ..rig.stance import stance_of
 from ..settings import check_registered
 from .preset import PRESET_SETTINGS, Preset, PresetJoint
 
-_OWN = radians(20.0)  # deviation up to which a bone's own axis is its axis of flexion; Rigify's elbow is 13 degrees off
+_FLEXION = radians(20.0)  # deviation from the axis of flexion up to which limits count as about that
 _SAME = radians(0.5)  # deviation up to which axes are a bone's own
 _ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
 _MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
+_OFF = radians(60.0)  # bend of the end joint of a finger at rest from which on its bones do not point along it
 _RIGHT = Matrix.Diagonal((1.0, -1.0, -1.0))  # from a rotation vector in one limb to that in its mirror image
 
 
@@ -53,14 +55,15 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep
     bones, line = _in_order(armature, bones)
     limb, tip = _Rest(armature, bones, line), line[-1]
     joints = preset.for_bones(len(bones))
-    axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], preset.towards)
+    towards = preset.towards and (closing_direction(rest_body(armature), tip) or limb.direction(preset.towards))
+    axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], towards)
     stored, notes = [], []
     for number, joint in enumerate(joints):
         freedom = joint.freedom
         locked = any(locked_axes(armature.pose.bones[bones[number]]))
         if locked:
-            off = abs(turn_to(limb.rests[number], axes[number]) - limb.turn(number, axes[number], True))
-            if off > _OWN:
+            off = abs(turn_to(limb.rests[number], axes[number]) - limb.turn(number, axes[number]))
+            if off > _FLEXION:
                 notes.append(f"{bones[number]}: a locked bone's ranges are about its own axes, {degrees(off):.0f}° off")
         if joint.from_straight and isinstance(freedom, EulerLimits):
             freedom = limb.less_bend(number, freedom, axes[number])
@@ -93,7 +96,7 @@ def preset_of(armature: Object, bones: Sequence[str], name: str) -> Preset:
     freedoms = [limits_of(armature.pose.bones[bone]) for bone in bones]
     straight = [n for n, freedom in enumerate(freedoms) if limb.flexes(n, freedom)]
     towards = limb.towards(freedoms)
-    axes = limb.axes(straight, towards)
+    axes = limb.axes(straight, towards and limb.direction(towards))
     joints = []
     for number, (bone, freedom) in enumerate(zip(bones, freedoms, strict=True)):
         if number in straight and isinstance(freedom, Hinge):
@@ -126,30 +129,48 @@ class _Rest:
         bones = [armature.data.bones[name] for name in names]
         places = [bone.head_local for bone in bones] + [bones[-1].tail_local]
         self.rests = [bone.matrix_local.to_3x3().normalized() for bone in bones]
-        self.links = [after - before for before, after in pairwise(places)]
         ends = {name: armature.data.bones[below].head_local for name, below in pairwise(line)}
-        ends[line[-1]] = places[-1]
+        places[-1] = ends[line[-1]] = self._end(armature, line)
+        self.links = [after - before for before, after in pairwise(places)]
         self._ways = [ends[bone.name] - bone.head_local for bone in bones]  # to the next joint, locked or not
         self._stance = stance_of(armature)
         middle = sum(place.dot(self._stance.left) for place in places) / len(places)
         self._right = middle < -_MIDDLE * sum(link.length for link in self.links)
 
+    @staticmethod
+    def _end(armature: Object, line: Sequence[str]) -> Vector:
+        """Return where a limb ends: at the tail of its last bone.
+
+        A finger whose bones do not point to their next joints ends to the side where the bone before has its joint.
+        """
+        last, tail = armature.data.bones[line[-1]], armature.data.bones[line[-1]].tail_local.copy()
+        part = rest_body(armature).part(line[-1])
+        if len(line) < 2 or part is None or part.part != "finger":
+            return tail
+        before = armature.data.bones[line[-2]]
+        link = last.head_local - before.head_local
+        if link.length == 0.0 or link.angle(tail - last.head_local, 0.0) < _OFF:
+            return tail
+        way = before.matrix_local.to_3x3().normalized().transposed() @ link.normalized()
+        return last.head_local + last.matrix_local.to_3x3().normalized() @ way * last.length
+
     def axes(self, straight: Collection[int], towards: Vector | None) -> list[Vector | None]:
         """Return the axis of flexion of each joint, in armature space.
 
         It is that of the bend at rest of the joints measured from straight, unless that is small, or to another side
-        than the limb bends `towards`: then it is that by which it bends there.
+        than the limb bends `towards` (armature space): then it is that by which it bends there.
         """
         bend = flexion_axis(self.links, straight)
         if towards is None:
             return [bend] * len(self.links)
-        way = self._stance.direction(-towards.x if self._right else towards.x, -towards.y, towards.z)
-        found: list[Vector | None] = [link.cross(way) for link in self.links]
+        found: list[Vector | None] = [link.cross(towards) for link in self.links]
         number = next(iter(straight), 0)
-        wanted, told = found[number], flexion_axis(self.links, straight, LEAST_BEND)
-        if told is not None and (wanted is None or told.angle(wanted, 0.0) < MOST_ASIDE):
-            return [told] * len(self.links)
-        return found
+        told = told_flexion(self.links, straight, found[number] or Vector())
+        return found if told is None else [told] * len(self.links)
+
+    def direction(self, towards: Vector) -> Vector:
+        """Return the direction in armature space in which a limb bends, from that `towards` of a preset."""
+        return self._stance.direction(-towards.x if self._right else towards.x, -towards.y, towards.z)
 
     def towards(self, freedoms: Sequence[Freedom]) -> Vector | None:
         """Return the direction in which a limb bends whose limits are in its own axes; None if none are."""
@@ -165,8 +186,8 @@ class _Rest:
     def placed(self, number: int, freedom: Freedom, axis: Vector | None, quarters: bool = False) -> Freedom:
         """Return a freedom that is in the axes of the limb as one of the bone; with `quarters` about its own axes."""
         own = mirrored(freedom, _RIGHT) if self._right else freedom
-        if isinstance(freedom, Hinge) or quarters:
-            return mirrored(own, Matrix.Rotation(self.turn(number, axis, not isinstance(freedom, Hinge)), 3, "Y"))
+        if quarters:
+            return mirrored(own, Matrix.Rotation(self.turn(number, axis), 3, "Y"))
         frame = self._frame(number, axis)
         if isinstance(freedom, Cone) and frame.col[1].y == 1.0:
             return own
@@ -177,19 +198,18 @@ class _Rest:
 
     def in_limb(self, number: int, freedom: Freedom, axis: Vector | None) -> Freedom:
         """Return a bone's freedom in the axes of the limb. Raises FreedomError for limits in yet other axes."""
+        into = self._frame(number, axis).transposed()
         if isinstance(freedom, Framed):
-            into = self._frame(number, axis).transposed() @ freedom.frame.to_matrix()
-            found = mirrored(freedom.inner, into)
+            found = mirrored(freedom.inner, into @ freedom.frame.to_matrix())
+        elif isinstance(freedom, Hinge):
+            found = mirrored(freedom, into)
         else:
-            turn = self.turn(number, axis, isinstance(freedom, EulerLimits))
-            found = mirrored(freedom, Matrix.Rotation(-turn, 3, "Y"))
+            found = mirrored(freedom, Matrix.Rotation(-self.turn(number, axis), 3, "Y"))
         return mirrored(found, _RIGHT) if self._right else found
 
-    def turn(self, number: int, axis: Vector | None, quarters: bool) -> float:
-        """Return the angle [rad] about a bone from its own axes to the axes of the limb's limits."""
-        turn = turn_to(self.rests[number], axis)
-        quarter = to_quarter(turn)
-        return quarter if quarters or abs(turn - quarter) <= _OWN else turn
+    def turn(self, number: int, axis: Vector | None) -> float:
+        """Return the quarter turns about a bone [rad] from its own axes to those nearest to the limb's."""
+        return to_quarter(turn_to(self.rests[number], axis))
 
     def _frame(self, number: int, axis: Vector | None) -> Matrix:
         """Return the axes of the limb at a joint, in those of its bone at rest (3x3)."""
@@ -210,10 +230,10 @@ class _Rest:
         if axis is None or not isinstance(own, (Hinge, EulerLimits)):
             return False
         if isinstance(own, Hinge):
-            return bool(abs(axis.angle(self.rests[number] @ own.axis, inf)) <= _OWN)
+            return bool(abs(axis.angle(self.rests[number] @ own.axis, inf)) <= _FLEXION)
         frame = freedom.frame.to_matrix() if isinstance(freedom, Framed) else Matrix.Identity(3)
         flexion = self.rests[number] @ frame.col[0]
-        return bool(-own.lower[0] < _ONE_WAY * own.upper[0] and axis.angle(flexion, inf) <= _OWN)
+        return bool(-own.lower[0] < _ONE_WAY * own.upper[0] and axis.angle(flexion, inf) <= _FLEXION)
 
     def less_bend(self, number: int, limits: EulerLimits, axis: Vector | None, sign: float = 1.0) -> EulerLimits:
         """Return limits in the limb's axes whose angles about X are measured from rest, not from the straight limb.

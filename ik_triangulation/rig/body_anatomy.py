@@ -71,9 +71,7 @@ def _named_limb(parts: Sequence[BodyPart | None], path: Sequence[int]) -> tuple[
     return None, None
 
 
-def _outwards(
-    armature: Object, body: Body, part: str, limb: TwoPartLimb, named: Sequence[BodyPart | None]
-) -> Vector:
+def _outwards(armature: Object, body: Body, part: str, limb: TwoPartLimb, named: Sequence[BodyPart | None]) -> Vector:
     """Return the direction in which a limb's elbow or knee goes, in the axes of the bone above it."""
     first = named[limb.upper]
     names = [body.joints[joint].name for joint in body.path(limb.end) if joint >= limb.upper]

@@ -9,7 +9,7 @@ from bpy.types import Object
 from mathutils import Vector
 
 from ..errors import SettingError
-from ..settings.bend import LOOK_AXES
+from ..settings.goal import LOOK_AXES
 from .armature import find_bone
 from .stance import stance_of
 

@@ -8,16 +8,19 @@ object turned by 90 degrees; others face +X.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from bpy.types import Object
 from mathutils import Vector
 
+from .anatomy.body import RestPoint
 from .anatomy.limbs import ARM, LEG, NECK, SPINE, RestBody
 from .anatomy.reading import rest_body
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
 _NEARLY = 0.96  # cosine of the angle to an axis of the armature, along which a body is meant to stand then
+_KEPT = 8  # skeletons whose stance is kept
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
 # Directions in which elbows and knees go, as shares of the left (on the left side), the front and up.
 _SIDES = {"L": 1.0, "R": -1.0}
@@ -56,23 +59,49 @@ def has_hinge(part: str) -> bool:
 def stance_of(armature: Object) -> Stance:
     """Return the stance of a body at rest, by its legs, or else its arms and its trunk.
 
-    The front is square to the line between left and right limbs, and to that up the legs. Without any of them it is
+    The front is square to the line between left and right limbs, and to the way up the legs. Without any of them it is
     -Y, as Blender has it, in an armature with Z up; one that its object turns to have Y up looks along Z.
     """
     body = rest_body(armature)
-    rest = body.bones
+    return _stance(body, tuple(_up(armature)))
+
+
+@lru_cache(maxsize=_KEPT)
+def _stance(body: RestBody, nearest_up: RestPoint) -> Stance:
+    """Return the stance of a skeleton, in an armature whose axis `nearest_up` is the one nearest to up in the world."""
+    above = Vector(nearest_up)
     for kind in (LEG, ARM):
-        ends = {limb.side: [Vector(rest[name].head) for name in limb.bones] for limb in body.limbs(kind)}
-        if "L" in ends and "R" in ends:
-            (left, *_, low_left), (right, *_, low_right) = ends["L"], ends["R"]
-            up = (left - low_left) + (right - low_right) if kind is LEG else _up_trunk(body) or _up(armature)
-            front = (left - right).normalized().cross(up.normalized())
+        left, right = ([_places(body, limb.bones) for limb in body.limbs(kind) if limb.side == side] for side in "LR")
+        if left and right:
+            side = _middle(left, 0) - _middle(right, 0)
+            up = _up_legs(left, right) if kind is LEG else _up_trunk(body) or above
+            front = side.normalized().cross(up.normalized())
             if front.length > _FLAT:
                 front = _squared(front.normalized())
                 up = _squared(up.normalized())
-                return Stance(front, (up - front * up.dot(front)).normalized())
-    up = _up(armature)
-    return Stance(Vector((0.0, 0.0, 1.0)) if up.y > _NEARLY else Vector((0.0, -1.0, 0.0)), up)
+                return Stance(front.freeze(), (up - front * up.dot(front)).normalized().freeze())
+    front = Vector((0.0, 0.0, 1.0)) if above.y > _NEARLY else Vector((0.0, -1.0, 0.0))
+    return Stance(front.freeze(), above.freeze())
+
+
+def _places(body: RestBody, bones: Sequence[str]) -> list[Vector]:
+    """Return the heads of a limb's bones and the tail of the last one."""
+    return [*(Vector(body.bones[name].head) for name in bones), Vector(body.bones[bones[-1]].tail)]
+
+
+def _middle(limbs: Sequence[Sequence[Vector]], place: int) -> Vector:
+    """Return the mean of the joints of some limbs at a place of each."""
+    return sum((limb[place] for limb in limbs), Vector()) / len(limbs)
+
+
+def _up_legs(left: Sequence[Sequence[Vector]], right: Sequence[Sequence[Vector]]) -> Vector:
+    """Return the direction up the legs; with several pairs, as a spider's spread, that square to the ground."""
+    if min(len(left), len(right)) < 2:
+        return _middle([*left, *right], 0) - _middle([*left, *right], -2)
+    up = _middle([*left, *right], 0) - _middle([*left, *right], -1)
+    along = _middle([left[0], right[0]], -1) - _middle([left[-1], right[-1]], -1)
+    ground = along.cross(_middle(left, -1) - _middle(right, -1))
+    return ground * ground.dot(up) if ground.length > 0.0 else up
 
 
 def outwards_of(armature: Object, part: str, names: Sequence[str], side: str = "") -> Vector:

@@ -11,15 +11,18 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Bone, Depsgraph, Mesh, Object
+from bpy.types import Depsgraph, Mesh, Object
 from mathutils import Matrix, Quaternion, Vector
 from mathutils.bvhtree import BVHTree
 from mathutils.interpolate import poly_3d_calc
 
 from ..errors import TargetError
 from ..kinematics.rotation import orientation, orthogonal, rotation_between
+from .anatomy.hands import palm_of
+from .anatomy.reading import rest_body
 from .armature import is_flat
 from .limb import Limb
+from .stance import stance_of
 
 _TRIES = 32  # places looked at, until one is within reach
 _WITHIN = 0.98  # of the reach: the next place is looked for around one that is not stretched to
@@ -136,35 +139,22 @@ def _laid(tip: Quaternion, sole: Vector | None, normal: Vector) -> Quaternion:
 def _sole(limb: Limb) -> Vector | None:
     """Return the direction in a tip's own space in which its sole or palm faces; None if the rest pose does not tell.
 
-    A body rests with its soles on the ground. Its hands rest palm down, as far as the arms are raised; the palm is
-    along the bone.
+    A body rests with its soles on the ground. Its hands rest palm down, as far as the arms are raised, unless their
+    fingers tell where the palm is; the palm is along the bone.
     """
-    bones = limb.armature.data.bones
-    root, tip = bones[limb.bones[0]], bones[limb.tip]
-    into = tip.matrix_local.to_3x3().transposed()
+    tip = limb.armature.data.bones[limb.tip]
+    into, down = tip.matrix_local.to_3x3().transposed(), -stance_of(limb.armature).up
     if _part(limb) == "LEG":
-        return into @ _along_axis(tip.head_local - root.head_local)
-    down = into @ _along_axis(_topmost(root).head_local - root.head_local)
-    return Vector((down.x, 0.0, down.z)).normalized() if down.xz.length > _PLAIN else None
+        return into @ down
+    body = rest_body(limb.armature)
+    palms = (palm_of(body, bone.name) for bone in tip.children_recursive)
+    facing = into @ next((palm for palm in palms if palm is not None), down)
+    return Vector((facing.x, 0.0, facing.z)).normalized() if facing.xz.length > _PLAIN else None
 
 
 def _part(limb: Limb) -> str:
     stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
     return str(stored.body_part) if stored else "NONE"
-
-
-def _topmost(bone: Bone) -> Bone:
-    return bone.parent_recursive[-1] if bone.parent else bone
-
-
-def _along_axis(way: Vector) -> Vector:
-    """Return the axis of the armature, with its sign, that is nearest to a direction; down without one."""
-    axis = max(range(3), key=lambda n: abs(way[n]))
-    if not way[axis]:
-        return -_UP
-    nearest = Vector()
-    nearest[axis] = 1.0 if way[axis] > 0.0 else -1.0
-    return nearest
 
 
 def _tree(ob: Object, out: Matrix) -> BVHTree:

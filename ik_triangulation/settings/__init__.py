@@ -4,19 +4,15 @@
 A new setting takes three places: a row in one of these files, the panel that draws it, and the code that uses it.
 """
 
-from .bend import BendSettings
-from .body import BodySettings, ContactListSettings
+from .body import BodySettings, ContactListSettings, ContactSettings
 from .chain import ChainSettings
-from .contact import ContactSettings
-from .frames import FrameSettings
-from .goal import GoalSettings
+from .goal import BendSettings, GoalSettings
 from .joint import JointSettings
-from .keys import KeySettings
+from .keys import FrameSettings, KeySettings
 from .posture import PostureSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
-from .reach import ReachSettings
+from .reach import ReachSettings, StopSettings
 from .solver import SOLVER_ITEMS, MethodSettings
-from .stop import StopSettings
 from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
 
 __all__ = [

@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a whole body, saved on its armature."""
+"""Settings of a whole body, saved on its armature: held tips, hips, balance, and the contacts of its feet."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy.types import PropertyGroup
 
-from .contact import IKT_PG_contact
-from .table import Exempt, group, setting
+from .reach import OVERRIDABLE
+from .table import Exempt, group, saved, setting
+
+
+@group(page="contacts.html#correct-the-list", flags=Exempt("--contacts finds them"))
+class ContactSettings:
+    """A limb, and the first and last frame of the span in which its tip stays at one place."""
+
+    tip: str = setting(StringProperty, "Limb", "Held limb whose tip is planted, by its last bone", default="")
+    frame_start: int = setting(IntProperty, "Start", "First frame at which the tip is planted", default=1)
+    frame_end: int = setting(IntProperty, "End", "Last frame at which the tip is planted", default=10)
+
+
+class IKT_PG_contact(PropertyGroup):
+    """A span of frames in which the tip of a held limb is planted."""
+
+    __annotations__ = saved(ContactSettings, override=OVERRIDABLE)
 
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))

@@ -21,7 +21,7 @@ from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 from bpy.types import Object, PoseBone, PropertyGroup
 
-from .stop import OVERRIDABLE
+from .reach import OVERRIDABLE
 
 EDITION = 1
 

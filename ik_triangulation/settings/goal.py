@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of what the tip reaches: the shape of the target, offset and influence."""
+"""Settings of what the tip reaches: shape of the target, offset, influence, orientation, and the side of the bend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
+from bpy.types import Object
 
 from ..goals.target_shapes import TARGET_SHAPES
-from .table import Exempt, group, setting
+from .table import Exempt, Flag, group, setting
 
 _SET_OFFSET = Exempt("the operator Set Offset stores it")
+
+LOOK_AXES = "X", "-X", "Y", "-Y", "Z", "-Z"
 
 
 @group(page="goals.html#shapes")
@@ -97,5 +100,94 @@ class GoalSettings:
         subtype="FACTOR",
         page="goals.html#influence",
         flag="--influence",
+        per_frame=True,
+    )
+
+
+@group(page="goals.html#orientation")
+class BendSettings:
+    """Orientation and pole: preferences that use the freedom which reaching and the joint limits leave."""
+
+    orientation: str = setting(
+        EnumProperty,
+        "Orientation",
+        "Rotation of the tip, as far as the joint limits allow while the target is reached",
+        items=[
+            (
+                "AUTO",
+                "Automatic",
+                "Match a target that is a bone or an empty displayed as arrows, "
+                "point along an empty displayed as a single arrow; otherwise free. The empty of a hand counts once "
+                "it is turned: a hand whose target is only moved stays natural to its forearm",
+                0,
+            ),
+            ("NONE", "Free", "Any rotation of the tip", 1),
+            ("DIRECTION", "Point Along Z", "Point along the target's Z axis, or along its bone", 2),
+            ("FULL", "Match Target", "Rotate with the target", 3),
+            ("LOOK", "Look At", "Turn towards the target instead of reaching it, as a head or an eye does", 4),
+        ],
+        default="AUTO",
+        flag="--orientation",
+        per_frame=True,
+    )
+    look_axis: str = setting(
+        EnumProperty,
+        "Looks Along",
+        "Axis of the last bone that points at the target with Look At",
+        items=[
+            ("AUTO", "Automatic", "The bone if it points forwards at rest, as an eye; else what faces forwards", 0),
+            *((axis, axis, f"The bone's {axis} axis", number) for number, axis in enumerate(LOOK_AXES, 1)),
+        ],
+        default="AUTO",
+        page="goals.html#look-at",
+        flag=Flag("--look-axis", "axis of the last bone that points at the target with --orientation LOOK, as in =-Z"),
+    )
+    orient_weight: float = setting(
+        FloatProperty,
+        "Weight",
+        "Importance of the orientation compared with the other preferences; where limits keep a hand or foot from "
+        "turning calmly with its target, more weight turns it more closely",
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        flag="--orient-weight",
+        per_frame=True,
+    )
+    pole_target: Object | None = setting(
+        PointerProperty,
+        "Pole Target",
+        "Object that the elbow or knee points at",
+        default=None,
+        type=Object,
+        page="goals.html#pole",
+        flag=Flag("--pole-target", "object that the elbow or knee points at, '' for none"),
+    )
+    pole_subtarget: str = setting(
+        StringProperty,
+        "Bone",
+        "Bone of the pole target whose head is used",
+        default="",
+        page="goals.html#pole",
+        flag="--pole-subtarget",
+    )
+    pole_angle: float = setting(
+        FloatProperty,
+        "Pole Angle",
+        "Angle by which the elbow or knee is turned away from the pole target",
+        default=0.0,
+        subtype="ANGLE",
+        page="goals.html#pole",
+        flag="--pole-angle",
+        per_frame=True,
+    )
+    pole_weight: float = setting(
+        FloatProperty,
+        "Weight",
+        "Importance of the pole target compared with the other preferences",
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        page="goals.html#pole",
+        flag="--pole-weight",
         per_frame=True,
     )

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The property groups that are saved with the rig: of a limb on its tip bone, of joint and pose on each bone."""
+"""The property groups that are saved with the rig, on bones and armatures, kept so that they can be restored."""
 
-from __future__ import annotations
+from contextlib import ExitStack
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.props import PointerProperty
+from bpy.props import BoolProperty, FloatVectorProperty, PointerProperty, StringProperty
 from bpy.types import Object, PoseBone, PropertyGroup
 
 from ..errors import SettingError
 from . import edition
-from .bend import BendSettings
-from .body import BodySettings, ContactListSettings
+from .body import BodySettings, ContactListSettings, ContactSettings, IKT_PG_contact
 from .chain import ChainSettings
-from .contact import ContactSettings, IKT_PG_contact
-from .frames import FrameSettings
-from .goal import GoalSettings
+from .goal import BendSettings, GoalSettings
 from .joint import JointSettings
-from .keys import KeySettings
-from .posed import IKT_PG_posed, made_rotation
+from .keys import FrameSettings, KeySettings
 from .posture import PostureSettings
-from .reach import ReachSettings, StopListSettings
+from .reach import OVERRIDABLE, IKT_PG_stop, ReachSettings, StopListSettings, StopSettings
 from .solver import MethodSettings
-from .stop import OVERRIDABLE, IKT_PG_stop, StopSettings
 from .table import by_property, saved
+
+_HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
 
 LIMB_GROUPS = (
     ChainSettings,
@@ -36,6 +34,50 @@ LIMB_GROUPS = (
     StopListSettings,
     KeySettings,
 )
+
+_OF_OBJECT = ("ik_triangulation",)
+_OF_BONE = ("ik_triangulation", "ik_triangulation_joint", "ik_triangulation_posed")
+_NEVER_SET = object()
+
+
+class IKT_PG_posed(PropertyGroup):
+    """Rotation channels of a bone before a limb was posed and as they were written last, both in rotation `mode`.
+
+    Of the hips of a body, which `is_moved`, the location as well; and the place at which the target of a limb waits.
+
+    The mode is empty as long as nothing was written. There are no update functions, so that writing has nothing
+    evaluated.
+    """
+
+    __annotations__ = {
+        "mode": StringProperty(name="Mode", description="Rotation mode of the values", **_HIDDEN),
+        "before": FloatVectorProperty(
+            name="Before", description="Rotation before the limb was posed", size=4, **_HIDDEN
+        ),
+        "written": FloatVectorProperty(name="Written", description="Rotation as written last", size=4, **_HIDDEN),
+        "is_moved": BoolProperty(name="Moved", description="The location was written as well", **_HIDDEN),
+        "place_before": FloatVectorProperty(
+            name="Place Before", description="Location before the body was posed", size=3, **_HIDDEN
+        ),
+        "place_written": FloatVectorProperty(
+            name="Place Written", description="Location as written last", size=3, **_HIDDEN
+        ),
+        "waits": BoolProperty(name="Waits", description="The target was made and may not have been moved", **_HIDDEN),
+        "waits_at": FloatVectorProperty(
+            name="Waits At", description="Matrix of the target as it was made", size=16, **_HIDDEN
+        ),
+    }
+
+
+def made_rotation() -> Any:
+    """Return the property of an object that was made as the target of a hand: its rotation then; of others zero."""
+    return FloatVectorProperty(
+        name="Made Rotation",
+        description="Rotation, a quaternion, with which the object was made as the target of a hand",
+        size=4,
+        default=(0.0, 0.0, 0.0, 0.0),
+        **_HIDDEN,
+    )
 
 
 class IKT_PG_limb(PropertyGroup):
@@ -123,3 +165,47 @@ def unregister() -> None:
     del PoseBone.ik_triangulation_joint
     del PoseBone.ik_triangulation
     _unregister_classes()
+
+
+def keep_settings(armature: Object, undo: ExitStack) -> None:
+    """Have the closing of `undo` restore the extension's settings of an armature and of all its bones."""
+    bones = armature.pose.bones if armature.pose else ()
+    owners = [(armature, _OF_OBJECT), *((bone, _OF_BONE) for bone in bones)]
+    groups = [group for owner, names in owners for name in names if (group := getattr(owner, name, None)) is not None]
+    undo.callback(armature.update_tag)
+    for group, values in [(group, _read(group)) for group in groups]:
+        undo.callback(_write, group, values)
+
+
+def _read(group: PropertyGroup) -> dict[str, Any]:
+    """Return the properties of a group that were ever set, by name; items of lists as such dictionaries."""
+    found: dict[str, Any] = {}
+    for name, prop in group.bl_rna.properties.items():
+        if name == "rna_type" or not group.is_property_set(name):
+            continue
+        value = getattr(group, name)
+        if prop.type == "COLLECTION":
+            found[name] = [_read(item) for item in value]
+        elif getattr(prop, "is_array", False):
+            found[name] = tuple(value)
+        else:
+            found[name] = value
+    return found
+
+
+def _write(group: PropertyGroup, values: dict[str, Any]) -> None:
+    """Restore what _read() returned; what is right already is not set, as that would have Blender evaluate it."""
+    now = _read(group)
+    for name, prop in group.bl_rna.properties.items():
+        before, value = values.get(name, _NEVER_SET), now.get(name, _NEVER_SET)
+        if name == "rna_type" or value == before:
+            continue
+        if before is _NEVER_SET:
+            group.property_unset(name)
+        elif prop.type == "COLLECTION":
+            items = getattr(group, name)
+            items.clear()
+            for each in before:
+                _write(items.add(), each)
+        else:
+            setattr(group, name, before)

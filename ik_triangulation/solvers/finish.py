@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from random import Random
 
 from ..goals import Goal, Point, Target
-from ..goals.batch import tasks_of
+from ..goals.batch import are_formulas, tasks_of
 from ..kinematics import Pose
 from ..kinematics.chain import LENGTH_ROUNDING
 from . import gauss_newton, triangulation
@@ -41,7 +41,7 @@ def finish(
     rounding = LENGTH_ROUNDING * pose.chain.reach
     goal = Goal(target, (), max(0.5 * enough, enough - 2.0 * rounding))
     tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
-    if tasks is None:
+    if tasks is None or not are_formulas(tasks):
         least, more = restart_one_by_one(pose, target, enough, iterations, Random(seed), rounds)
         return least, count + more
     best, turns = pose.rotations[:], len(pose.turns)

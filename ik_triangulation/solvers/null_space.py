@@ -21,7 +21,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..goals import Goal, Point, Target
-from ..goals.batch import BATCHED, RADIAN, Task, tasks_of
+from ..goals.batch import BATCHED, RADIAN, Task, are_formulas, tasks_of
 from ..goals.soft import JointAxis, SoftGoal, ranked, soft_cost
 from ..kinematics import Pose
 from . import gauss_newton
@@ -140,7 +140,7 @@ def _searches(
     alike = tuple(replace(each, weight=each.weight / most) for each in turned)
     angle = max(_LEAST_ANGLE, sqrt(MET / len(turned)) / max(1.0, most))
     tasks = tasks_of([Goal(target, alike, 0.5 * enough, angle)], pose.chain.reach)
-    if tasks is not None:
+    if are_formulas(tasks):
         yield at_one_level(tasks), ROUNDS
         yield tasks, ROUNDS[:-1]
 

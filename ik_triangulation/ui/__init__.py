@@ -15,7 +15,6 @@ _MODULES = (  # in the order of registration
     "overlay.text",
     "comparison",
     "operators",
-    "gizmos.switch",
     "gizmos.target",
     "panels",
     "menus",

@@ -5,6 +5,7 @@ import ast
 import shutil
 import subprocess
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from threading import Timer
 from time import perf_counter
@@ -41,12 +42,13 @@ class Sessions:
     def play(self, module: str) -> bool:
         """Run a script, a module of this checkout, with its lines on the terminal; whether it went well."""
         print(f"--- {module}", flush=True)
-        started = perf_counter()
+        started, spent = perf_counter(), _processor()
         code, lines = self._blender(module)
         # A panel that fails as it is drawn, or a callback, says so and nothing else happens.
         well = code == 0 and not any("Traceback (most recent call last)" in line for line in lines)
         ending = "ok" if well else f"FAILED with exit code {code}"
-        print(f"--- {module}: {ending}, {perf_counter() - started:.0f} s", flush=True)
+        took = f"{perf_counter() - started:.0f} s, {_processor() - spent:.0f} s of processor"
+        print(f"--- {module}: {ending}, {took}", flush=True)
         return well
 
     def _blender(self, module: str) -> tuple[int, list[str]]:
@@ -61,6 +63,7 @@ class Sessions:
             "BLENDER_USER_RESOURCES": f"/tmp/{module}/user",
             "XDG_RUNTIME_DIR": f"/tmp/{module}/run",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
         }
         command = ["env", "-i", *(f"{name}={value}" for name, value in settings.items())]
         command += ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24", "blender", "--factory-startup"]
@@ -84,6 +87,12 @@ class Sessions:
                 limit.cancel()
         shutil.copytree(own / "out", self._output, dirs_exist_ok=True)
         return blender.returncode, lines
+
+
+def _processor() -> float:
+    """Return the seconds that all processes which have ended took of the processors, with what they started."""
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _size(module: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import pytest
 
 from ik_triangulation.cli import main
 from ik_triangulation.jobs import compare as analyse
-from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import metric_map
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS
 
@@ -137,7 +137,7 @@ def test_a_map_is_written_as_picture_and_numbers(run, tmp_path):
     words = ["--solver", "ccd", "--no-finish", "--size", 20, "--frame", 3, "--png", png, "--npy", npy]
     code, _, said = run("map", "FILE", "--tip", "Bone 3", *words)
     assert code == DONE, said
-    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 1", "Bone 2", "Bone 3"], "CCD", 20, finish=False)
+    found = metric_map.map_chain(bpy.data.objects["Rig"], ["Bone 1", "Bone 2", "Bone 3"], "CCD", 20, finish=False)
     assert f"{found.coverage:.1f} % of the disc is reached" in said
     numbers = np.load(npy)
     assert np.array_equal(np.nan_to_num(numbers), found.metric("iterations"))
@@ -155,7 +155,7 @@ def test_a_map_shows_the_metric_and_colours_asked_for(metric, scale, run, tmp_pa
     words = ["--size", 8, "--metric", metric, "--scale", scale, "--png", png, "--chain-length", 2, "--solver", "CCD"]
     code, _, said = run("map", "FILE", "--tip", "Bone 3", *words)
     assert code == DONE, said
-    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 2", "Bone 3"], "CCD", 8)
+    found = metric_map.map_chain(bpy.data.objects["Rig"], ["Bone 2", "Bone 3"], "CCD", 8)
     read, shown = pixels(bpy.data.images.load(str(png)))[::-1], found.image(metric, scale.upper())
     assert np.array_equal(read[found.inside], shown[found.inside])
 
@@ -164,7 +164,7 @@ def test_a_map_needs_no_target_and_takes_bones_by_name(run, tmp_path):
     npy = tmp_path / "map.npy"
     code, _, said = run("map", "FILE", "--bones", "Bone 2", "Bone 0", "--size", 6, "--iterations", 3, "--npy", npy)
     assert code == DONE, said
-    found = chain_map.map_chain(bpy.data.objects["Rig"], ["Bone 0", "Bone 2"], size=6, iterations=3)
+    found = metric_map.map_chain(bpy.data.objects["Rig"], ["Bone 0", "Bone 2"], size=6, iterations=3)
     assert np.array_equal(np.nan_to_num(np.load(npy)), found.metric("iterations"))
 
 

@@ -5,9 +5,9 @@ import bpy
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.body_bake import BodyProblem
 from ik_triangulation.jobs.body_keys import between_frames
-from ik_triangulation.jobs.body_report import BodyReport, BodyTipReport, HeldPlaces, body_lines, measure_body
+from ik_triangulation.jobs.body_problem import BodyProblem
+from ik_triangulation.jobs.body_report import BodyReport, BodyTipReport, body_lines, measure_body
 from ik_triangulation.rig.frames.body_samples import read_body
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body
@@ -20,7 +20,7 @@ def measured(rig, change=lambda rig: None):
     body, scene = reaching_body(rig, 6), bpy.context.scene
     samples = finished(read_body(body, scene, range(1, 7)))
     others = finished(between_frames(body, samples, scene, None))
-    held = HeldPlaces.of(BodyProblem(body, others))
+    held = BodyProblem(body, others).held_places
     change(rig)
     bpy.context.view_layer.update()
     return finished(measure_body(body, samples, held, scene))

@@ -8,15 +8,14 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError, TargetError
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Goal, Point
 from ik_triangulation.jobs import compare as analyse
 from ik_triangulation.jobs.bake import solve_pose
-from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import metric_map
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.solvers import SOLVERS, solve, solve_goal
+from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
 from ik_triangulation.solvers import compare as compare_module
-from ik_triangulation.solvers.compare import COSTS
-from ik_triangulation.solvers.compare import compare_solvers as compare_pose
+from ik_triangulation.solvers.compare import COSTS, compare_all
 
 from ..chains import GENERAL
 from ..mapped import QUICK, standard, without_time
@@ -48,9 +47,11 @@ def test_the_present_frame_is_compared_and_nothing_changed():
     assert "two" in rows[-1].refusal.lower()
     assert {(row.tasks, row.reached) for row in rows[:-1]} == {(1, 1)}
     assert [row.naturalness for row in rows[:-1]] == sorted(row.naturalness for row in rows[:-1])
-    start = chain_map.pose_of(rig, limb.bones, bpy.context.view_layer)
+    start = metric_map.pose_of(rig, limb.bones, bpy.context.view_layer)
     there = Point(target.matrix_world.translation)
-    again = compare_pose(start, there, tolerance=limb.tolerance, iterations=limb.iterations)
+    again = compare_all(
+        [(start, Goal(there, tolerance=limb.tolerance))], settings=SolverSettings(iterations=limb.iterations)
+    )
     assert without_time(rows) == without_time(again)
 
 
@@ -106,7 +107,7 @@ def test_several_frames_are_summed_up_and_nothing_changed():
     summed = dict.fromkeys(QUICK, 0.0)
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        start = chain_map.pose_of(rig, limb.bones, bpy.context.view_layer)
+        start = metric_map.pose_of(rig, limb.bones, bpy.context.view_layer)
         for solver in QUICK:
             summed[solver] += solve(start, Point(path_at(target)), solver=solver).cost.total_angle
     assert {row.solver: row.total_angle for row in rows} == pytest.approx(summed, rel=1e-3)

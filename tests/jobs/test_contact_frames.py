@@ -7,8 +7,8 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.batch.of_bodies import hold_tasks
-from ik_triangulation.jobs.body_bake import BodyProblem
 from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.jobs.body_problem import BodyProblem
 from ik_triangulation.jobs.contact_frames import (
     animated_frames,
     compliance_with_contacts,

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.target_shapes import TARGET_SHAPES
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.frame_solver import follow
 from ik_triangulation.jobs.shot import ShotProblem, frames_of, solve_together
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.reader import FrameReader
+from ik_triangulation.solvers.registry import SOLVERS
 
 from ..rigs import chain_rig, empty
 from .moving import limb, moving
@@ -85,7 +87,66 @@ def test_the_cost_of_a_frame_counts_from_the_frame_before():
 )
 def test_what_has_to_be_solved_frame_by_frame_is_no_shot(settings):
     rig, target = moving(3)
-    assert solved(limb(rig, target, **settings)) is None
+    refusal = solved(limb(rig, target, **settings))
+    assert refusal.reason
+    assert refusal.chosen == bool({"finish", "smooth", "start_from"} & set(settings))
+
+
+SOFT = {
+    "place alone": {},
+    "orientation": {"orientation": "FULL"},
+    "direction": {"orientation": "DIRECTION"},
+    "look": {"orientation": "LOOK"},
+    "pole": {"pole_target": "pole"},
+    "effort": {"effort_weight": 0.1},
+    "rest": {"rest_weight": 0.1},
+    "obstacles": {"obstacles": "obstacles"},
+}
+
+
+def refusals(chosen, soft, limited):
+    """The reasons why limbs with these settings cannot be solved together, by the shape of the target."""
+    rig, target = moving(3)
+    target.scale = 1.0, 1.4, 0.7
+    if limited:
+        bone = rig.pose.bones[1]
+        bone.lock_ik_y = bone.lock_ik_z = bone.use_ik_limit_x = True
+        bone.ik_min_x, bone.ik_max_x = -0.5, 2.0
+    settings = dict(SOFT[soft])
+    if soft == "pole":
+        settings["pole_target"] = empty(location=(0.0, -2.0, 1.0))
+    if soft == "obstacles":
+        settings["obstacles"] = bpy.data.collections.new("Obstacles")
+        ball = empty("Ball", (2.0, 0.0, 1.0))
+        ball.empty_display_type = "SPHERE"
+        settings["obstacles"].objects.link(ball)
+    found = {}
+    for shape in TARGET_SHAPES:
+        the_limb = limb(rig, target, shape=shape, **settings, **chosen)
+        refusal = ShotProblem(the_limb, *read(the_limb, range(1, 6))).refusal
+        if refusal is not None:
+            found[shape] = refusal.reason
+    return found
+
+
+@pytest.mark.parametrize("limited", [False, True], ids=["free", "limited"])
+@pytest.mark.parametrize("soft", SOFT)
+def test_every_shape_is_solved_at_all_frames_at_once_with_every_soft_goal(soft, limited):
+    found = {str(chosen): refusals(chosen, soft, limited) for chosen in ({"solver": "NATURAL"}, {"solver": "CCD"})}
+    assert not any(found.values()), (
+        f"Bakes would go frame by frame, which takes many times as long: {found}. Give the shape or soft goal its form "
+        "on arrays, in goals/batch."
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_method_solves_all_frames_at_once(solver):
+    rig, target = moving(2)
+    report = bake(limb(rig, target, solver=solver), 1, 8)
+    assert not [warning for warning in report.warnings if "frame by frame" in warning]
+    the_limb = limb(rig, target, solver=solver, effort_weight=0.1)
+    told = [warning for warning in bake(the_limb, 1, 8).warnings if "frame by frame" in warning]
+    assert bool(told) == (solver != "NATURAL")  # the published methods weigh comfort one frame after the other
 
 
 def test_a_bone_with_keyed_scale_is_no_shot():
@@ -95,13 +156,13 @@ def test_a_bone_with_keyed_scale_is_no_shot():
         bone.scale = scale, 1.0, 1.0
         bone.keyframe_insert("scale", frame=frame)
     the_limb = limb(rig, target)
-    assert not ShotProblem(the_limb, *read(the_limb)).fits
+    assert "scales" in ShotProblem(the_limb, *read(the_limb)).refusal.reason
     assert bake(the_limb, 1, 40).all_reached
 
 
 def test_a_range_of_two_frames_is_no_shot():
     rig, target = moving(3)
-    assert solved(limb(rig, target), range(1, 3)) is None
+    assert solved(limb(rig, target), range(1, 3)).chosen
 
 
 def test_jumps_of_the_target_are_told_with_their_reason():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.errors import IKError
-from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import metric_map
 from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
 from ik_triangulation.solvers import SolverSettings
 
@@ -26,8 +26,8 @@ def test_a_chain_is_mapped_as_it_is_posed_and_nothing_changed():
     names = [bone.name for bone in rig.pose.bones]
     told = []
     with nothing_lost():
-        found = chain_map.map_chain(rig, names, "CCD", 12, finish=False, progress=lambda *rows: told.append(rows))
-    start = chain_map.pose_of(rig, names, bpy.context.view_layer)
+        found = metric_map.map_chain(rig, names, "CCD", 12, finish=False, progress=lambda *rows: told.append(rows))
+    start = metric_map.pose_of(rig, names, bpy.context.view_layer)
     alone = map_pose(
         start, *map_plane(start), SolverSettings(solver="CCD", iterations=20, finish=False), size=12, tolerance=0.01
     )
@@ -47,7 +47,7 @@ def test_a_map_that_is_stopped_changes_nothing():
         raise StopError
 
     with nothing_lost(), pytest.raises(StopError):
-        chain_map.map_chain(rig, ["Bone 0", "Bone 1"], "CCD", 8, progress=stop)
+        metric_map.map_chain(rig, ["Bone 0", "Bone 1"], "CCD", 8, progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_what_cannot_be_mapped_is_refused(words, message):
     rig.data.edit_bones.new("Other").tail = (0.0, 0.0, 1.0)
     bpy.ops.object.mode_set(mode="POSE")
     with nothing_lost(), pytest.raises(IKError, match=message):
-        chain_map.map_chain(rig, **{"bones": ["Bone 0", "Bone 1", "Bone 2"], "size": 8, **words})
+        metric_map.map_chain(rig, **{"bones": ["Bone 0", "Bone 1", "Bone 2"], "size": 8, **words})
 
 
 def test_bones_between_those_named_keep_their_pose():
     rig, _ = standard(4)
     rig.pose.bones["Bone 2"].rotation_quaternion = (0.9, 0.4, 0.0, 0.0)
-    pose = chain_map.pose_of(rig, ["Bone 3", "Bone 1"], bpy.context.view_layer)
+    pose = metric_map.pose_of(rig, ["Bone 3", "Bone 1"], bpy.context.view_layer)
     assert [joint.name for joint in pose.chain.joints] == ["Bone 1", "Bone 3"]
     assert (pose.tip - evaluated_tip(rig, "Bone 3")).length < 1e-5

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ik_triangulation.maps.grid import Grid
+from ik_triangulation.maps.many_targets import Grid
 from ik_triangulation.maps.metric_map import pixels
 
 

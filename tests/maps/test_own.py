@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.maps.own import Asked, nothing_yet, own_part
+from ik_triangulation.maps.many_targets import Asked, nothing_yet, own_part
 from ik_triangulation.solvers import SolverSettings
 
 from ..limited import limited_chains

@@ -9,8 +9,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.kinematics import Cone, Free, Hinge, Pose
-from ik_triangulation.maps import reach_shell as module
-from ik_triangulation.maps.reach_shell import is_free, reach_shell, spheres
+from ik_triangulation.maps import shell as module
+from ik_triangulation.maps.shell import is_free, reach_shell, spheres
 
 from ..chains import random_base, random_chain, random_pose, straight
 

@@ -6,9 +6,8 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.maps.grid import Grid
+from ik_triangulation.maps.many_targets import Grid, Search
 from ik_triangulation.maps.metric_map import pixels
-from ik_triangulation.maps.search import Search
 from ik_triangulation.solvers.batch.descent import Descent
 
 from ..limited import limited_chains

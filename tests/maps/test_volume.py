@@ -9,7 +9,7 @@ from mathutils import Vector
 from ik_triangulation.errors import SettingError
 from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.maps import in_scene as mapping
-from ik_triangulation.maps.chain_map import pose_of
+from ik_triangulation.maps.metric_map import pose_of
 from ik_triangulation.maps.volume import map_volume
 from ik_triangulation.rig.limb import Limb
 

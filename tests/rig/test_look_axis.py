@@ -33,6 +33,22 @@ def test_a_body_faces_away_from_its_back_whichever_way_it_was_built(turn):
     assert degrees(up.angle(turn @ Vector((0, 0, 1)))) < 3.0
 
 
+def test_many_legs_that_spread_stand_on_the_ground():
+    specs = [{"name": "spine", "head": Vector((0, 0.2, 0.5)), "tail": Vector((0, 0, 0.5))}]
+    for pair, (y, ahead) in enumerate(((0.2, 0.9), (0.1, 0.5), (0.0, 0.1)), 1):
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            joints = [(0.1, -0.3 + y, 0.5), (0.5, -0.2 + ahead, 0.9), (0.8, -0.1 + ahead, 0.6), (0.9, ahead, 0.0)]
+            above = "spine"
+            for part, head, tail in zip(("thigh", "shin", "foot"), joints, joints[1:], strict=False):
+                name = f"leg{pair}_{part}.{side}"
+                ends = (Vector((sign * x, y, z)) for x, y, z in (head, tail))
+                specs.append({"name": name, "parent": above} | dict(zip(("head", "tail"), ends, strict=True)))
+                above = name
+    front, up = stance_of(armature("Spider", specs))
+    assert front.dot(Vector((0, -1, 0))) > 0.99
+    assert up.dot(Vector((0, 0, 1))) > 0.99
+
+
 def test_a_rig_without_legs_and_arms_faces_as_blender_has_it():
     assert stance_of(chain_rig(2)) == (Vector((0, -1, 0)), Vector((0, 0, 1)))
 

@@ -11,7 +11,7 @@ from ik_triangulation.goals.target_shapes import TARGET_SHAPES
 from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import GoalSettings, settings_of
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.sketch import Role
 
 from ..ui.overlay.seen import colour_of, colours, settings, standard
 

@@ -13,7 +13,7 @@ from ik_triangulation import settings
 from ik_triangulation.cli import parser
 from ik_triangulation.jobs.reach import reach, reach_through
 from ik_triangulation.maps import properties as map_properties
-from ik_triangulation.maps.chain_map import map_chain
+from ik_triangulation.maps.metric_map import map_chain
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, MethodSettings, ReachSettings, settings_of
 from ik_triangulation.solvers import solve

@@ -9,7 +9,7 @@ from ik_triangulation.jobs.compare import compare
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS
 from ik_triangulation.ui.overlay import ghost
-from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_duel as PANEL
+from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_duel as PANEL
 
 from ..layouts import drawn
 from ..rigs import configure, key_location, nothing_lost

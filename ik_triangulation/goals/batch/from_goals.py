@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import IDENTITY, lengths
+from ..comfort import Effort, Near
 from ..goal import Goal
 from ..look_at import LookAt
+from ..obstacles import Avoid
 from ..orientation import Direction, Orientation
 from ..pole import Pole
 from ..shapes import Point
@@ -26,27 +28,44 @@ RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
 _UNIFORM = 1e-4  # relative difference of two scales that is no rounding
 
 
-def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | None:
-    """Tasks for a chain of this `reach`, a column for each goal; None if there is no batched form of them.
+class Refusal(NamedTuple):
+    """Why frames cannot be solved together; `reason` is the part of a sentence that users read after "because".
+
+    It is `chosen` if settings say so: then nobody has to be warned.
+    """
+
+    reason: str
+    chosen: bool = False
+
+
+def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | Refusal:
+    """Tasks for a chain of this `reach`, a column for each goal; why not, if there is no form of them on arrays.
 
     The goals have to be of one kind: the same shape of target, in whatever space, and the same kinds of soft goals.
     """
-    anywhere = all(type(goal.target) is Anywhere for goal in goals)
-    target = None if anywhere else _target([goal.target for goal in goals])
+    tasks: list[Task] = []
+    if not all(type(goal.target) is Anywhere for goal in goals):
+        target = _target([goal.target for goal in goals])
+        if isinstance(target, Refusal):
+            return target
+        tasks.append(PlaceTask(target=target, tolerance=column([goal.tolerance for goal in goals])))
     kinds = {tuple(map(type, goal.soft)) for goal in goals}
-    if (target is None and not anywhere) or len(kinds) > 1:
-        return None
-    tolerance = _column([goal.tolerance for goal in goals])
-    tasks: list[Task] = [PlaceTask(target=target, tolerance=tolerance)] if target is not None else []
-    angle = _column([goal.angle_tolerance for goal in goals])
+    if len(kinds) > 1:
+        return Refusal("an orientation, pole, comfort or obstacle counts at some frames only")
+    angle = column([goal.angle_tolerance for goal in goals])
     for number, kind in enumerate(kinds.pop()):
         each: Any = [goal.soft[number] for goal in goals]
+        name = NAMES.get(kind, kind.__name__)
+        if kind not in _BUILD:
+            return Refusal(f"{name} has no form for all frames at once")
         weights = {goal.weight for goal in each}
-        if kind not in _BUILD or len(weights) > 1 or not each[0].weight > 0.0:
-            return None
+        if len(weights) > 1:
+            return Refusal(f"the weight of the {name} is animated")
+        if weights == {0.0}:
+            continue
         built = _BUILD[kind](each, RADIAN * reach * each[0].weight, angle)
         if built is None:
-            return None
+            return Refusal(f"the {name} is for another axis of the bone from frame to frame")
         tasks.append(built)
     return tasks
 
@@ -56,40 +75,55 @@ def point_task(places: Numbers, tolerance: Numbers) -> PlaceTask:
     return PlaceTask(target=BatchTarget(None, IDENTITY, places, np.ones(1)), tolerance=tolerance)
 
 
-def _column(values: Sequence[float]) -> Numbers:
+def column(values: Sequence[float]) -> Numbers:
     column = np.array(values, float)
     return column[:1] if (column == column[0]).all() else column
 
 
-def _rows(vectors: Sequence[Any]) -> Numbers:
+def rows_of(vectors: Sequence[Any]) -> Numbers:
     """Vectors as columns (3, F), or (3, 1) if they are all the same."""
     rows = np.array([vector[:] for vector in vectors], float).T
     return rows[:, :1] if (rows == rows[:, :1]).all() else rows
 
 
-def _target(targets: Sequence[Target]) -> BatchTarget | None:
+def _target(targets: Sequence[Target]) -> BatchTarget | Refusal:
     first = targets[0]
     if all(type(target) is Point for target in targets):
-        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
+        return BatchTarget(None, IDENTITY, rows_of([target.location for target in targets]), np.ones(1))
     if all(type(target) is Transformed and target.target is first.target for target in targets):
         return _moved(first.target, np.array([target.into.copy() for target in targets], float))
-    if all(target is first for target in targets) and shape_is_batched(first):
-        return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
-    return None
+    if all(target is first for target in targets):
+        if shape_is_batched(first):
+            return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
+        return _without_form(first)
+    return Refusal("the shape of the target changes from frame to frame")
 
 
-def _moved(shape: Target, frames: Numbers) -> BatchTarget | None:
-    """The shape in spaces (F, 4, 4); None where one of them is sheared or scaled differently along its axes."""
+def _without_form(shape: Target) -> Refusal:
+    return Refusal(f"a target of the shape {type(shape).__name__} has no form for all frames at once")
+
+
+def _moved(shape: Target, frames: Numbers) -> BatchTarget | Refusal:
+    """The shape in spaces (F, 4, 4)."""
+    if not shape_is_batched(shape):
+        return _without_form(shape)
     axes = np.moveaxis(frames[:, :3, :3], 0, -1)
     scales = lengths(axes.swapaxes(0, 1))  # of each axis (3, F)
     scale = scales.mean(0)
-    if not shape_is_batched(shape) or not (scale > 0.0).all():
-        return None
-    turn = axes / scale
+    if not (scale > 0.0).all():
+        return Refusal("the target is scaled to zero")
+    turn, place = axes / scale, np.ascontiguousarray(frames[:, :3, 3].T)
     square = np.einsum("ijf,ikf->jkf", turn, turn)
     if np.abs(square - IDENTITY).max() > _UNIFORM:
-        return None
-    return BatchTarget(shape, turn, np.ascontiguousarray(frames[:, :3, 3].T), scale)
+        return BatchTarget(shape, axes, place, np.ones(1), stretched=True)
+    return BatchTarget(shape, turn, place, scale)
+
+
+def are_formulas(tasks: list[Task] | Refusal) -> TypeGuard[list[Task]]:
+    """Tell whether there are tasks, whose nearest points are known by formulas, without descent along a target."""
+    return not isinstance(tasks, Refusal) and not any(
+        isinstance(task, PlaceTask) and task.target.stretched for task in tasks
+    )
 
 
 def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> OrientTask:
@@ -100,7 +134,7 @@ def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> 
 def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> AlongTask | None:
     if any(goal.axis != goals[0].axis for goal in goals):
         return None
-    axis, direction = _rows([goals[0].axis]), _rows([goal.direction for goal in goals])
+    axis, direction = rows_of([goals[0].axis]), rows_of([goal.direction for goal in goals])
     return AlongTask(
         length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
     )
@@ -110,15 +144,26 @@ def _look(goals: Sequence[LookAt], length: float, tolerance: Numbers) -> LookTas
     first = goals[0]
     if any((goal.axis, goal.origin, goal.up) != (first.axis, first.origin, first.up) for goal in goals):
         return None
-    axis, up = _rows([first.axis]), None if first.up is None else _rows([first.up])
-    points, origin = _rows([goal.point for goal in goals]), _rows([first.origin])
+    axis, up = rows_of([first.axis]), None if first.up is None else rows_of([first.up])
+    points, origin = rows_of([goal.point for goal in goals]), rows_of([first.origin])
     return LookTask(length=length, tolerance=tolerance, axis=axis / lengths(axis), point=points, origin=origin, up=up)
 
 
 def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
-    angle = _column([goal.angle for goal in goals])
-    return PoleTask(length=length, tolerance=tolerance, location=_rows([goal.location for goal in goals]), angle=angle)
+    angle = column([goal.angle for goal in goals])
+    return PoleTask(
+        length=length, tolerance=tolerance, location=rows_of([goal.location for goal in goals]), angle=angle
+    )
 
 
 _BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, LookAt: _look, Pole: _pole}
-BATCHED = Orientation, Direction, LookAt, Pole  # the soft goals with a batched form
+NAMES: dict[type, str] = {
+    Orientation: "orientation",
+    Direction: "direction",
+    LookAt: "look",
+    Pole: "pole",
+    Effort: "comfort",
+    Near: "comfort",
+    Avoid: "avoidance of obstacles",
+}
+BATCHED = Orientation, Direction, LookAt, Pole  # the soft goals with a form on arrays

@@ -20,7 +20,7 @@ from ..look_at import LookAt
 from ..orientation import Direction, Orientation
 from ..target import Anywhere
 from .carried import CarriedKind, CarriedTask, check_carried
-from .from_goals import RADIAN, point_task, tasks_of
+from .from_goals import RADIAN, Refusal, point_task, tasks_of
 from .levels import Level
 from .support import BalanceTask, Support, balance_task
 from .task import OrientTask, Task
@@ -115,10 +115,10 @@ def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: flo
     if any(isinstance(soft, LookAt) and not _looks_alike(soft, goal) for goal in wanted for soft in wanted[0].soft):
         raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
     tasks = tasks_of(wanted, reach)
-    if tasks is None:
+    if isinstance(tasks, Refusal):
         raise TargetError(
-            f"The goal of tip '{name}' cannot be solved for a body. Use a point or another simple shape, with at most "
-            "an orientation, a direction and a pole."
+            f"The goal of tip '{name}' cannot be solved for a body: {tasks.reason}. Use a point or another simple "
+            "shape, with at most an orientation, a direction and a pole."
         )
     return tasks
 

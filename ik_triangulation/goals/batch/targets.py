@@ -16,32 +16,50 @@ from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch.algebra import at, dot, lengths, rotate, rotate_back
 from ..shapes import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere
 from ..target import Target
+from ..transformed import DESCENT_STEPS
 
 _PARALLEL = 1e-12  # of an offset: the part of it across an axis that is rounding
 
 
 class BatchTarget(NamedTuple):
-    """A shape in a space of its own, which is moved, turned and scaled uniformly for each pose.
+    """A shape in a space of its own, which is moved, turned and scaled for each pose.
 
     `shape` is None for the origin. `turn` (3, 3, F or 1) are rotations and `place` (3, F or 1) locations of that space
-    in armature space, `scale` (F or 1) its scale.
+    in armature space, `scale` (F or 1) its scale. Where a space is `stretched`, scaled unevenly or sheared, `turn` are
+    the whole linear maps instead.
     """
 
     shape: Target | None
     turn: Numbers
     place: Numbers
     scale: Numbers
+    stretched: bool = False
 
     def closest(self, points: Numbers) -> Numbers:
         """Points of the target (3, F) nearest to `points` (3, F), armature space."""
         if self.shape is None:
             return self.place
+        nearest = _NEAREST[type(self.shape)]
+        if self.stretched:
+            return self._closest_stretched(self.shape, nearest, points)
         local = rotate_back(self.turn, points - self.place) / self.scale
-        return rotate(self.turn, _NEAREST[type(self.shape)](self.shape, local)) * self.scale + self.place
+        return rotate(self.turn, nearest(self.shape, local)) * self.scale + self.place
+
+    def _closest_stretched(self, shape: Target, nearest: Callable[..., Numbers], points: Numbers) -> Numbers:
+        """By projected gradient descent, as goals.transformed does it for a single target."""
+        out = np.moveaxis(np.linalg.inv(np.moveaxis(self.turn, -1, 0)), 0, -1)
+        local = rotate(out, points - self.place)
+        square = np.einsum("jif,jkf->ikf", self.turn, self.turn)
+        step = square / np.abs(square).sum(1).max(0)
+        found = nearest(shape, local)
+        for _ in range(DESCENT_STEPS):
+            found = nearest(shape, found + rotate(step, local - found))
+        return rotate(self.turn, found) + self.place
 
     def take(self, columns: Columns) -> BatchTarget:
         """The target of those poses."""
-        return BatchTarget(self.shape, at(self.turn, columns), at(self.place, columns), at(self.scale, columns))
+        turn, place, scale = (at(each, columns) for each in (self.turn, self.place, self.scale))
+        return self._replace(turn=turn, place=place, scale=scale)
 
 
 def shape_is_batched(shape: Target) -> bool:

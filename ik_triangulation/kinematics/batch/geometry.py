@@ -88,6 +88,15 @@ class Geometry:
             axes[kind.rows] = kind.axes(self.frames, turned)
         return axes
 
+    def shifted(self, way: Numbers) -> Geometry:
+        """The same poses with their roots moved by vectors (3, F) of armature space."""
+        other, states = Geometry.__new__(Geometry), self.states
+        other.tree, other._turned, other._tips, other._rotations = self.tree, self._turned, {}, dict(self._rotations)
+        other.states = States(states.angles, states.balls, states.held, states.root, states.place + way)
+        other.frames = self.frames.copy()
+        other.frames[:, :, 3] += way
+        return other
+
     def take(self, columns: Columns) -> Geometry:
         """Those of the poses."""
         some = Geometry.__new__(Geometry)

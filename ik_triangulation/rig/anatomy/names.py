@@ -60,6 +60,7 @@ ROLES = {
     DEFORM: "def deform dfm bind skin stretch d",
 }
 NOISE = "bip bip01 j b c cc base bone joint jnt ctrl control ctl con rig bn bend x mid center centre m front fore hind"
+_COPY = 3  # digits that Blender adds to the name of a copy
 _PREFIX = re.compile(r"^(?:.*[:|]|valvebiped\.|mixamorig\d*_?|bip\d*[ _]|character\d*_|c_)+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
@@ -94,8 +95,9 @@ def part_by_name(name: str) -> BodyPart | None:
         role = BESIDE if name.startswith("__") else role  # MakeHuman's joints between a bone and its children
         finger = _finger(left, numbers)
         if finger is not None:
-            finger, number = finger[0], number if finger[1] is None else finger[1]
-            return BodyPart("finger", side, number, role, finger, copy=len(numbers) > 1)
+            name, told, used = finger
+            number = number if told is None else told
+            return BodyPart("finger", side, number, role, name, copy=len(numbers) > used)
         for some in (left, [word for word in left if word not in _NOISE]):
             part = _PART.get("".join(some))
             if part is not None:
@@ -149,15 +151,17 @@ def _role(words: list[str]) -> tuple[int, list[str]]:
     return role, [word for word, of in zip(words, roles, strict=True) if of is None]
 
 
-def _finger(words: list[str], numbers: list[str]) -> tuple[str, int | None] | None:
-    """Return the finger that words tell and the number of its bone, None if they tell no number."""
+def _finger(words: list[str], numbers: list[str]) -> tuple[str, int | None, int] | None:
+    """Return the finger that words tell, the number of its bone, None for none, and how many numbers say that."""
     beside = _NOISE.union(OF_FINGERS, {"metacarpal"}).difference(_FINGER)
     rest = [word for word in words if word not in beside]
     named = [_FINGER[word] for word in rest if word in _FINGER]
     if len(named) == 1 and len(rest) == 1 and ("metacarpal" not in words or named[0] == "thumb"):
-        return named[0], next((OF_FINGERS[word] for word in words if OF_FINGERS.get(word)), None)
-    if words == ["finger"] and numbers:  # Biped: Finger0, Finger01, Finger02 is the thumb
-        return f"finger {numbers[0][0]}", int(numbers[0][1:] or 0)
+        return named[0], next((OF_FINGERS[word] for word in words if OF_FINGERS.get(word)), None), 1
+    if words == ["finger"] and numbers:
+        if len(numbers) > 1 and len(numbers[0]) == 1 and len(numbers[1]) < _COPY:  # MakeHuman: finger1-2.L
+            return f"finger {numbers[0]}", int(numbers[1]), 2
+        return f"finger {numbers[0][0]}", int(numbers[0][1:] or 0), 1  # Biped: Finger0, Finger01, Finger02 is the thumb
     return None
 
 

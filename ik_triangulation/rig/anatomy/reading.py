@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from bpy.types import Object
 from mathutils import Vector
 
 from ..controls import Controls
-from .body import RestBone
+from .body import RestBone, RestPoint
 from .limbs import BodyLimb, LimbKind, RestBody
+
+_KEPT = 8  # skeletons whose limbs are kept
 
 
 def rest_bones(armature: Object) -> dict[str, RestBone]:
@@ -24,13 +27,20 @@ def rest_bones(armature: Object) -> dict[str, RestBone]:
 
 
 def rest_body(armature: Object) -> RestBody:
-    """Return the parts of an armature's bones at rest.
+    """Return the parts of an armature's bones at rest; the same object as long as rest pose and object stay.
 
     Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
     """
     turn = armature.matrix_world.to_3x3().inverted_safe()
-    up, front = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
-    return RestBody(rest_bones(armature), up, front)
+    ways = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
+    up, front = ((way.x, way.y, way.z) for way in ways)
+    return _recognized(tuple(rest_bones(armature).items()), up, front)
+
+
+@lru_cache(maxsize=_KEPT)
+def _recognized(bones: tuple[tuple[str, RestBone], ...], up: RestPoint, front: RestPoint) -> RestBody:
+    """Recognise a skeleton once: all that matters is in the arguments, so what is kept can never be outdated."""
+    return RestBody(dict(bones), up, front)
 
 
 class Anatomy:

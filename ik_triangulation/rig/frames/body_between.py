@@ -17,11 +17,13 @@ from .body_samples import (
     AT_ONCE,
     BodySamples,
     body_by_hand,
+    check_unscaled,
     held_influence,
     read_animation,
     unscaled_base,
     view_layer_of,
 )
+from .keyed_reading import read_keyed_body
 from .reader import Evaluator
 
 
@@ -42,6 +44,10 @@ def read_between(
     still = not any((each != each[..., :1]).any() for each in (samples.worlds, samples.bases, *held.values()))
     if still:
         worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
+        influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
+    elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames)) is not None:
+        worlds, bases = (np.broadcast_to(each, (4, 4, count)).copy() for each in (keyed.worlds, keyed.bases))
+        check_unscaled(bases, rig.hips)
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
     else:
         evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)

@@ -39,6 +39,7 @@ from .body_frames import (
     shown_frames,
     tips_apart,
 )
+from .keyed_reading import KeyedBody, read_keyed_body
 from .reader import Evaluator
 from .sampling import Sample, frame_of, is_elsewhere, sample
 
@@ -62,7 +63,8 @@ class BodySamples(NamedTuple):
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
     animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb, `influence` (F)
     that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading. `places`
-    (3, 4) are the frames of the bones of planted tips.
+    (3, 4) are the frames of the bones of planted tips. Where all that moves around the body is `keyed`, F-curves give
+    the same as evaluation.
     """
 
     frames: Sequence[float]
@@ -77,6 +79,7 @@ class BodySamples(NamedTuple):
     warnings: Sequence[str] = ()
     readers: Mapping[str, GoalsAgain] = {}
     places: Mapping[str, Numbers] = {}
+    keyed: bool = False
 
     def animated(self, animation: Animation) -> BodySamples:
         """Return the same with another animation."""
@@ -136,24 +139,38 @@ def _read_body(
         shares = _influence(readers, rig.tips, evaluated)
         return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
 
-    seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
-    looks = [seen[frame] for frame in frames]
+    seen = yield from evaluator.evaluate(frames if is_live else some, look, AT_ONCE)
+    keyed = None if is_live else _keyed(rig, scene, frames, readers, seen)
+    if keyed is None:
+        seen |= yield from evaluator.evaluate([frame for frame in frames if frame not in seen], look, AT_ONCE)
+        looks = [seen[frame] for frame in frames]
+        worlds, bases = _stacked([each.world for each in looks]), _stacked([each.base for each in looks])
+        goals = {tip: [each.goals[tip] for each in looks] for tip in readers}
+        influence = {tip: np.array([each.influence[tip] for each in looks]) for tip in rig.tips}
+    else:
+        worlds, bases = (
+            np.ascontiguousarray(np.broadcast_to(each, (4, 4, len(frames)))) for each in (keyed.worlds, keyed.bases)
+        )
+        check_unscaled(bases, rig.hips)
+        goals = {tip: reader.keyed(keyed, frames) for tip, reader in readers.items()}
+        influence = {tip: np.full(len(frames), share) for tip, share in seen[frames[0]].influence.items()}
     samples = BodySamples(
         frames,
-        _stacked([each.world for each in looks]),
-        _stacked([each.base for each in looks]),
-        looks[0].channels,
+        worlds,
+        bases,
+        seen[frames[0]].channels,
         *body_by_hand(rig, frames, scene),
-        {tip: [each.goals[tip] for each in looks] for tip in readers},
-        {tip: np.array([each.influence[tip] for each in looks]) for tip in rig.tips},
+        goals,
+        influence,
         warnings=stepped_warnings(evaluator),
         readers=readers,
+        keyed=keyed is not None,
     )
     yield
     if switched and not is_live:
         return samples
     here = [k for k, frame in enumerate(frames) if is_live or frame in some]
-    matrices = np.moveaxis(np.array([looks[k].matrices for k in here], float), 0, -1)
+    matrices = np.moveaxis(np.array([seen[frames[k]].matrices for k in here], float), 0, -1)
     if as_by_hand or is_live:
         plain = Animation(samples.rotations[..., here], samples.locations[:, here])
         if not as_by_hand:
@@ -167,6 +184,22 @@ def _read_body(
     again = yield from _matrices_by_hand(evaluator, rig, some, None)
     _check_same(rig, some, again, matrices[..., [frames.index(frame) for frame in some]])
     return samples.animated(animation_shown(rig, samples.bases, matrices))
+
+
+def _keyed(
+    rig: RigBody, scene: Scene, frames: Sequence[float], readers: Mapping[str, LimbGoals], seen: Mapping[float, _Look]
+) -> KeyedBody | None:
+    """Return what moves around a body by F-curves alone; None where they do not give what was `seen` at some frames."""
+    if not all(reader.is_plain for reader in readers.values()):
+        return None
+    found = read_keyed_body(rig, scene, frames)
+    if found is None:
+        return None
+    for frame, look in seen.items():
+        targets = {tip: reader.target_at(frame) for tip, reader in readers.items()}
+        if not found.agrees(frames.index(frame), look.world, look.base, targets):
+            return None
+    return found
 
 
 def read_animation(
@@ -301,8 +334,26 @@ class LimbGoals:
         self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
         self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
         self._start: Pose | None = None
+        self._first: Sample | None = None
         self._targets: dict[float, Matrix] = {}  # where the target was, by frame
         self.influence = 1.0  # at the frame read last
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
+        return not self._carrier and not self._waits and self.limb.shape != "SURFACE"
+
+    def target_at(self, frame: float) -> Matrix:
+        """Return the world matrix of the target at a frame that was read."""
+        return self._targets[frame]
+
+    def keyed(self, motion: KeyedBody, frames: Sequence[float]) -> list[Goal]:
+        """Return the goals at all frames by F-curves; the first one was read by at()."""
+        assert self._start is not None
+        assert self._first is not None
+        samples = motion.samples(self.limb.tip, frames, self._first)
+        self._targets |= {now.frame: now.target for now in samples}
+        return [self._reader.at(now, self._start) for now in samples]
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
         if self._waits:
@@ -310,6 +361,7 @@ class LimbGoals:
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+            self._first = now
         self.influence = now.limb.influence
         if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
             self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
@@ -363,10 +415,15 @@ def body_by_hand(
 
 def unscaled_base(base: Matrix, hips: str) -> Matrix:
     """Return the frame that hips hang in (4x4). Raises RigError if it is scaled."""
-    axes = np.array(base.to_3x3())
-    if np.abs(axes @ axes.T - np.eye(3)).max() > _UNIT:
-        raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
+    check_unscaled(np.array(base)[:, :, None], hips)
     return base
+
+
+def check_unscaled(bases: Numbers, hips: str) -> None:
+    """Raise RigError if one of the frames (4, 4, F) that hips hang in is scaled."""
+    axes = bases[:3, :3]
+    if np.abs(np.einsum("ijf,kjf->ikf", axes, axes) - np.eye(3)[:, :, None]).max() > _UNIT:
+        raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
 
 
 def _stacked(matrices: Sequence[Matrix]) -> Numbers:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
@@ -11,6 +12,7 @@ from mathutils import Matrix, Vector
 
 from ...kinematics.arrays import Array
 from ..armature import Channels, base_of
+from ..body import RigBody
 from ..clock import evaluated_time
 from ..freedom import keyed
 from ..limb import Limb
@@ -68,6 +70,61 @@ def read_keyed(
         Vector(pole[0][:3, 3, 0]) if pole else None,
     )
     return keyed_samples(frames, first, SampledMotion(world, base, target, pole[0][:3, 3] if pole else None))
+
+
+class KeyedBody(NamedTuple):
+    """Motion around a body: matrices (4, 4, F or 1) of its armature (world space) and of the parent of its hips.
+
+    The `targets` and `poles` (None without one) of its limbs are by the names of their tips, world space.
+    """
+
+    worlds: Array
+    bases: Array
+    targets: dict[str, Array]
+    poles: dict[str, Array | None]
+
+    def samples(self, tip: str, frames: Sequence[float], first: Sample) -> Samples:
+        """Return the samples of a limb, of which the `first` was evaluated; bases are its own at all frames."""
+        base, pole = from_matrix(first.rig.base), self.poles[tip]
+        place = None if pole is None else pole[:3, 3]
+        return keyed_samples(frames, first, SampledMotion(self.worlds, base, self.targets[tip], place))
+
+    def agrees(self, at: int, world: Matrix, base: Matrix, targets: Mapping[str, Matrix]) -> bool:
+        """Tell whether the frame with index `at` is that of matrices that were evaluated."""
+        pairs = [(self.worlds, world), (self.bases, base), *((self.targets[tip], targets[tip]) for tip in self.targets)]
+        for read, seen in pairs:
+            there, shown = read[..., at if read.shape[2] > 1 else 0], np.array(seen.copy())
+            if np.abs(there - shown).max() > _AGREE * max(1.0, np.abs(shown).max()):
+                return False
+        return True
+
+
+def read_keyed_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> KeyedBody | None:
+    """Return what moves around a body, without evaluation; None unless F-curves give all of it.
+
+    Its own bones are not read. It has to be compared with some frames that are evaluated.
+    """
+    motion, armature = KeyedMotion(_times(scene, frames)), rig.armature
+    if any(limb.obstacle_objects or limb.on_surface or limb.followed for limb in rig.limbs):
+        return None
+    try:
+        if any("ik_triangulation." in path for path in motion.curves(armature)):
+            return None  # an influence
+        above = armature.pose.bones[rig.hips].parent
+        base = motion.posed(armature, above.name) if above else from_matrix(Matrix.Identity(4))
+        targets, poles = dict[str, Array](), dict[str, Array | None]()
+        for limb in rig.limbs:
+            if any(path.startswith(_LOOKS) for path in motion.curves(limb.target)):
+                return None
+            targets[limb.tip], *pole = (motion.place(ob, bone) for ob, bone in limb.targets)
+            poles[limb.tip] = pole[0] if pole else None
+        world = motion.world(armature)
+    except NotKeyedError:
+        return None
+    every = [world, base, *targets.values(), *(pole for pole in poles.values() if pole is not None)]
+    if not are_proper(world) or not all(np.isfinite(each).all() for each in every):
+        return None  # reading by evaluation names the frame
+    return KeyedBody(world, base, targets, poles)
 
 
 def stands_still(limb: Limb, scene: Scene, frames: Sequence[float]) -> bool:

@@ -9,16 +9,17 @@ import numpy as np
 
 from ...goals.batch import BalanceTask, Level, PlaceTask, Task
 from ...goals.batch.floor import FloorTask
+from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
 from ..batch.change import bounded_change
 from ..batch.descent import Descent, descend, hold
 from ..batch.system import System
 from ..natural.posture import Posture
-from .crouching import crouch_of
 from .flexing import errors_of_tips, inclination, inclined
 from .floor import Floor, kept_above
 from .priorities import HELD_SHARE, at_two_levels
+from .reaching import reaching_of
 from .stiffness import body_compliance
 
 _GAIN = 0.3  # of a step of posture: there are many in a drag
@@ -27,7 +28,7 @@ _LARGEST = 0.6  # [rad] change of any column in one step
 _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
-_LEVELS = 32  # of inclination and of a crouch of depth 1, so that each posture is made once
+_FIRMLY, _ALMOST = Descent(iterations=8, stall=2), 0.02  # for what misses by less than that share of the size
 
 
 class BodyFollower:
@@ -45,13 +46,13 @@ class BodyFollower:
         steady: BalanceTask | None,
         floor: Floor | None = None,
     ) -> None:
-        self._tree, self._reference, self._crouch = tree, reference, crouch_of(tree, reference, held, steady)
+        self._tree, self._reference = tree, reference
+        self._reaching = reaching_of(tree, reference, held, steady)
+        self._amounts: Numbers | None = None  # of the basis of reaching, for the goals before
         self._held = [task.within(HELD_SHARE * task.tolerance) for task in held]
         self._steady = [steady] if steady else []
         self._floor = floor
         self._compliance = body_compliance(tree)
-        self._begun: dict[bytes, Geometry] = {}
-        self._postures: dict[bytes, Posture] = {}
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:
         """The states for other goals, as near to them as priorities allow.
@@ -82,6 +83,11 @@ class BodyFollower:
         if not missed:
             return
         far = max(missed, key=missed.__getitem__)
+        if missed[far] < _ALMOST * self._tree.size:  # it may be but the one step that was made which falls short
+            tried = states.copy()
+            if descend(self._tree, tried, at_two_levels(near), _FIRMLY)[0].all():
+                states.put(slice(None), tried)
+                return
         others = [task for task in near if task.level == Level.HOLD or isinstance(task, FloorTask) or task.tip != far]
         if len(others) > len(self._held):
             descend(self._tree, states, at_two_levels(others), _HOLDING)
@@ -104,23 +110,16 @@ class BodyFollower:
         return tree.moved(states, geometry.frames, change)
 
     def _posture(self, goals: Sequence[Task]) -> Posture:
-        """The posture for goals: as a body is solved for them, it crouches and its straight limbs incline to bend."""
+        """The posture for goals, as a body is solved for them: trunk and legs take part, straight limbs incline to
+        bend."""
         tips = {task.tip for task in [*self._held, *goals]}
-        depth = np.zeros(len(self._reference))
-        if self._crouch:
-            depth = np.rint(_LEVELS * self._crouch.depth(goals))
-            tips.difference_update(self._crouch.tips)
-        begin = self._begun.get(depth.tobytes())
-        if begin is None:
-            states = self._crouch.states(depth / _LEVELS) if self._crouch and depth.any() else self._reference
-            begin = self._begun[depth.tobytes()] = Geometry(self._tree, states)
-        level = np.rint(_LEVELS * inclination(self._tree, errors_of_tips(begin, goals)))
-        key = bytes((*sorted(tips), 255)) + depth.tobytes() + level.tobytes()
-        found = self._postures.get(key)
-        if found is None:
-            found = Posture(self._tree, inclined(self._tree, begin.states, level / _LEVELS, tips))
-            self._postures[key] = found
-        return found
+        states = self._reference
+        if self._reaching:
+            self._amounts = self._reaching.amounts(goals, self._amounts)
+            states = self._reaching.posed(self._amounts, goals)
+            tips.difference_update(self._reaching.tips)
+        level = inclination(self._tree, errors_of_tips(Geometry(self._tree, states), goals))
+        return Posture(self._tree, inclined(self._tree, states, level, tips))
 
 
 def _nearer(geometry: Geometry, task: Task, stretch: float) -> Task:

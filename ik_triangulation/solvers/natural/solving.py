@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from ...cooperative import Work, finished
 from ...goals import Goal, Point
-from ...goals.batch import PlaceTask, Task, tasks_of
+from ...goals.batch import PlaceTask, Refusal, Task, tasks_of
 from ...goals.batch.from_goals import BATCHED
 from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
@@ -212,8 +212,8 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
     goal = goal._replace(soft=soft)
     if suits_one(pose, goal, form) and (pose_one(pose, goal, form) or give_way_one(pose, goal, form)):
         return True
-    tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else None
-    if tasks is None or not any(joint.freedom.moves for joint in pose.chain.joints):
+    tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else Refusal("a bone is scaled unevenly")
+    if isinstance(tasks, Refusal) or not any(joint.freedom.moves for joint in pose.chain.joints):
         return False
     tree = tree_of(pose.chain)
     reference = np.array([rotation[:] for rotation in pose.rotations], float)[:, :, None]

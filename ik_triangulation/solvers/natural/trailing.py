@@ -13,7 +13,7 @@ import numpy as np
 from mathutils import Quaternion
 
 from ...goals import Goal, Orientation, Point
-from ...goals.batch import OrientTask, tasks_of
+from ...goals.batch import OrientTask, Refusal, tasks_of
 from ...goals.batch.from_goals import RADIAN
 from ...kinematics import Free, Pose
 from ...kinematics.rotation import rotation_angle
@@ -46,7 +46,7 @@ def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     soft = tuple(replace(each, rotation=before.tip_rotation) if each is told else each for each in goal.soft)
     goals = [goal._replace(target=Point(before.tip), soft=soft), goal._replace(target=Point(found.tip))]
     tree, tasks = tree_of(reference.chain), tasks_of(goals, reference.chain.reach)
-    if tasks is None:
+    if isinstance(tasks, Refusal):
         return found
     frames = tree.states([before, found])
     hand_made = np.array([rotation[:] for rotation in reference.rotations], float)[:, :, None]

@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frame of the active limb's target as its gizmo shows it: place, axes by the transform orientation, use of a turn."""
+"""A drag of the active limb's target: its frame by the transform orientation, guides, and the motion of the mouse.
+
+Motion of the mouse in a 3D Viewport as moves and turns in world space. Places of the mouse are in pixels, from the
+lower left corner of the viewport.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from math import atan2, pi, tau
+from typing import Any, NamedTuple
 
-from bpy.types import Context, Object, PoseBone
-from mathutils import Matrix
+import bpy
+import gpu
+from bpy.types import Context, Object, PoseBone, Region, RegionView3D, SpaceView3D
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix, Vector
+from mathutils.geometry import intersect_line_line, intersect_line_plane
 
 from ...errors import IKError
 from ...kinematics.rotation import orientation
@@ -22,6 +32,14 @@ from ..context import active_bone
 
 _ROUND = {"POINT", "SPHERE"}  # shapes that look the same from all sides
 _OWN = {"LOCAL", "NORMAL", "GIMBAL", "PARENT"}  # transform orientations that are the target's own axes here
+
+_LONG = 1000.0  # half the length of a line, in distances from the world's origin or units, whatever is more
+_ALPHA = 0.6
+
+GuideLine = tuple[int, Vector]  # number of an axis, for its colour, and its direction in world space
+
+_EDGE_ON = 0.05  # cosine between a plane and the line of sight below which places in it cannot be told
+_HEAD_ON = 0.05  # sine between an axis and the line of sight, likewise
 
 
 def target_of(bone: PoseBone | None) -> tuple[Object, str] | None:
@@ -81,3 +99,117 @@ def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> 
         return limb.use_offset or turned != "NONE" or shape_of(limb, looks) not in _ROUND
     except IKError:
         return False
+
+
+class Guides:
+    """Lines through a point; shown from the first show() to hide()."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._pivot = Vector()
+        self._lines: tuple[GuideLine, ...] = ()
+
+    def show(self, pivot: Vector, lines: Sequence[GuideLine]) -> None:
+        """Draw these lines through `pivot` from the next redraw on."""
+        self._pivot, self._lines = pivot, tuple(lines)
+        if self._handle is None:
+            self._handle = SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_VIEW")
+
+    def hide(self) -> None:
+        """Draw nothing any more."""
+        if self._handle is not None:
+            SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
+            self._handle = None
+
+    def _draw(self) -> None:
+        theme = bpy.context.preferences.themes[0].user_interface
+        half = _LONG * max(1.0, self._pivot.length)
+        shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+        gpu.state.blend_set("ALPHA")
+        try:
+            for number, direction in self._lines:
+                ends = [(self._pivot + side * direction)[:] for side in (-half, half)]
+                shader.uniform_float("color", (*(theme.axis_x, theme.axis_y, theme.axis_z)[number], _ALPHA))
+                batch_for_shader(shader, "LINES", {"pos": ends}).draw(shader)
+        finally:
+            gpu.state.blend_set("NONE")
+
+
+class View(NamedTuple):
+    """A 3D Viewport: its matrix from world to clip space (4x4), the direction towards the viewer, its size [pixels]."""
+
+    clip: Matrix
+    towards: Vector
+    width: int
+    height: int
+
+    @staticmethod
+    def of(region: Region, view: RegionView3D) -> View:
+        """Return the view of a viewport."""
+        towards = view.view_rotation @ Vector((0.0, 0.0, 1.0))
+        return View(view.perspective_matrix.copy(), towards, region.width, region.height)
+
+    def under(self, mouse: Vector, pivot: Vector) -> tuple[Vector, Vector]:
+        """Return the point under the mouse that is as deep in the view as `pivot`, and the direction of sight there."""
+        x, y = 2.0 * mouse.x / self.width - 1.0, 2.0 * mouse.y / self.height - 1.0
+        seen, back = self.clip @ pivot.to_4d(), self.clip.inverted()
+        near, here = (back @ Vector((x, y, z, 1.0)) for z in (-1.0, seen.z / seen.w))
+        point = here.xyz / here.w
+        return point, (point - near.xyz / near.w).normalized()
+
+    def place(self, point: Vector) -> Vector:
+        """Return the pixel at which a point is seen."""
+        seen = self.clip @ point.to_4d()
+        return Vector(((seen.x / seen.w + 1.0) * self.width / 2.0, (seen.y / seen.w + 1.0) * self.height / 2.0))
+
+    def sight(self, point: Vector) -> Vector:
+        """Return the direction in which a point is seen, a unit vector."""
+        return self.under(self.place(point), point)[1]
+
+
+def move_in_view(view: View, pivot: Vector, start: Vector, now: Vector) -> Vector:
+    """Return the move of a point at `pivot`, parallel to the screen, that keeps it under the mouse."""
+    return _on_plane(view, pivot, view.towards, start, now)
+
+
+def move_in_plane(view: View, pivot: Vector, normal: Vector, start: Vector, now: Vector) -> Vector:
+    """Return the move of a point at `pivot` in a plane; as if parallel to the screen where that is seen edge-on."""
+    if abs(normal.dot(view.sight(pivot))) >= _EDGE_ON:
+        return _on_plane(view, pivot, normal, start, now)
+    move = move_in_view(view, pivot, start, now)
+    return move - move.project(normal)
+
+
+def move_along(view: View, pivot: Vector, axis: Vector, start: Vector, now: Vector) -> Vector:
+    """Return the move of a point at `pivot` along an axis, a unit vector.
+
+    Up and down on the screen count where the axis is seen head-on.
+    """
+    if axis.cross(view.sight(pivot)).length < _HEAD_ON:
+        up = move_in_view(view, pivot, Vector((now.x, start.y)), now)
+        return axis * (up.length if now.y > start.y else -up.length)
+    return axis * (_on_line(view, pivot, axis, now) - _on_line(view, pivot, axis, start))
+
+
+def turned_by(view: View, pivot: Vector, before: Vector, now: Vector) -> float:
+    """Return the angle from -pi to pi by which the mouse went round `pivot`, counterclockwise on the screen [rad]."""
+    centre = view.place(pivot)
+    one, two = before - centre, now - centre
+    return (atan2(two.y, two.x) - atan2(one.y, one.x) + pi) % tau - pi
+
+
+def _on_plane(view: View, pivot: Vector, normal: Vector, start: Vector, now: Vector) -> Vector:
+    """Return the way between two places of the mouse on a plane through `pivot`; none where the plane is not seen."""
+    places = []
+    for mouse in (start, now):
+        point, sight = view.under(mouse, pivot)
+        places.append(intersect_line_plane(point, point + sight, pivot, normal) or pivot)
+    way = places[1] - places[0]
+    return way - way.project(normal)
+
+
+def _on_line(view: View, pivot: Vector, axis: Vector, mouse: Vector) -> float:
+    """Return where on a line through `pivot` it is nearest to what is under the mouse."""
+    point, sight = view.under(mouse, pivot)
+    found = intersect_line_line(pivot, pivot + axis, point, point + sight)
+    return float((found[0] - pivot).dot(axis)) if found else 0.0

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gizmo at the target of the active limb: arrows, squares and a disc to move it, three rings to rotate it."""
-
-from __future__ import annotations
+"""The gizmo at the active limb's target: arrows, squares and a disc to move it, rings to rotate it; and its switch."""
 
 from collections.abc import Iterable
 
 import bpy
-from bpy.types import Context, Gizmo, GizmoGroup, ThemeUserInterface
+from bpy.props import BoolProperty
+from bpy.types import Context, Gizmo, GizmoGroup, Panel, PropertyGroup, Scene, ThemeUserInterface
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
 from ..operators.target_drag import POSE_OT_ik_triangulation_target_move, POSE_OT_ik_triangulation_target_rotate
+from ..overlay.updates import redraw
 from .frame import target_frame, target_of
-from .switch import PROPERTY
+
+PROPERTY = "ik_triangulation_show_gizmo"
 
 _ALPHA, _HIGHLIGHT = 0.6, 1.0
 # Sizes relative to Blender's gizmo size. Arrows begin at the centre, or outside of the rings where there are some.
@@ -22,6 +23,17 @@ _TRANSFORMING = {"builtin.move", "builtin.rotate", "builtin.scale", "builtin.sca
 # Cosines to the line of sight, beyond which an arrow, a square or a ring is of no use.
 _HEAD_ON, _EDGE_ON, _RING_EDGE_ON = 0.95, 0.2, 0.05
 _AXES = tuple(Vector(row) for row in Matrix.Identity(3))
+
+
+def _switched(scene: PropertyGroup, context: Context) -> None:
+    redraw()
+
+
+def _draw(panel: Panel, context: Context) -> None:
+    column = panel.layout.column()
+    column.active = context.space_data.show_gizmo and context.space_data.show_gizmo_context
+    column.label(text="IK Triangulation")
+    column.prop(context.scene, PROPERTY, text="Target")
 
 
 class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
@@ -141,4 +153,22 @@ def _along(number: int) -> Matrix:
     return _AXES[2].rotation_difference(_AXES[number]).to_matrix().to_4x4()
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_GGT_ik_triangulation_target,))
+_register_target, _unregister_target = bpy.utils.register_classes_factory((VIEW3D_GGT_ik_triangulation_target,))
+
+
+def register() -> None:
+    setting = BoolProperty(
+        name="Target Gizmo",
+        description="Show a gizmo at the target of the active limb in Pose Mode, to move and rotate it",
+        default=True,
+        update=_switched,
+    )
+    setattr(Scene, PROPERTY, setting)
+    bpy.types.VIEW3D_PT_gizmo_display.append(_draw)
+    _register_target()
+
+
+def unregister() -> None:
+    _unregister_target()
+    bpy.types.VIEW3D_PT_gizmo_display.remove(_draw)
+    delattr(Scene, PROPERTY)

@@ -14,9 +14,7 @@ from ...errors import IKError, TargetError
 from ...jobs.target_drag import TargetDrag
 from ...kinematics.rotation import orientation
 from ..context import active_armature, active_bone, cannot_solve_alone
-from ..gizmos.frame import drag_axes
-from ..gizmos.guides import Guides
-from ..gizmos.mouse import View, move_along, move_in_plane, move_in_view, turned_by
+from ..gizmos.frame import Guides, View, drag_axes, move_along, move_in_plane, move_in_view, turned_by
 from .base import IKOperator
 
 _PRECISION = 0.1  # of the mouse's motion while Shift is held

@@ -10,8 +10,8 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object
 
-from .redraw import redraw
-from .shapes import Array, octahedra
+from .sketch import Array, octahedra
+from .updates import redraw
 
 
 class Ghost(NamedTuple):

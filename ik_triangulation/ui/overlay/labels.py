@@ -14,10 +14,9 @@ from mathutils import Matrix, Vector
 from ...kinematics import Free, Hinge
 from ...kinematics.arrays import Array
 from ...rig.units import degrees_text, distance_text
-from .active_limb import Aim, DisplayedLimb
-from .aim_figure import role_of
-from .figure import axis_role
-from .shapes import Role
+from .figure import axis_role, role_of
+from .limb import Aim, DisplayedLimb
+from .sketch import Role
 
 _GAP = 10.0  # between a text and what it belongs to, at 1x interface scale [pixels]
 _FLESH = 0.12  # of its larger side: how much a hand is larger than its bones

@@ -5,7 +5,7 @@ import bpy
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, Scene
 
-from .redraw import redraw
+from .updates import redraw
 
 
 def _switched(settings: PropertyGroup, context: Context) -> None:

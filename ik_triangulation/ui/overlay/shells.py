@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shells around what limbs reach: computed once for each chain, while Blender is idle, and kept."""
+"""Shells around what limbs reach: computed once for each chain, while Blender is idle, kept, and softly shaded."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from time import perf_counter, thread_time
 from typing import NamedTuple
 
 import bpy
+import numpy as np
+from mathutils import Vector
 
 from ...cooperative import Job
 from ...errors import IKError
 from ...kinematics import Pose
-from ...maps.reach_shell import Surface, is_free, reach_shell, spheres
-from .redraw import redraw
+from ...kinematics.arrays import Array
+from ...maps.shell import Surface, is_free, reach_shell, spheres
+from .updates import redraw
+
+_CLEAR, _RIM = 0.02, 0.24  # alpha of what faces the viewer, and how much more there is at the outline
+_FALL = 3  # power by which that falls off
 
 _SETTLED = 0.3  # [s] a chain whose limits change has to rest for so long before its shell is computed
 _SLICE, _PAUSE = 0.02, 0.01  # [s] of work, and between two slices of it
@@ -21,6 +27,47 @@ _LONGEST = 15.0  # [s] of the processor's time after which a shell is given up
 _KEPT = 12  # shells
 
 _shells: dict[tuple, Surface | None] = {}  # the latest last; None where a shell cannot be computed
+
+
+class Seen:
+    """A surface as seen from the `eye`, which is in the surface's space, homogeneous."""
+
+    def __init__(self, surface: Surface, eye: Vector) -> None:
+        self._surface = surface
+        places, normals = surface.places, surface.normals
+        towards = np.array(eye.xyz, np.float32) - places * np.float32(eye.w)
+        length = np.sqrt(np.einsum("ni,ni->n", towards, towards))
+        self._facing = np.einsum("ni,ni->n", towards, normals) / np.maximum(length, np.float32(1e-12))
+
+    def alphas(self) -> Array:
+        """Return the opacity (n) of the vertices."""
+        rim = 1.0 - np.abs(self._facing)
+        result: Array = _CLEAR + _RIM * rim**_FALL
+        return result
+
+    def outline(self) -> Array:
+        """Return the lines (k, 3), two places each, along which the surface turns away from the viewer.
+
+        They go through the triangles where the interpolated normal is at a right angle to the line of sight (Hertzmann
+        1999), and so are smoother than the triangles' edges.
+        """
+        triangles = self._surface.triangles
+        front = self._facing > 0.0
+        one, two, three = (front[triangles[:, i]] for i in range(3))
+        mixed = (one != two) | (two != three)
+        corners, one, two, three = triangles[mixed], one[mixed], two[mixed], three[mixed]
+        odd = np.where(two == three, 0, np.where(one == three, 1, 2))  # the corner that differs from both others
+        rows, places = np.arange(len(corners)), self._surface.places
+        apex = corners[rows, odd]
+        lines = []
+        for step in (1, 2):
+            other = corners[rows, (odd + step) % 3]
+            share = (self._facing[apex] / (self._facing[apex] - self._facing[other]))[:, None]
+            lines.append(places[apex] + share * (places[other] - places[apex]))
+        result: Array = np.stack(lines, axis=1).reshape(-1, 3).astype(np.float32)
+        return result
+
+
 _wanted: list[Wanted] = []  # the one that is to be computed, if any
 
 

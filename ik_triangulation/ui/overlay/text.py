@@ -13,10 +13,9 @@ from bpy.types import Context, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
-from .kept import body_in_view, limbs_in_view
+from .draw import body_in_view, limbs_in_view
 from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
-from .palette import Palette, plain_text
-from .shapes import Role
+from .sketch import Palette, Role, plain_text
 
 _FONT = 0
 _LINE = 1.45  # height of a line [font size]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Count of the times at which Blender has evaluated a scene, by which the overlay sees that a picture is out of date.
+"""Redraw of the viewports, and the count of evaluations by which the overlay sees that a picture is out of date.
+
+Count of the times at which Blender has evaluated a scene, by which the overlay sees that a picture is out of date.
 
 Whatever changes a rig, its settings or its target is evaluated before a viewport is drawn; a view that turns is not.
 """
@@ -10,6 +12,14 @@ import bpy
 from bpy.app.handlers import persistent
 
 _count = _edits = 0
+
+
+def redraw() -> None:
+    """Tag all 3D viewports for redraw."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
 
 
 def updates() -> int:

@@ -6,20 +6,13 @@ from ...registration import register_all
 # The main panel, `limbs`, contains those after it, which appear in it in this order; Advanced the last three.
 _MODULES = (
     "lists",
-    "presets",
-    "result",
     "limbs",
     "body",
-    "contacts",
     "goal",
-    "posture",
     "joints",
     "keys",
     "reach",
     "advanced",
-    "overlay",
-    "comparison",
-    "maps",
 )
 
 register, unregister = register_all(__name__, _MODULES)

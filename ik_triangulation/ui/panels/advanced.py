@@ -1,12 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Advanced: method, tolerances and steps of the solver; overlay, comparison and maps are panels inside it."""
 
-import bpy
-from bpy.types import Context, Panel
+from math import degrees
 
+import bpy
+from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
+
+from ...rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
+from ...rig.units import distance_text
 from ...solvers import SOLVERS
+from ..comparison import solver_label
 from ..context import active_bone
-from .layout import LimbPanel, choice, paragraph
+from ..operators.comparison import (
+    POSE_OT_ik_triangulation_duel,
+    POSE_OT_ik_triangulation_duel_apply,
+    POSE_OT_ik_triangulation_duel_forget,
+)
+from ..operators.map import (
+    POSE_OT_ik_triangulation_map,
+    POSE_OT_ik_triangulation_map_remove,
+    POSE_OT_ik_triangulation_map_volume,
+    POSE_OT_ik_triangulation_show_reach,
+)
+from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
+
+_MEASURED = ("reached", "naturalness", "error", "turns", "total_angle", "travel", "seconds")
+
+_METRIC, _SHARE = slice(None, -1), slice(-1, None)  # lines of the legend of a volume
 
 
 class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
@@ -32,4 +52,157 @@ class AdvancedPanel(LimbPanel):
     bl_parent_id = VIEW3D_PT_ik_triangulation_advanced.__name__
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_advanced,))
+class VIEW3D_PT_ik_triangulation_overlay(AdvancedPanel, Panel):
+    bl_label = "Overlay"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.scene.ik_triangulation_overlay, "show", text="")
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        settings = context.scene.ik_triangulation_overlay
+        parts = column.column(heading="Show")
+        parts.active = settings.show
+        for name in ("reach", "joints", "target", "error", "body"):
+            parts.prop(settings, f"show_{name}")
+        # Ghosts are independent of the rest of the overlay.
+        column.prop(settings, "show_ghosts")
+
+
+class VIEW3D_UL_ik_triangulation_duel(UIList):
+    """List of solvers, best first: an icon if all frames were reached, and the measure they are sorted by.
+
+    A wide sidebar has room for the frames reached and the time as well, which their units tell from it.
+    """
+
+    use_filter_show = False
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        row: PropertyGroup,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        line = layout.row(align=True)
+        line.active = not row.refusal
+        all_reached = row.reached == row.tasks
+        line.label(text=solver_label(row), icon="CANCEL" if row.refusal else "CHECKMARK" if all_reached else "ERROR")
+        if row.refusal:
+            return
+        columns = ("reached", data.by, "seconds") if is_wide(context) else () if is_narrow(context) else (data.by,)
+        for name in dict.fromkeys(columns):
+            value = line.row()
+            value.alignment = "RIGHT"
+            value.label(text=_value(row, name, context.scene))
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        return [self.bitflag_filter_item] * len(getattr(data, name)), []
+
+
+class VIEW3D_PT_ik_triangulation_duel(AdvancedPanel, Panel):
+    bl_label = "Compare Solvers"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        settings, bone = context.window_manager.ik_triangulation_duel, active_bone(context)
+        choice(column, settings, "by", context)
+        column.prop(settings, "use_range")
+        column.operator(POSE_OT_ik_triangulation_duel.bl_idname, icon="SORTBYEXT")
+        if not settings.rows or (settings.armature, settings.tip) != (bone.id_data.name, bone.name):
+            return
+        name = VIEW3D_UL_ik_triangulation_duel.__name__
+        column.template_list(name, "", settings, "rows", settings, "chosen", rows=5, maxrows=len(SOLVERS))
+        row = settings.rows[min(max(settings.chosen, 0), len(settings.rows) - 1)]
+        if row.refusal:
+            paragraph(column, row.refusal, context)
+        else:
+            _draw_row(column, row, context)
+        tools = column.row(align=True)
+        tools.operator(POSE_OT_ik_triangulation_duel_apply.bl_idname, icon="CHECKMARK")
+        tools.operator(POSE_OT_ik_triangulation_duel_forget.bl_idname, text="", icon="X")
+
+
+def _draw_row(column: UILayout, row: PropertyGroup, context: Context) -> None:
+    """Draw all measures of a solver, one per line."""
+    lines = column.column(align=True)
+    lines.scale_y = 0.8
+    for name in _MEASURED:
+        line = lines.split(factor=0.5)
+        line.label(text=row.bl_rna.properties[name].name)
+        line.label(text=_value(row, name, context.scene))
+
+
+def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
+    """Return a measure of a solver with its unit."""
+    value = getattr(row, name)
+    if name == "reached":
+        return f"{value} of {row.tasks}"
+    if name in {"error", "travel"}:
+        return distance_text(value, scene)
+    if name == "naturalness":
+        return f"{value:.1f}°"
+    if name == "total_angle":
+        return f"{degrees(value):.0f}°"
+    return f"{1e3 * value:.3g} ms" if name == "seconds" else str(value)
+
+
+class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
+    bl_label = "Maps"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        settings, bone = context.scene.ik_triangulation_map, active_bone(context)
+        row = _removable(column, bone, VOLUME)
+        row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
+        _draw_legend(column, bone, VOLUME, context, _SHARE)
+        column.separator()
+        for name in ("metric", "scale", "tolerance"):
+            column.prop(settings, name)
+        column.separator()
+        for name in ("solver", "finish", "iterations", "size"):
+            column.prop(settings, name)
+        _removable(column, bone, PICTURE).operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
+        _draw_legend(column, bone, PICTURE, context)
+        column.separator()
+        column.prop(settings, "resolution")
+        _removable(column, bone, VOLUME).operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
+        _draw_legend(column, bone, VOLUME, context, _METRIC)
+
+
+def _removable(column: UILayout, bone: bpy.types.PoseBone, kind: str) -> UILayout:
+    """Return a row for a button, with another one after it that removes what is shown of this kind, if it is."""
+    row = column.row(align=True)
+    button = row.row(align=True)
+    if shown_map(bone.id_data, bone.name, kind):
+        remove = row.operator(POSE_OT_ik_triangulation_map_remove.bl_idname, text="", icon="X")
+        remove.kind = "REACH" if kind == VOLUME else "MAP"
+    return button
+
+
+def _draw_legend(
+    column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context, lines: slice = slice(None)
+) -> None:
+    """Draw the legend of the limb's map, or some of its lines, if there is one."""
+    ob = shown_map(bone.id_data, bone.name, kind)
+    for line in legend_of(ob).splitlines()[lines] if ob else ():
+        paragraph(column, line, context, "COLOR")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation_advanced,
+        VIEW3D_PT_ik_triangulation_overlay,
+        VIEW3D_UL_ik_triangulation_duel,
+        VIEW3D_PT_ik_triangulation_duel,
+        VIEW3D_PT_ik_triangulation_maps,
+    )
+)

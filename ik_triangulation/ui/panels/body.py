@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Body: held tips, hips, balance and floor of the limbs that are solved together."""
+"""Body: held tips, hips, balance and floor of the limbs that are solved together, and the contacts of its feet."""
 
 import bpy
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ..context import active_bone
 from ..limb_search import is_in_body, is_limb
 from ..operators.body import POSE_OT_ik_triangulation_body_add
+from ..operators.contacts import (
+    POSE_OT_ik_triangulation_contact_add,
+    POSE_OT_ik_triangulation_contact_go,
+    POSE_OT_ik_triangulation_contact_remove,
+    POSE_OT_ik_triangulation_contacts_find,
+)
 from .layout import LimbPanel, choice, paragraph
+
+_NAME = 0.5  # width of the limb's name
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -41,4 +49,69 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         column.prop(body, "floor")
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_body,))
+class VIEW3D_UL_ik_triangulation_contacts(UIList):
+    """List of contacts: limb, first frame, last frame."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: PropertyGroup,
+        contact: PropertyGroup,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        row = layout.split(factor=_NAME, align=True)
+        row.use_property_split = False
+        held = contact.id_data.pose.bones.get(contact.tip)
+        wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
+        row.alert = wrong
+        row.label(text=contact.tip, icon="ERROR" if wrong else "NONE")
+        frames = row.row(align=True)
+        for name in ("frame_start", "frame_end"):
+            frames.prop(contact, name, text="", emboss=False)
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        contacts = getattr(data, name)
+        in_time = sorted(range(len(contacts)), key=lambda i: (contacts[i].frame_start, contacts[i].tip))
+        return [self.bitflag_filter_item] * len(contacts), [in_time.index(i) for i in range(len(contacts))]
+
+
+class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
+    bl_label = "Contacts"
+    bl_parent_id = "VIEW3D_PT_ik_triangulation_body"
+
+    def draw(self, context: Context) -> None:
+        column = self.column(context)
+        armature = active_bone(context).id_data
+        body = armature.ik_triangulation
+        column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
+        if not body.contacts:
+            paragraph(column, "Feet that slide in a recorded motion are held where they stand", context, "INFO")
+        row = column.row()
+        name = VIEW3D_UL_ik_triangulation_contacts.__name__
+        row.template_list(name, "", body, "contacts", body, "contact", rows=4 if body.contacts else 2, maxrows=8)
+        tools = row.column(align=True)
+        tools.operator(POSE_OT_ik_triangulation_contact_add.bl_idname, text="", icon="ADD")
+        tools.operator(POSE_OT_ik_triangulation_contact_remove.bl_idname, text="", icon="REMOVE")
+        tools.separator()
+        tools.operator(POSE_OT_ik_triangulation_contact_go.bl_idname, text="", icon="TIME")
+        if 0 <= body.contact < len(body.contacts):
+            contact = body.contacts[body.contact]
+            column.prop_search(contact, "tip", armature.data, "bones")
+            frames = column.column(align=True)
+            frames.prop(contact, "frame_start")
+            frames.prop(contact, "frame_end")
+        column.prop(body, "contact_fade")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation_body,
+        VIEW3D_UL_ik_triangulation_contacts,
+        VIEW3D_PT_ik_triangulation_contacts,
+    )
+)

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Main panel: the active limb with its target, and what is done with it: pose, live, bake."""
+"""Main panel: the active limb with its target, presets, what is done with it (pose, live, bake) and the last result."""
 
 import bpy
+from bl_ui.utils import PresetPanel
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
 from ...jobs import live
 from ...jobs.body_setup import MOST_TIPS
+from ...presets import SUBDIR, SUFFIX
 from ...rig.keyframes import is_baked
 from ...rig.selection import selected_bones
 from .. import manual
 from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
 from ..control_names import control_names
-from ..last_result import latest
+from ..last_result import BodyResult, LastResult, latest
 from ..limb_search import is_in_body, is_limb
 from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
 from ..operators.body import POSE_OT_ik_triangulation_body_add
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from ..operators.following import POSE_OT_ik_triangulation_follow_set
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
@@ -24,16 +27,62 @@ from ..operators.limbs import (
     limb_label,
 )
 from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
+from ..operators.presets import POSE_OT_ik_triangulation_preset_add, POSE_OT_ik_triangulation_preset_load
 from ..operators.solve import POSE_OT_ik_triangulation_solve
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
 from .layout import SidebarPanel, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
-from .presets import VIEW3D_PT_ik_triangulation_presets
-from .result import draw_result
+
+_UNITS = 16  # width of the popover, in buttons of one icon
+_ROOM = 280.0  # for its texts [pixels at 1x interface scale]
 
 _MOST_ROWS = 3  # of the list of limbs, until it is dragged longer
 _LABEL = 0.22  # width of the target's label
 _TALL = 1.5  # height of the buttons that matter most
+
+
+class VIEW3D_PT_ik_triangulation_presets(PresetPanel, Panel):
+    bl_label = "Limb Presets"
+    preset_subdir = SUBDIR
+    preset_extensions = {SUFFIX}
+    preset_operator = POSE_OT_ik_triangulation_preset_load.bl_idname
+    preset_add_operator = POSE_OT_ik_triangulation_preset_add.bl_idname
+
+
+class VIEW3D_PT_ik_triangulation_result(Panel):
+    bl_label = "Last Result"
+    bl_description = "Details of the last result: distance, cost of the motion, joints at their limits"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"  # as popovers have it
+    bl_ui_units_x = _UNITS
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        bone = active_bone(context)
+        return bone is not None and latest(bone.id_data, bone.name) is not None
+
+    def draw(self, context: Context) -> None:
+        column = self.layout.column()
+        bone = active_bone(context)
+        result = latest(bone.id_data, bone.name)
+        for number, line in enumerate(result.lines):
+            paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
+        if isinstance(result, BodyResult):
+            return
+        paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
+        for line in result.limits or ["No bone is at a limit"]:
+            paragraph(column, line, context, "CON_ROTLIMIT", _ROOM)
+
+
+def draw_result(column: UILayout, result: LastResult | BodyResult) -> None:
+    """Draw the result in one line that opens the details, and the remedy for bones that do not follow the limb."""
+    row = column.row()
+    row.alert = not result.reached
+    row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=result.line, icon=result.icon)
+    if result.switches:
+        what = "Set and Key" if result.is_bake else "Set"
+        text = f"{what} {', '.join(result.switches)}"
+        column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
 
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
@@ -196,4 +245,10 @@ def _is_baked_already(context: Context) -> bool:
         return False
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation,))
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_PT_ik_triangulation_presets,
+        VIEW3D_PT_ik_triangulation_result,
+        VIEW3D_PT_ik_triangulation,
+    )
+)

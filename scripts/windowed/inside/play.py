@@ -50,6 +50,7 @@ def main() -> None:
     faulthandler.dump_traceback_later(int(seconds), exit=True)
     screen.output = Path(output)
     bpy.context.preferences.view.show_splash = False  # it would cover the viewport and take the first click
+    bpy.context.preferences.system.viewport_aa = "OFF"  # every redraw would be made eight times over, in software
     print(f"Blender {bpy.app.version_string}", flush=True)
     steps = play(module)
     bpy.app.timers.register(lambda: tick(steps, module), first_interval=STARTED, persistent=True)

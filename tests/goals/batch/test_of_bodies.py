@@ -7,7 +7,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.goals import Avoid, Ball, Direction, Goal, LookAt, Orientation, Plane, Point, Transformed
+from ik_triangulation.goals import Avoid, Ball, Direction, Field, Goal, LookAt, Orientation, Point
 from ik_triangulation.goals.batch import AlongTask, Level, LookTask, OrientTask, PlaceTask
 from ik_triangulation.goals.batch.of_bodies import HELD, balance_of, body_tasks, hold_tasks
 from ik_triangulation.kinematics.body_pose import states_of
@@ -70,11 +70,9 @@ def test_balance_stands_on_the_contacts_of_the_held_tips():
 
 
 def test_goals_without_a_form_for_bodies_are_refused_by_the_name_of_their_tip():
-    flat = Quaternion().to_matrix().to_4x4()
-    flat[0][0] = 3.0
     for goal in (
         Goal(Point((0, 0, 0)), (Avoid((Ball(Vector(), 1.0),)),)),
-        Goal(Transformed(Plane((0, 0, 0), (0, 0, 1)), flat)),
+        Goal(Field(lambda place: place)),
     ):
         with pytest.raises(TargetError, match=r"'hand\.L'"):
             body_tasks(FIGURE, {"hand.L": [goal]}, ANGLE)

@@ -62,7 +62,7 @@ def test_targets_are_taken_pose_by_pose(through):
     assert np.array_equal(target.take(some).closest(points[:, some]), target.closest(points)[:, some])
 
 
-def test_fields_and_unequally_scaled_targets_have_no_formula():
+def test_fields_have_no_formula():
     random = Random(3)
     shape = next(iter(SHAPES.values()))(Vector(), random)
     assert shape_is_batched(shape)

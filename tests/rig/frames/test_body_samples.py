@@ -9,12 +9,15 @@ from mathutils import Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import RigError
 from ik_triangulation.rig.body import RigBody
+from ik_triangulation.rig.frames import body_samples
+from ik_triangulation.rig.frames.body_between import read_between
 from ik_triangulation.rig.frames.body_samples import read_body
+from ik_triangulation.rig.frames.reader import Evaluator
 from ik_triangulation.rig.frames.sampling import temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...bodies import FEET, HANDS, human_rig, keyed_target, reaching_body
-from ...rigs import nothing_lost
+from ...rigs import empty, key_location, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -79,3 +82,61 @@ def test_a_scaled_bone_above_the_hips_is_named():
     hand = body.limbs[0]
     with pytest.raises(RigError, match=r"above the hips 'spine\.001' is scaled"):
         read(RigBody(rig, (hand,), ("hand.R",), hips="spine.001"))
+
+
+def hung_target(body):
+    """The first limb's target hangs on an empty that moves, and the armature moves as well."""
+    holder = key_location(empty("Holder"), range(1, 25, 6))
+    body.limbs[0].target.parent = holder
+    for frame, angle in ((1, 0.0), (24, 0.7)):
+        body.armature.location.x, body.armature.rotation_euler.z = angle, angle
+        body.armature.keyframe_insert("location", frame=frame)
+        body.armature.keyframe_insert("rotation_euler", frame=frame)
+
+
+@pytest.mark.parametrize("moves", [None, hung_target], ids=["targets move", "armature and a parent move"])
+def test_plain_animation_is_read_from_its_curves_as_blender_evaluates_it(moves, monkeypatch):
+    rig = human_rig()
+    body = reaching_body(rig, 24)
+    if moves:
+        moves(body)
+    frames, looked = range(1, 25), []
+    evaluate = Evaluator.evaluate
+
+    def counting(self, at, *more):
+        looked.extend(at)
+        return evaluate(self, at, *more)
+
+    monkeypatch.setattr(Evaluator, "evaluate", counting)
+    found = read(body, frames)
+    assert found.keyed
+    assert len(looked) == 3
+    between = finished(read_between(body, found, [1.5, 7.5], bpy.context.scene))
+    assert len(looked) == 3
+    monkeypatch.setattr(body_samples, "read_keyed_body", lambda *_: None)
+    seen = read(body, frames)
+    assert not seen.keyed
+    assert len(looked) == 3 + len(frames)
+    for name in ("worlds", "bases", "rotations", "locations"):
+        assert np.allclose(getattr(found, name), getattr(seen, name), atol=1e-6)
+    for tip, goals in seen.goals.items():
+        assert np.allclose(
+            [goal.target.location for goal in goals], [g.target.location for g in found.goals[tip]], atol=2e-6
+        )
+    others = finished(read_between(body, seen, [1.5, 7.5], bpy.context.scene))
+    assert np.allclose(between.worlds, others.worlds, atol=1e-6)
+
+
+@pytest.mark.parametrize("what", ["constraint", "driver", "display", "influence"])
+def test_what_curves_do_not_give_is_evaluated(what):
+    body = reaching_body(human_rig(), 6)
+    target = body.limbs[0].target
+    if what == "constraint":
+        target.constraints.new("COPY_LOCATION").target = key_location(empty("Leader"), (1, 3, 6))
+    elif what == "driver":
+        target.driver_add("location", 0).driver.expression = "frame / 10"
+    elif what == "display":
+        target.keyframe_insert("empty_display_size", frame=1)
+    else:
+        body.armature.keyframe_insert(f'pose.bones["{HANDS[0]}"].ik_triangulation.influence', frame=1)
+    assert not read(body).keyed

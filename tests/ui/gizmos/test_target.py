@@ -4,9 +4,8 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.gizmos.switch import PROPERTY
+from ik_triangulation.ui.gizmos.target import PROPERTY, blender_shows_its_own
 from ik_triangulation.ui.gizmos.target import VIEW3D_GGT_ik_triangulation_target as Group
-from ik_triangulation.ui.gizmos.target import blender_shows_its_own
 
 from ...rigs import chain_rig, configure, empty
 from ..overlay.viewport import viewport

@@ -7,14 +7,15 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.maps import chain_map
+from ik_triangulation.maps import metric_map
 from ik_triangulation.maps import properties as map_properties
-from ik_triangulation.maps.colours import SCALES
 from ik_triangulation.maps.metric_map import METRICS
+from ik_triangulation.maps.picture import SCALES
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
+from ik_triangulation.ui.operators import map as map_operators
 
 from ...mapped import pixels, standard
 from ...presets.arms import arm
@@ -31,7 +32,7 @@ def test_the_operator_makes_an_image_of_the_map(capfd):
     with nothing_lost_but_images():
         assert bpy.ops.pose.ik_triangulation_map(solver="CCD", size=16, finish=False) == {"FINISHED"}
     said = capfd.readouterr().out
-    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 16, finish=False)
     image = bpy.data.images["Map of Rig: Bone 2"]
     assert np.array_equal(pixels(image)[::-1][:16], found.image())
     assert f"Info: Image 'Map of Rig: Bone 2': {found.coverage:.1f} % of the disc is reached" in said
@@ -51,7 +52,7 @@ def test_every_metric_and_scale_is_shown_in_the_same_image(metric, scale):
     bpy.ops.pose.ik_triangulation_map(size=10, **words)
     bpy.ops.pose.ik_triangulation_map(size=8, **words)
     assert [image.name for image in bpy.data.images] == ["Map of Rig: Bone 2"]
-    found = chain_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 0", "Bone 1", "Bone 2"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images[0])[::-1][:8], found.image(metric, scale))
 
 
@@ -65,7 +66,7 @@ def test_the_operator_maps_the_selected_bones_where_the_limb_says_so():
     select(rig, "Bone 1", "Bone 3")
     rig.data.bones.active = rig.data.bones["Bone 3"]
     bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
-    found = chain_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
+    found = metric_map.map_chain(rig, ["Bone 1", "Bone 3"], "CCD", 8, finish=False)
     assert np.array_equal(pixels(bpy.data.images["Map of Rig: Bone 3"])[::-1][:8], found.image())
 
 
@@ -78,7 +79,8 @@ def human_arm(preset="Human Arm"):
     return rig, bones
 
 
-def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capfd):
+def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capfd, monkeypatch):
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 10)
     rig, _ = human_arm()
     settings = bpy.context.scene.ik_triangulation_map
     settings.resolution, settings.metric, settings.tolerance, settings.finish = 3, "travel", 1e-5, False
@@ -95,9 +97,11 @@ def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capf
     assert bpy.context.view_layer.objects.active == rig
 
 
-def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd):
+def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd, monkeypatch):
     human_arm("Human Arm (Hinge)")  # of whose places most are missed without Finish
-    bpy.context.scene.ik_triangulation_map.size = 24
+    settings = bpy.context.scene.ik_triangulation_map
+    settings.size, settings.resolution = 16, 8
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 8)
 
     def share(operator, **given):
         assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")(**given) == {"FINISHED"}

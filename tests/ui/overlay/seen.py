@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 
 from ik_triangulation.ui.overlay import draw, text
-from ik_triangulation.ui.overlay.palette import palette
+from ik_triangulation.ui.overlay.sketch import palette
 
 from ...rigs import chain_rig, configure, empty
 from .viewport import viewport

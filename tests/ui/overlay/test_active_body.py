@@ -12,7 +12,7 @@ from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.rig.body import BodyRest
 from ik_triangulation.rig.contacts import Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now
-from ik_triangulation.ui.overlay.active_body import displayed_body, forget_bodies
+from ik_triangulation.ui.overlay.body import displayed_body, forget_bodies
 from ik_triangulation.ui.overlay.updates import edits, updates
 
 from ...bodies import FEET, set_up_rig

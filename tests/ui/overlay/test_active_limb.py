@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.sketch import Role
 
 from ...rigs import chain_rig, empty
 from .seen import colour_of, colours, disabled, drawn, layers, settings, standard

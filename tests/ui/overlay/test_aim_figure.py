@@ -7,9 +7,9 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.goals import Direction, Orientation, Point
-from ik_triangulation.ui.overlay.active_limb import Aim
-from ik_triangulation.ui.overlay.aim_figure import add_distance, add_turn, role_of
-from ik_triangulation.ui.overlay.shapes import Role, Sketch
+from ik_triangulation.ui.overlay.figure import add_distance, add_turn, role_of
+from ik_triangulation.ui.overlay.limb import Aim
+from ik_triangulation.ui.overlay.sketch import Role, Sketch
 
 from ...chains import straight
 

@@ -7,9 +7,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.ui.overlay import text
-from ik_triangulation.ui.overlay.active_body import Balance, DisplayedBody, HeldTip
-from ik_triangulation.ui.overlay.body_figure import body_sketch, support_area
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.body import Balance, DisplayedBody, HeldTip, body_sketch, support_area
+from ik_triangulation.ui.overlay.sketch import Role
 
 from ...bodies import set_up_rig
 from ...rigs import nothing_lost

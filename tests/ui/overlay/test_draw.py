@@ -10,9 +10,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
-from ik_triangulation.ui.overlay.active_limb import displayed_limb
 from ik_triangulation.ui.overlay.figure import add_joint
-from ik_triangulation.ui.overlay.shapes import Role, Sketch
+from ik_triangulation.ui.overlay.limb import displayed_limb
+from ik_triangulation.ui.overlay.sketch import Role, Sketch
 
 from ...rigs import chain_rig, configure, empty, evaluated_tip, nothing_lost
 from .seen import colour_of, colours, drawn, layers, settings, standard

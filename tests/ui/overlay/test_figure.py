@@ -11,7 +11,7 @@ from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
 from ik_triangulation.kinematics.euler import EULER_ORDERS
 from ik_triangulation.ui.overlay.figure import add_joint, add_locks, add_target, is_point
-from ik_triangulation.ui.overlay.shapes import Role, Sketch
+from ik_triangulation.ui.overlay.sketch import Role, Sketch
 
 from ...chains import mixed, random_base, random_chain, random_direction, random_limits, random_pose, straight
 

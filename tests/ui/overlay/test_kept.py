@@ -9,8 +9,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.ui.overlay import draw, kept
-from ik_triangulation.ui.overlay.kept import forget_limbs
+from ik_triangulation.ui.overlay import draw
+from ik_triangulation.ui.overlay import draw as kept
+from ik_triangulation.ui.overlay.draw import forget_limbs
 from ik_triangulation.ui.overlay.updates import updates
 
 from ...rigs import empty

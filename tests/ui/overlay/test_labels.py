@@ -10,7 +10,6 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.ui.overlay.active_limb import displayed_limb
 from ik_triangulation.ui.overlay.labels import (
     Screen,
     anchors_of,
@@ -19,7 +18,8 @@ from ik_triangulation.ui.overlay.labels import (
     place_distance,
     place_joint,
 )
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.limb import displayed_limb
+from ik_triangulation.ui.overlay.sketch import Role
 
 from ...bodies import human_rig
 from ...rigs import evaluated_tip

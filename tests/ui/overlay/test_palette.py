@@ -4,8 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.overlay.palette import palette, plain_text
-from ik_triangulation.ui.overlay.shapes import Role
+from ik_triangulation.ui.overlay.sketch import Role, palette, plain_text
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.maps.reach_shell import spheres
-from ik_triangulation.ui.overlay.shading import Seen
+from ik_triangulation.maps.shell import spheres
+from ik_triangulation.ui.overlay.shells import Seen
 
 from ...chains import straight
 

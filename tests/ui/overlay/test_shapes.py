@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.ui.overlay.shapes import (
+from ik_triangulation.ui.overlay.sketch import (
     ArcStroke,
     LineStroke,
     Role,

@@ -8,8 +8,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics import Cone, Hinge, Pose
-from ik_triangulation.maps import reach_shell
-from ik_triangulation.maps.reach_shell import spheres
+from ik_triangulation.maps import shell
+from ik_triangulation.maps.shell import spheres
 from ik_triangulation.ui.overlay import shells
 
 from ...chains import straight
@@ -19,7 +19,7 @@ X = Vector((1.0, 0.0, 0.0))
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch):
-    monkeypatch.setattr(reach_shell, "_FINE", 10)  # as many targets as can be searched well within the time for a shell
+    monkeypatch.setattr(shell, "_FINE", 10)  # as many targets as can be searched well within the time for a shell
     shells.forget_shells()
     yield
     shells.forget_shells()

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.overlay.shown import shown_limbs
+from ik_triangulation.ui.overlay.limb import shown_limbs
 
 from ...rigs import chain_rig, configure, empty
 from .seen import drawn, standard

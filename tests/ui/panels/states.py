@@ -8,7 +8,7 @@ import bpy
 
 from ik_triangulation.ui import panels
 from ik_triangulation.ui.panels.layout import SidebarPanel
-from ik_triangulation.ui.panels.result import VIEW3D_PT_ik_triangulation_result
+from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation_result
 
 from ...layouts import drawn
 from ...rigs import chain_rig, configure, empty

@@ -4,7 +4,7 @@
 import pytest
 
 from ik_triangulation.solvers import SOLVERS
-from ik_triangulation.ui.panels.comparison import VIEW3D_PT_ik_triangulation_duel as PANEL
+from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_duel as PANEL
 
 from ...layouts import drawn
 from ..fights import fight, fought, standard

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
-from ik_triangulation.ui.panels.joint_text import kind_text, range_text
+from ik_triangulation.ui.panels.lists import kind_text, range_text
 
 from ...layouts import drawn
 from ...rigs import configure

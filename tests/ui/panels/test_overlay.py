@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.ui.overlay.settings import IKT_PG_overlay
-from ik_triangulation.ui.panels.overlay import VIEW3D_PT_ik_triangulation_overlay as PANEL
+from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_overlay as PANEL
 
 from ...rigs import chain_rig, configure, empty
 

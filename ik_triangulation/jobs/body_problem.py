@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body to solve over a shot: its joints, its animation made by hand, the tasks of its tips, and where it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Scene
+from mathutils import Vector
+
+from ..cooperative import Work
+from ..goals.batch import BalanceTask, Task
+from ..goals.batch.of_bodies import MARGIN, balance_of, body_tasks, hold_tasks
+from ..kinematics import Body
+from ..kinematics.arrays import Columns, Numbers
+from ..kinematics.batch import Geometry, States
+from ..motion.body_path import BodyPath
+from ..motion.faded_path import faded_path
+from ..motion.standing import standing
+from ..rig.body import BodyRest, RigBody
+from ..rig.clock import Clock
+from ..rig.frames.body_frames import Animation, with_places
+from ..rig.frames.body_samples import BodySamples
+from ..solvers.body.floor import Floor, floor_of
+from ..solvers.natural.posture import USUAL_FPS
+from .contact_frames import Contacts, compliance_with_contacts, with_contacts
+from .ground import lifted
+
+
+class HeldPlaces(NamedTuple):
+    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
+
+    `influence` (S) is that of each tip, by its name.
+    """
+
+    frames: Sequence[float]
+    bones: Numbers
+    influence: Mapping[str, Numbers]
+
+
+class Planned(NamedTuple):
+    """Frames (n, 3, 4, F) of the bones of a body that was solved, at frames of its samples that were keyed."""
+
+    frames: Sequence[float]
+    bones: Numbers
+
+
+class BodyProblem:
+    """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
+
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: at one place those
+    that are planted, as animated the others, and in `contacts` where these are.
+    """
+
+    def __init__(
+        self,
+        rig: RigBody,
+        samples: BodySamples,
+        contacts: Contacts | None = None,
+        animated: Animation | None = None,
+    ) -> None:
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
+        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
+        up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
+        self.body: Body = self.rest.body(samples.channels, Vector(up))
+        tree = self.body.tree
+        self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
+        self.reference = self._posed(samples.rotations, samples.locations)
+        held_by = animated or Animation(samples.rotations, samples.locations, samples.shown)
+        if held_by.shown is not None:
+            self.held_frames = held_by.shown
+        else:
+            posed = self.reference if animated is None else self._posed(animated.rotations, animated.locations)
+            self.held_frames = Geometry(tree, posed).frames
+        self.held_frames = with_places(rig, self.held_frames, samples.places)
+        if contacts:
+            self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
+            if contacts.ground and rig.hips_motion != "FIXED":
+                self.reference = lifted(self.reference, contacts.ground, samples)
+        self._stands = not rig.planted
+        self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
+        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
+        self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
+        self.tasks += body_tasks(self.body, samples.goals, angle)
+        self._bound()
+
+    def _bound(self) -> None:
+        """Make the balance and the floor, of which what the reference itself exceeds is exempt, as a run."""
+        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
+        self.steady = steady and steady.allowing(begin)
+        self.floor: Floor | None = None
+        if self.rig.floor:
+            self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
+
+    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
+        """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
+        fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
+        if len(frames) > 1:
+            fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
+        yield from self.stand(fps)
+        tree, tasks = self.body.tree, tasks or self.tasks
+        more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
+        more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
+        return (yield from faded_path(tree, self.reference, tasks, self._influence, self.steady, **more))
+
+    def stand(self, fps: float = USUAL_FPS) -> Work[None]:
+        """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
+        if self._stands:
+            return
+        planted = hold_tasks(self.body, self.rig.planted, self.held_frames)
+        self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
+        self._stands = True
+        self._bound()
+
+    @property
+    def held_places(self) -> HeldPlaces:
+        """The places at which its tips are held, at all of its frames."""
+        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence)
+
+    def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
+        """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
+        keyed, frames = set(times), self.samples.frames
+        here = [k for k, frame in enumerate(frames) if clock.time(frame) in keyed]
+        return Planned([frames[k] for k in here], Geometry(self.body.tree, states.take(here)).frames)
+
+    def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:
+        """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
+        way = states.place - self.samples.bases[:3, 3, columns]
+        ways = np.moveaxis(self._ways[..., columns], -1, 0)
+        return np.asarray(np.linalg.solve(ways, way.T[:, :, None])[:, :, 0].T)
+
+    def placed(self, locations: Numbers, columns: Columns) -> Numbers:
+        """Return the place of the first joint's parent (3, m) at frames where the hips have these locations (3, m).
+
+        Without locations (0, m) the hips are where the animation has them.
+        """
+        if not len(locations):
+            return self.reference.place[:, columns]
+        ways = np.einsum("ijf,jf->if", self._ways[..., columns], locations)
+        return np.asarray(self.samples.bases[:3, 3, columns] + ways)
+
+    def _posed(self, rotations: Numbers, locations: Numbers) -> States:
+        """Return the states with these rotations (n, 4, F) of all joints and locations (3, F) of the hips."""
+        bases, tree, count = self.samples.bases, self.body.tree, len(self.samples.frames)
+        place = bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, locations)
+        none, rotations = (np.empty((0, count)), np.empty((0, 4, count))), np.ascontiguousarray(rotations)
+        return tree.posed(rotations, States(*none, rotations[tree.held], bases[:3, :3], place))
+
+    def outside(self, states: States) -> float | None:
+        """Return how far the centre of mass is outside at most [Blender units]; None without balance."""
+        steady = self.balance(0.0)
+        if steady is None:
+            return None
+        return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+
+    def balance(self, margin: float = MARGIN) -> BalanceTask | None:
+        """Return the task of keeping the balance with this margin; None without balance."""
+        if not self.rig.balance:
+            return None
+        return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Posture of a body that stands and takes part in a reach that its arms cannot make alone, to start from.
+
+A hand that is too far away leaves open what brings it nearer. People turn pelvis and chest towards it, lean aside,
+hinge at the hips over straight legs, and crouch, each as a synergy of many joints (Alexandrov, Frolov and Massion 1998,
+"Axial synergies during human upper trunk bending"). Here these four are a basis. Their amounts are what brings the
+shoulders within comfortable reach of all places at the least cost, where legs are the dearest: they bend only for what
+the others leave. The amounts are calm in time, and zero where the reference has the hands where they are to be.
+
+Then the shoulder girdle takes its share of an arm's elevation, after Inman, Saunders and Abbott 1944, "Observations on
+the function of the shoulder joint"; and arms without a goal hang, whatever the trunk does.
+
+The crouch is a fit to four lifts of the CMU library: knees that bend by 100 degrees go with a pelvis that tilts by 30,
+a chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22. Shares of the other three,
+and all costs, were chosen by postures of two figures; none is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import radians
+from typing import NamedTuple
+
+import numpy as np
+
+from ...goals.batch import BalanceTask, Level, PlaceTask, Task
+from ...goals.batch.faded import FadedTask
+from ...kinematics.arrays import Columns, Indices, Numbers, averaged_in_time
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    normalized,
+    product,
+    rotate,
+    rotate_back,
+    turn_vectors,
+)
+from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
+from .parts import flexion_axes, parts_of_body, two_part_limbs
+
+# Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
+_TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))
+_ASIDE = dict(zip(("pelvis", "spine", "neck"), map(radians, (6.0, 24.0, -15.0)), strict=True))
+_HINGE = dict(zip(("pelvis", "spine", "neck"), map(radians, (40.0, 25.0, -25.0)), strict=True))
+_CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (30.0, 45.0, -20.0)), strict=True))
+_LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips back in a hinge
+_LEGS_ASIDE = radians(5.0)
+_KNEES, _SHINS = radians(100.0), radians(22.0)  # of a crouch
+LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
+HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
+# Costs of the amounts a beside squared shares of the arm's length that are missing: of |a|, of a^2, and of a^4.
+_FIRST = np.array([0.0, 0.0, 0.0, 0.12])
+_SECOND = np.array([0.02, 0.025, 0.03, 0.02])
+_FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
+BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
+_STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
+_NOTHING = 1e-4  # amount that is none
+_STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
+_COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
+_SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
+_NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
+_LEAN = radians(22.0)  # of the legs at the feet for balance, at most
+_BENT = 0.7  # amount of a crouch from which on these are the shins alone
+# The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
+_GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.28, 0.55, 0.4, radians(24.0)
+_HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
+
+
+class _Arm(NamedTuple):
+    """The joint from which a tip reaches, the length with which it does, and whether an elbow makes that less."""
+
+    anchor: int
+    length: float
+    bends: bool
+
+
+class Reaching:
+    """The part that trunk, legs and free arms of a reference of F poses, its feet held, take in what its hands do."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        reference: States,
+        legs: Sequence[tuple[int, int, int, int]],
+        steady: BalanceTask | None,
+    ) -> None:
+        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self._legs, self._steady, self.tips = legs, steady, [leg[3] for leg in legs]
+        self._arms = [_arm(tree, number) for number in range(len(tree.tips))]
+        self._rotations = tree.rotations(reference)
+        self._axes = [self._axis(*leg[:3]) for leg in legs]
+        self._left = normalized(np.sum(self._axes, 0))  # about which the knees bend, and the trunk leans ahead
+        self._up = self._upward()
+        self._seen: dict[bytes, Geometry] = {}
+        basis = self._basis()
+        self._joints = np.array(sorted(basis), np.intp)
+        self._turns = np.array([basis[joint] for joint in self._joints.tolist()])
+
+    def _basis(self) -> dict[int, Numbers]:
+        """Rotation vectors (4, 3, F) by joint, in its own frame, of one unit of turn, aside, hinge and crouch."""
+        basis: dict[int, Numbers] = {}
+
+        def add(number: int, joints: Sequence[int], turn: Numbers) -> None:
+            """Have joints make a turn (3, F) of armature space together."""
+            for joint in joints:
+                turns = basis.setdefault(joint, np.zeros((len(HIGHEST), *turn.shape)))
+                turns[number] += rotate_back(self._begin.frames[joint][:, :3], turn / len(joints))
+
+        left, up = self._left, self._up
+        ahead = cross(left, up)
+        parts, tree = parts_of_body(self._tree), self._tree
+        thighs, ends = [leg[0] for leg in self._legs], [tip.joint for tip in tree.tips]
+        trunk = np.array([part == Part.TRUNK for part in parts]) & tree.above[:, ends].any(1)
+        spine = np.flatnonzero(trunk & ~tree.above[:, thighs].any(1)).tolist()
+        neck = [j for j, part in enumerate(parts) if part == Part.SIMPLE]
+        moves = 0 in tree.joint_of
+        for number, (axis, shares) in enumerate(((up, _TURN), (ahead, _ASIDE), (left, _HINGE), (left, _CROUCH))):
+            pelvis = shares["pelvis"] if moves else 0.0
+            add(number, [0], pelvis * axis)
+            add(number, spine, shares["spine"] * axis)
+            add(number, neck, shares["neck"] * axis)
+            for thigh, *_ in self._legs:
+                add(number, [thigh], -pelvis * axis)
+        for (thigh, shin, foot, _), own in zip(self._legs, self._axes, strict=True):
+            for number, lean in ((1, _LEGS_ASIDE * ahead), (2, _LEGS_AHEAD * left)):
+                add(number, [thigh], -lean)
+                add(number, [foot], lean)
+            add(3, [thigh], (_SHINS - _KNEES) * own)
+            add(3, [shin], _KNEES * own)
+            add(3, [foot], -_SHINS * own)
+        return basis
+
+    def _upward(self) -> Numbers:
+        """The direction (3, F) that is up: what balance takes for it, or that of the legs."""
+        heads = self._begin.heads
+        legs = np.mean([heads[thigh] - heads[foot] for thigh, _, foot, _ in self._legs], 0)
+        if self._steady is None:
+            return normalized(legs - dot(legs, self._left) * self._left)
+        up = np.cross(*self._steady.support.across)[:, None]
+        return np.broadcast_to(up * np.sign((up * legs).sum()), legs.shape)
+
+    def _axis(self, upper: int, joint: int, end: int) -> Numbers:
+        """The axis (3, F) of armature space about which a knee bends: as it does, or where it is straight as it can."""
+        heads, frame = self._begin.heads, self._begin.frames[joint][:, :3]
+        own = flexion_axes(self._tree)[two_part_limbs(self._tree).index(TwoPartLimb(upper, joint, end))]
+        axis = rotate(frame, np.broadcast_to(own[:, None], frame.shape[1:]))
+        first, second = (heads[b] - heads[a] for a, b in ((upper, joint), (joint, end)))
+        turn = cross(first, second)
+        bend = np.arctan2(lengths(turn), dot(first, second))
+        told = np.clip((bend - _STRAIGHT) / _STRAIGHT, 0.0, 1.0)
+        return normalized(axis * (1.0 - told) + turn * (told / np.maximum(lengths(turn), 1e-300)))
+
+    def least(self, tasks: Sequence[Task]) -> States:
+        """The reference as it takes part in tasks, or as it is where they need nothing."""
+        return self.posed(self.amounts(tasks), tasks)
+
+    def posed(self, amounts: Numbers, tasks: Sequence[Task]) -> States:
+        """The reference with amounts (4, F) of the basis, and with girdles and free arms as tasks have them."""
+        if not amounts.any():
+            return self._with_arms(self._begin, tasks)
+        seen = self._seen.get(amounts.tobytes())
+        return self._with_arms(self.standing(amounts) if seen is None else seen.take([0]), tasks)
+
+    def standing(self, amounts: Numbers, at: Columns = slice(None)) -> Geometry:
+        """Poses `at` with amounts (4, P) of the basis, their feet where they were and their weight above them."""
+        rotations = self._rotations[..., at].copy()
+        turns = (amounts[None, :, None] * self._turns[..., at]).sum(1)
+        rotations[self._joints] = normalized(product(rotations[self._joints], exponential(turns)))
+        geometry = self._on_its_feet(rotations, at)
+        if self._steady is None:
+            return geometry
+        steady = self._steady.take(at)
+        missing = steady.support.across.T @ steady.measure(geometry).errors
+        if not missing.any():
+            return geometry
+        heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
+        # Straight legs lean as a whole, bent ones with their shins.
+        low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
+        lever = high + bent * (low - high)
+        lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
+        lean *= np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
+        joints = [joint for leg in self._legs for joint in leg[:3]]
+        turns = np.array([(1.0 - bent) * lean, bent * lean, -lean] * len(self._legs))
+        turns = rotate_back(geometry.frames[joints][:, :, :3], turns)
+        rotations[joints] = normalized(product(rotations[joints], exponential(turns)))
+        return self._on_its_feet(rotations, at)
+
+    def _on_its_feet(self, rotations: Numbers, at: Columns) -> Geometry:
+        """The reference with these rotations (n, 4, P), its hips where they bring the feet to where they were."""
+        tree, reference = self._tree, self._reference.take(at)
+        moved = tree.posed(rotations, reference)
+        geometry = Geometry(tree, moved)
+        off = np.mean([geometry.tip(leg[3]) - self._begin.tip(leg[3])[:, at] for leg in self._legs], 0)
+        return geometry.shifted(-tree.root_ways.T @ (tree.root_ways @ off))
+
+    def amounts(self, tasks: Sequence[Task], begin: Numbers | None = None) -> Numbers:
+        """Amounts (4, F) of the basis at the least cost of what is missing and of what is moved, calm in time.
+
+        Projected Gauss-Newton steps; a few from amounts to `begin` with, such as those of a moment before.
+        """
+        count = len(self._reference)
+        found = np.zeros((len(HIGHEST), count))
+        ways = [task.measure(self._begin).errors for task in _reaching(tasks)]
+        moved = np.any([way.any(0) for way in ways], 0) if ways else np.zeros(count, bool)
+        if not moved.any():
+            return found
+        at = _every(np.flatnonzero(moved), _STRIDE)
+        goals = self.goals(tasks, at)
+        amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
+        steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
+        amounts = self.cheapest(amounts, at, goals, steps, longest)
+        amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
+        for row, values in zip(found, amounts, strict=True):
+            row[moved] = np.interp(np.flatnonzero(moved), at, values)
+        return averaged_in_time(found.T, _SMOOTHED if count > 1 else 0).T
+
+    def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
+        """Return the places that the tips of tasks reach for in the poses `at`."""
+        return [_Goal(self, task.tip, task.measure(self._begin).errors[:, at], at) for task in _reaching(tasks)]
+
+    def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
+        """Cost (P) of amounts (4, P)."""
+        geometry = self._differences(amounts, at)
+        return _cost(amounts, [goal.missing(geometry, len(at)) for goal in goals])[0]
+
+    def cheapest(
+        self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
+    ) -> Numbers:
+        """Amounts (4, P) after so many steps of Newton's method on their cost, inside their bounds.
+
+        What is missing is one-sided, so that a step may lead too far: one that costs more is taken back and tried
+        shorter.
+        """
+        n = len(at)
+        least, best, limit = np.full(n, np.inf), amounts, np.full(n, longest)
+        step = np.zeros_like(amounts)
+        for _ in range(steps):
+            geometry = self._differences(amounts, at)
+            cost, slope, curve = _cost(amounts, [goal.missing(geometry, n) for goal in goals])
+            better = cost < least
+            least, best = np.where(better, cost, least), np.where(better, amounts, best)
+            limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
+            newton = np.where(better, _newton(amounts, slope, curve), step)
+            step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
+            amounts = np.clip(best + step, LOWEST[:, None], HIGHEST[:, None])
+        return best
+
+    def _differences(self, amounts: Numbers, at: Indices) -> Geometry:
+        """Poses with amounts (4, P), then with a little more of each. Those of a single pose are kept for a drag."""
+        key = amounts.tobytes()
+        found = self._seen.get(key)
+        if found is None:
+            count = len(amounts)
+            tried = np.concatenate([amounts, *(amounts + _DIFFERENCE * row[:, None] for row in np.eye(count))], 1)
+            found = self.standing(tried, np.tile(at, count + 1))
+            if len(self._reference) == 1:
+                self._seen = dict([*self._seen.items()][-1:]) | {key: found}
+        return found
+
+    def _with_arms(self, here: Geometry, tasks: Sequence[Task]) -> States:
+        """Poses with the girdles' share of what arms reach for, and with arms that hang where nothing is asked."""
+        tree, parts, states = self._tree, parts_of_body(self._tree), here.states
+        turns: dict[int, Numbers] = {}
+        busy = set()
+        for task in tasks:
+            way = task.measure(self._begin).errors
+            if task.level == Level.HOLD or way.any():
+                busy.add(task.tip)
+            if task.level != Level.HOLD and _is_place(task) and way.any():
+                turns |= self._girdle(here, parts, task.tip, way)
+        for number, tip in enumerate(tree.tips):
+            arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and tree.above[j, tip.joint]]
+            if arm and number not in busy and here is not self._begin:
+                now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, self._begin))
+                turn = turn_vectors(compose(now, then.swapaxes(0, 1)))
+                turns[arm[0]] = -_HANGS * (turn - dot(turn, self._up) * self._up)
+        if not turns:
+            return states
+        rotations = tree.rotations(states)
+        joints = list(turns)
+        own = rotate_back(here.frames[joints][:, :, :3], np.array(list(turns.values())))
+        rotations[joints] = normalized(product(rotations[joints], exponential(own)))
+        return tree.posed(rotations, states)
+
+    def _girdle(self, here: Geometry, parts: Sequence[Part], tip: int, way: Numbers) -> dict[int, Numbers]:
+        """Turns (3, F) of armature space of the joints between trunk and shoulder, towards what a tip reaches for."""
+        arm, end = self._arms[tip], self._tree.tips[tip].joint
+        joints = [j for j, part in enumerate(parts) if part == Part.GIRDLE and self._tree.above[j, end]]
+        if not joints or not arm.bends or parts[end] not in ARM_PARTS:
+            return {}
+        to = self._begin.tip(tip) + way - here.heads[arm.anchor]
+        far = lengths(to)
+        share = np.clip((far / arm.length - _FROM) / _OVER, 0.0, 1.0)
+        share = share * np.clip(lengths(way) / (_NEAR * arm.length), 0.0, 1.0)
+        link = here.heads[arm.anchor] - here.heads[joints[0]]
+        axis = cross(link, to)
+        angle = np.arctan2(lengths(axis), dot(link, to))
+        down = -dot(to, self._up) / np.maximum(far, 1e-300)
+        share = share * np.clip(1.0 - (down - 0.3) / 0.4, 0.0, 1.0)  # a girdle hardly goes down
+        turn = normalized(axis) * np.clip(_GIRDLE * share * angle, 0.0, _GIRDLE_RANGE)
+        return {joint: turn / len(joints) for joint in joints}
+
+    def bounds(self, tip: int, way: Numbers, at: Columns) -> tuple[Numbers, Numbers]:
+        """Distances (P) between which a tip reaches by itself, for a place this way (3, P) from where it is."""
+        anchor, length, bends = self._arms[tip]
+        now = lengths((self._begin.tip(tip) - self._begin.heads[anchor])[:, at])
+        if not bends:
+            return now, now
+        near = np.clip(1.0 - lengths(way) / (_NEAR * length), 0.0, 1.0)
+        most = _COMFORTABLE * length + np.maximum(now - _COMFORTABLE * length, 0.0) * near
+        return np.zeros_like(most), most
+
+    def place(self, tip: int, way: Numbers, at: Columns) -> Numbers:
+        """Places (3, P) this way from where a tip is."""
+        return self._begin.tip(tip)[:, at] + way
+
+    def arm(self, tip: int) -> _Arm:
+        """The arm of a tip."""
+        return self._arms[tip]
+
+
+def _cost(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
+    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it."""
+    count, squared = len(amounts), amounts**2
+    first, second, fourth = _FIRST[:, None], _SECOND[:, None], _FOURTH[:, None]
+    cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
+    slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
+    curve = np.zeros((count, *amounts.shape))
+    curve[range(count), range(count)] = 2.0 * second + 12.0 * fourth * squared
+    for each, rows in missing:
+        cost = cost + each**2
+        slope += 2.0 * each * rows
+        curve += 2.0 * rows[:, None] * rows[None]
+    return cost, slope, curve
+
+
+def _newton(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
+    """A step of Newton's method (4, P), in which an amount at a bound that it would leave stays there."""
+    low, high = LOWEST[:, None], HIGHEST[:, None]
+    stuck = (amounts <= low) & (slope + (low == 0.0) * _FIRST[:, None] > 0.0) | (amounts >= high) & (slope < 0.0)
+    free = (~stuck).astype(float)
+    diagonal = range(len(amounts))
+    curve = curve * free[:, None] * free[None]
+    curve[diagonal, diagonal] += 1.0 - free + 1e-9
+    step: Numbers = np.linalg.solve(np.moveaxis(curve, -1, 0), -(slope * free).T[..., None])[..., 0].T
+    return step
+
+
+class _Goal:
+    """The place of a tip, and how much of an arm's length is missing to it."""
+
+    def __init__(self, reaching: Reaching, tip: int, way: Numbers, at: Indices) -> None:
+        self._arm = reaching.arm(tip)
+        self._place = reaching.place(tip, way, at)
+        self._least, self._most = reaching.bounds(tip, way, at)
+        self._asked = way.any(0)
+
+    def missing(self, geometry: Geometry, n: int) -> tuple[Numbers, Numbers]:
+        """Return what is missing (P) and its slopes (4, P), by poses of P frames and of a difference of each amount."""
+        heads = geometry.heads[self._arm.anchor].reshape(3, -1, n)
+        far = np.sqrt(((self._place[:, None] - heads) ** 2).sum(0))
+        missing = (far[0] - np.clip(far[0], self._least, self._most)) * self._asked
+        slopes = (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
+        return missing / self._arm.length, slopes
+
+
+def reaching_of(
+    tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None
+) -> Reaching | None:
+    """Return how a reference that stands on held feet reaches; None where no leg is held or the hips do not move.
+
+    With balance, `steady`, the legs lean so far that the weight stays above its support.
+    """
+    parts, legs = parts_of_body(tree), []
+    held = {task.tip for task in tasks if task.level == Level.HOLD and _is_place(task)}
+    for limb in two_part_limbs(tree):
+        own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
+        if own and parts[limb.upper] == Part.THIGH:
+            legs.append((*limb, own[0]))
+    return Reaching(tree, reference, legs, steady) if legs and tree.moves_root else None
+
+
+def _arm(tree: Tree, number: int) -> _Arm:
+    tip = tree.tips[number]
+    limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
+    if limb is None:
+        return _Arm(tip.first, tip.reach or tree.size, False)
+    line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
+    return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
+
+
+def _reaching(tasks: Sequence[Task]) -> list[Task]:
+    return [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
+
+
+def _is_place(task: Task) -> bool:
+    return isinstance(task.task if isinstance(task, FadedTask) else task, PlaceTask)
+
+
+def _every(indices: Indices, stride: int) -> Indices:
+    """Every so many of indices, and the last one."""
+    return np.unique(np.append(indices[::stride], indices[-1]))

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The limbs that the overlay shows, each read from the dependency graph whenever that has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from bpy.types import Bone, Context, Object, PoseBone
+from mathutils import Matrix, Vector
+
+from ...errors import IKError
+from ...goals import Direction, LookAt, Orientation, Target
+from ...goals.orientation import missing_angle
+from ...jobs.frame_result import Shown
+from ...jobs.measure import shown_tip
+from ...kinematics import Locked, Pose
+from ...rig.armature import Bones, Channels, base_of, bones_in_line, channels_of
+from ...rig.checks import check_armature, check_readable
+from ...rig.frames.sampling import sample
+from ...rig.goal import GoalReader
+from ...rig.ik_controls import IKControls, shown_offset
+from ...rig.limb import Limb, saved_settings
+from ...rig.shown_limb import shown_rotations
+from ...rig.waiting import is_waiting
+from ..context import chain_below
+from ..control_names import control_names
+from ..limb_search import is_in_body
+
+_MOST = 4  # limbs at once
+
+# Without the soft goals that are not drawn: reading them takes time.
+_ONLY_REACHING = {"pole_target": None, "effort_weight": 0.0, "rest_weight": 0.0, "obstacles": None}
+_BEYOND = 0.6  # of the last bone's length: how far a hand without fingers goes on after it
+_FINGERS = 64  # bones after the tip, at most
+
+
+class ShownLimb(NamedTuple):
+    """A limb by its armature and its tip bone, and the name of its bone that is active; empty if none is."""
+
+    armature: Object
+    tip: PoseBone
+    active: str
+
+
+def shown_limbs(context: Context) -> list[ShownLimb]:
+    """Return the limbs to show, hidden ones as well.
+
+    They are the limb that ends in the active bone; without one those that the bone is part of; otherwise those that
+    follow the active object or bone. A limb without a target counts if joints of it were set up.
+    """
+    ob, name = context.active_object, ""
+    if ob is None:
+        return []
+    if ob.type == "ARMATURE" and ob.pose:
+        bone = ob.pose.bones.get(ob.data.bones.active.name) if ob.data.bones.active else None
+        if bone is None:
+            return []
+        own, name = ShownLimb(ob, bone, bone.name), bone.name
+        if bone.ik_triangulation.target is not None:
+            return [own]
+        around = [ShownLimb(ob, tip, name) for tip in _tips(ob) if name in _bones(tip)]
+        if around or _is_set_up(bone):
+            return around[:_MOST] or [own]
+    rigs = (rig for rig in context.view_layer.objects if rig.type == "ARMATURE" and rig.pose)
+    return [ShownLimb(rig, tip, "") for rig in rigs for tip in _tips(rig) if _follows(tip, ob, name)][:_MOST]
+
+
+def _tips(armature: Object) -> Iterator[PoseBone]:
+    return (bone for bone in armature.pose.bones if bone.ik_triangulation.target is not None)
+
+
+def _follows(tip: PoseBone, ob: Object, bone: str) -> bool:
+    """Tell whether the target of a limb is an object, or this bone of it."""
+    stored = tip.ik_triangulation
+    return bool(stored.target == ob) and (not bone or stored.subtarget == bone)
+
+
+def _is_set_up(tip: PoseBone) -> bool:
+    """Tell whether a joint of the limb that would end here has limits of the extension's own."""
+    bones = tip.id_data.pose.bones
+    return any(bones[name].ik_triangulation_joint.source == "OWN" for name in _bones(tip))
+
+
+def _bones(tip: PoseBone) -> list[str]:
+    with suppress(IKError):
+        return chain_below(tip)
+    return []
+
+
+class Aim(NamedTuple):
+    """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
+
+    `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
+    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed. Nor is one whose target
+    `waits` to be moved (rig.waiting), which it does not follow yet.
+    """
+
+    target: Target
+    nearest: Vector
+    turn: Orientation | Direction | LookAt | None
+    distance: float
+    angle: float | None
+    close: bool  # the distance is within the tolerance
+    turned: bool  # so is the angle
+    due: bool
+    waits: bool = False
+
+    @property
+    def reached(self) -> bool:
+        """True within both tolerances."""
+        return self.close and self.turned and not self.waits
+
+    @property
+    def missed(self) -> bool:
+        """True for a limb that is not reached although it should be."""
+        return self.due and not self.reached and not self.waits
+
+
+class DisplayedLimb(NamedTuple):
+    """The limb at the current frame, armature space; `aim` is None for a limb without a target."""
+
+    world: Matrix  # of the armature, 4x4
+    pose: Pose
+    lengths: list[float]  # of the joints' bones
+    locked: list[tuple[Vector, float]]  # head and length of the limb's locked bones
+    active: int | None  # number of the joint to show in full
+    hand: list[Vector]  # places that texts keep clear of: the ends of the last bone and of those after it
+    aim: Aim | None
+
+
+def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: str = "") -> DisplayedLimb:
+    """Return the limb that ends in `bone`; the joint of the bone named `active` is the one to show in full.
+
+    Raises IKError for a limb that cannot be read, or whose bones do not form a chain.
+    """
+    depsgraph = context.view_layer.depsgraph
+    check_armature(armature, context.view_layer)
+    stored, solved = bone.ik_triangulation, chain_below(bone)
+    line = bones_in_line(armature, solved) if stored.use_selected else solved
+    shown = armature.evaluated_get(depsgraph)
+    bones = Bones(armature, line, solved)
+    held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
+    locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
+    if stored.target is None or stored.hold:  # a held tip stands on its target, and has a pin
+        world, aim = shown.matrix_world.copy(), None
+        pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
+    else:
+        limb = Limb(armature, tuple(line), frozenset(solved), stored.target, **saved_settings(stored) | _ONLY_REACHING)
+        check_readable(limb, context.scene, context.view_layer)
+        now = sample(limb, depsgraph, context.scene.frame_current + context.scene.frame_subframe)
+        ik = control_names(bone) if stored.keys_on == "IK" else None
+        channels = _of_ik(limb, ik.controls, shown, now.rig.channels) if ik else now.rig.channels
+        world, pose = now.rig.world, bones.pose(now.rig.base, channels, now.rig.freedoms)
+        tip = Shown(pose.tip, pose.tip_rotation)
+        if ik:
+            at = ik.controls.tip
+            tip = shown_tip(shown.pose.bones[at.shown].matrix @ shown_offset(armature, at), limb)
+        goal = GoalReader().at(now, pose)
+        nearest = goal.target.closest(tip.tip)
+        distance = (world @ tip.tip - world @ nearest).length
+        angle = missing_angle(goal.soft, tip.tip, tip.rotation)
+        turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction | LookAt)), None)
+        close = distance <= now.limb.tolerance
+        turned = angle is None or angle <= now.limb.angle_tolerance
+        due, waits = now.limb.influence >= 1.0, is_waiting(bone) and is_in_body(bone)
+        aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, due, waits)
+    names = [joint.name for joint in pose.chain.joints]
+    number = names.index(active) if active in names else None
+    lengths = [shown.pose.bones[name].length for name in names]
+    return DisplayedLimb(world, pose, lengths, locked, number, _hand(shown, bone.bone), aim)
+
+
+def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[Channels]) -> list[Channels]:
+    """Return the channels of a limb in the pose that its IK controls have, as evaluated."""
+    rotations = shown_rotations(limb, controls, shown)
+    return [each._replace(rotation=rotation) for each, rotation in zip(channels, rotations, strict=True)]
+
+
+def _hand(shown: Object, tip: Bone) -> list[Vector]:
+    """Return the ends of a limb's last bone and of the bones after it, as evaluated."""
+    names, last = [tip.name, *(bone.name for bone in _after(tip, _FINGERS))], shown.pose.bones[tip.name]
+    ends = [end.copy() for name in names for end in (shown.pose.bones[name].head, shown.pose.bones[name].tail)]
+    return [*ends, last.tail + (last.tail - last.head) * _BEYOND]
+
+
+def _after(bone: Bone, most: int) -> Sequence[Bone]:
+    """Return the bones after this one, at most so many."""
+    found = list(bone.children)
+    for each in found:
+        if len(found) >= most:
+            break
+        found += each.children
+    return found[:most]

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that stands takes part in what its arms cannot reach alone: it turns, leans, hinges, and crouches last."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.batch import Level
+from ik_triangulation.goals.batch.faded import FadedTask
+from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+from ik_triangulation.kinematics import Hinge
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
+from scripts.benchmarks import humanoid
+from scripts.benchmarks.body_goals import FEET, HANDS, goals_of, stands
+
+FIGURE = humanoid.body()
+TREE = FIGURE.tree
+NAMES = [joint.name for joint in FIGURE.joints]
+HIPS, SHOULDERS, KNEES, ANKLES = ("pelvis", "pelvis"), ("upper arm.L", "upper arm.R"), ("shin.L", "shin.R"), FEET
+
+
+def standing(ways, figure=FIGURE):
+    """A stand for each column of ways (3, F), the tasks of both hands going these ways from where they hang, and
+    balance."""
+    reference, placed = stands(figure, ways.shape[1]), humanoid.standing(figure).frames[..., None]
+    tasks, geometry = hold_tasks(figure, FEET, placed), Geometry(figure.tree, reference)
+    for name in HANDS:
+        number = figure.number_of[name]
+        goal = point_task(geometry.tip(number) + ways, np.array([1e-3]))
+        tasks.append(replace(goal, tip=number, level=Level.REACH))
+    return reference, tasks, balance_of(figure, FEET, placed)
+
+
+def middle(geometry, pair):
+    return sum(geometry.heads[NAMES.index(name)] for name in pair) / 2.0
+
+
+def lean(geometry, low, high):
+    """Angle [degrees] ahead, which is -Y, of the line from the middle of a pair of joints to that of another."""
+    line = middle(geometry, high) - middle(geometry, low)
+    return np.degrees(np.arctan2(-line[1], line[2]))
+
+
+def knee(geometry):
+    return lean(geometry, ANKLES, KNEES) - lean(geometry, KNEES, HIPS)
+
+
+def down(depths, ahead=0.35):
+    depths = np.asarray(depths, float)
+    return np.array([0.0 * depths, -ahead * np.minimum(depths / 0.3, 1.0), -depths])
+
+
+def amounts_of(ways):
+    reference, tasks, steady = standing(np.array(ways, float).T)
+    return reaching_of(TREE, reference, tasks, steady).amounts(tasks)
+
+
+def yaw(geometry):
+    left, right = (geometry.heads[NAMES.index(name)] for name in SHOULDERS)
+    return np.degrees(np.arctan2(*(left - right)[1::-1]))
+
+
+def one_hand(way, number=0):
+    """Poses from which the left hand reaches, and before, as goals of the other hand are where it hangs."""
+    reference, tasks, steady = standing(np.array(way, float)[:, None])
+    tasks = [*tasks[:4], tasks[4 + number]]
+    reaching = reaching_of(TREE, reference, tasks, steady)
+    return Geometry(TREE, reaching.least(tasks)), Geometry(TREE, reference), reaching.amounts(tasks)[:, 0]
+
+
+def test_what_the_arms_reach_by_themselves_is_reached_standing():
+    assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
+
+
+def test_the_lower_the_hands_go_the_more_the_body_takes_part_and_the_legs_last():
+    reference, tasks, steady = standing(down(np.linspace(0.0, 0.75, 40)))
+    _, _, hinge, crouch = reaching_of(TREE, reference, tasks, steady).amounts(tasks)
+    for amount in (hinge, crouch):
+        assert amount[0] < 0.5
+        assert (np.diff(amount) > -0.02).all()
+        assert np.diff(amount).max() < 0.12
+    assert hinge[-1] > 0.5
+    assert crouch[-1] > 0.3
+    assert np.flatnonzero(hinge > 0.2)[0] < np.flatnonzero(crouch > 0.2)[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_other_amounts_cost_less(seed):
+    """Steps of Newton's method end where none of many random amounts near them is cheaper."""
+    random = np.random.default_rng(seed)
+    ways = random.uniform((-0.6, -0.8, -0.8), (0.6, 0.4, 0.6), (1, 3))
+    reference, tasks, steady = standing(ways.T)
+    reaching, at = reaching_of(TREE, reference, tasks[:5], steady), np.zeros(1, np.intp)
+    goals = reaching.goals(tasks[:5], at)
+    found = reaching.cheapest(np.repeat(BEGIN[:, None], 1, 1), at, goals, 30)
+    least = reaching.cost(found, at, goals)
+    for _ in range(40):
+        other = np.clip(found + random.normal(0.0, 0.05, found.shape), LOWEST[:, None], HIGHEST[:, None])
+        assert reaching.cost(other, at, goals)[0] > least[0] - 1e-3
+
+
+@pytest.mark.parametrize(
+    "amounts", [(0, 0, 0, 0.7), (0, 0, 1, 0), (1, 0, 0.3, 0), (0, 0.8, 0, 0.2), (-0.6, 0.2, 0.4, 0.8)]
+)
+def test_it_keeps_its_feet_its_limits_and_its_weight_above_them(amounts):
+    reference, tasks, steady = standing(down([0.5]))
+    geometry = reaching_of(TREE, reference, tasks, steady).standing(np.array(amounts, float)[:, None])
+    states, before = geometry.states, Geometry(TREE, reference)
+    for name in FEET:
+        number = FIGURE.number_of[name]
+        assert np.linalg.norm(geometry.tip(number) - before.tip(number)) < 0.04
+    assert System(TREE, states, [steady]).measured[0].off[0] < 0.02
+    assert (TREE.lower <= states.angles).all()
+    assert (states.angles <= TREE.upper).all()
+
+
+def test_a_crouch_has_the_pattern_of_people_who_lift():
+    reference, tasks, _ = standing(down([0.5]))
+    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    before = Geometry(TREE, reference)
+    assert knee(geometry)[0] - knee(before)[0] == pytest.approx(100.0, abs=6.0)
+    assert lean(geometry, ANKLES, KNEES)[0] - lean(before, ANKLES, KNEES)[0] == pytest.approx(22.0, abs=3.0)
+    assert lean(geometry, HIPS, SHOULDERS)[0] - lean(before, HIPS, SHOULDERS)[0] == pytest.approx(55.0, abs=10.0)
+    moved = middle(geometry, HIPS) - middle(before, HIPS)
+    assert moved[2, 0] < -0.2
+    assert moved[1, 0] > 0.1  # back
+
+
+@pytest.mark.parametrize("way", [(0.0, -0.75, 0.2), (-0.65, -0.45, 0.15), (0.65, 0.0, 0.3)])
+def test_a_hand_that_goes_far_ahead_across_or_aside_bends_no_knee(way):
+    after, before, amounts = one_hand(way)
+    assert np.abs(amounts[:3]).max() > 0.2
+    assert amounts[3] < 0.1
+    assert knee(after)[0] - knee(before)[0] < 15.0
+
+
+def test_the_trunk_turns_to_a_hand_that_goes_across_and_the_other_way_for_the_other_hand():
+    left, before, _ = one_hand((-0.65, -0.45, 0.15))
+    right, _, _ = one_hand((0.65, -0.45, 0.15), 1)
+    turned = yaw(left)[0] - yaw(before)[0]
+    assert -70.0 < turned < -20.0
+    assert yaw(right)[0] - yaw(before)[0] == pytest.approx(-turned, abs=2.0)
+
+
+def test_an_arm_without_a_goal_hangs_while_the_trunk_leans():
+    after, before, amounts = one_hand((0.1, -0.3, -0.75))
+    shoulder, elbow = (NAMES.index(name) for name in ("upper arm.R", "forearm.R"))
+    arms = [(geometry.heads[elbow] - geometry.heads[shoulder])[:, 0] for geometry in (after, before)]
+    tilt = [np.degrees(np.arccos(-arm[2] / np.linalg.norm(arm))) for arm in arms]
+    assert amounts[2] > 0.3
+    assert lean(after, HIPS, SHOULDERS)[0] > 40.0
+    assert tilt[0] < tilt[1] + 25.0
+
+
+def test_steps_of_a_drag_come_to_the_amounts_of_the_whole():
+    reference, tasks, steady = standing(down([0.6]))
+    reaching = reaching_of(TREE, reference, tasks, steady)
+    whole, amounts = reaching.amounts(tasks), None
+    for _ in range(12):
+        amounts = reaching.amounts(tasks, amounts)
+    assert amounts == pytest.approx(whole, abs=0.05)
+
+
+def test_a_solved_descent_leans_and_goes_back_before_its_knees_go_ahead():
+    reference, tasks, steady = standing(down(0.75 * (0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, 72)))))
+    states, met = finished(body_path(TREE, reference, tasks, steady))
+    assert met.all()
+    geometry, begin = Geometry(TREE, states), Geometry(TREE, reference)
+    bend, shin = knee(geometry) - knee(begin), lean(geometry, ANKLES, KNEES) - lean(begin, ANKLES, KNEES)
+    back = lean(geometry, HIPS, SHOULDERS) - lean(begin, HIPS, SHOULDERS)
+    deep = bend > 15.0
+    assert 20 < deep.sum() < 72
+    assert shin[0] < 8.0  # a stand is a stand
+    assert (shin[deep] < 0.45 * bend[deep]).all()
+    assert (back[deep] > 0.45 * bend[deep]).all()
+    hips = middle(geometry, HIPS) - middle(begin, HIPS)
+    assert (hips[1] > 0.0).all()  # never ahead
+    assert hips[1].max() > 0.15
+    assert np.abs(states.angles[:, -1] - states.angles[:, 0]).max() < np.radians(3.0)
+
+
+def test_a_body_that_is_not_held_by_its_legs_or_does_not_move_takes_no_part():
+    reference, tasks, steady = standing(down([0.5]))
+    assert reaching_of(TREE, reference, tasks[4:], None) is None
+    hands = goals_of(FIGURE, reference, "feet held, hands, look")[:1]
+    assert reaching_of(TREE, reference, [replace(hands[0], level=Level.HOLD), *tasks[4:]], None) is None
+    figure = humanoid.body("FIXED")
+    fixed, goals, steady = standing(down([0.5]), figure)
+    assert reaching_of(figure.tree, fixed, goals, steady) is None
+
+
+def test_hips_that_only_move_up_and_down_go_straight_down():
+    figure = humanoid.body("UP_DOWN")
+    reference, tasks, steady = standing(down([0.6]), figure)
+    amounts = np.array([0.0, 0.0, 0.0, 0.8])[:, None]
+    states = reaching_of(figure.tree, reference, tasks, steady).standing(amounts).states
+    moved = (states.place - reference.place)[:, 0]
+    assert np.abs(moved[:2]).max() < 1e-9
+    assert moved[2] < -0.1
+
+
+def test_a_hand_without_influence_asks_for_no_posture():
+    reference, tasks, steady = standing(down([0.5, 0.5]))
+    present = np.array([0.0, 1.0])
+    faded = [FadedTask(task=task, rest=np.zeros((3, 2)), present=present) for task in tasks[4:]]
+    amounts = reaching_of(TREE, reference.take([0]), tasks, steady.take([0])).amounts(
+        [task.take([0]) for task in faded]
+    )
+    assert not amounts.any()
+    amounts = reaching_of(TREE, reference.take([1]), tasks, steady.take([0])).amounts(
+        [task.take([1]) for task in faded]
+    )
+    assert amounts[2:].max() > 0.2
+
+
+def test_knees_that_can_bend_only_about_the_other_axis_go_ahead_too():
+    joints = [
+        replace(joint, freedom=Hinge(Vector((-1.0, 0.0, 0.0)), np.radians(-150.0), 0.0))
+        if "shin" in joint.name
+        else joint
+        for joint in FIGURE.joints
+    ]
+    figure = replace(FIGURE, joints=tuple(joints))
+    reference, tasks, _ = standing(down([0.5]), figure)
+    crouch = np.array([0.0, 0.0, 0.0, 1.0])[:, None]
+    geometry = reaching_of(figure.tree, reference, tasks).standing(crouch)
+    assert knee(geometry)[0] > 60.0
