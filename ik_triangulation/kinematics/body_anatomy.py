@@ -57,8 +57,8 @@ class BodyAnatomy:
     """The part of each joint, the arms and legs, and the axes about which their elbows and knees flex.
 
     `flexion` has a unit axis in the rest frame of each limb's middle joint, with the sign of the bend; None where only
-    the joint's own freedom tells it. `outwards` has the direction to which the elbow or knee of each limb goes where the
-    limb is straight, in the axes of the bone above it at rest; None, or nothing at all, of limbs known by lengths alone.
+    the joint's own freedom tells it. `outwards` has the direction to which each elbow or knee goes where the limb is
+    straight, in the axes of the bone above the limb at rest; None, or nothing at all, of limbs known by lengths alone.
     A part may have several joints.
     """
 

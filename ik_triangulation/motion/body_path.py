@@ -115,9 +115,8 @@ def body_path(
         return _Path(tree, reference, goals, bounds, steady, compliance, weight, seed, settings, (fps, smoothing))
 
     alone = yield from limbs_alone(tree, reference, asked, fps=fps, smoothing=smoothing, seed=seed)
-    if alone is not None:
-        if not (floor and floor.crossed(Geometry(tree, alone))):
-            return BodyPath(alone, System(tree, alone, asked).met)
+    if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
+        return BodyPath(alone, System(tree, alone, asked).met)
     bounds: list[Task] = []
     while True:
         work = path(asked, bounds)

@@ -48,7 +48,8 @@ def limb_motion(
     """Solve all frames of a limb near its `reference` (n, 4, F or 1), as natural_path() does, without jumps.
 
     A motion whose last frame asks for the same as its first is a cycle, unless it is part of a longer path, of which
-    `part_from` is the number of the first frame. `preferences` are tasks to settle in what the others leave free. Yields between parts of the work.
+    `part_from` is the number of the first frame. `preferences` are tasks to settle in what the others leave free.
+    Yields between parts of the work.
     """
     count, cyclic = len(frames), part_from is None and closes(tree, frames, tasks, reference)
     own = np.arange(count - cyclic)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body of which nothing moves but limbs that have no joint in common: each is solved as the single limb that it is."""
+"""A body of which nothing moves but limbs that have no joint in common: each is solved as the limb that it is."""
 
 from __future__ import annotations
 
