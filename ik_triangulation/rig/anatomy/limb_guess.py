@@ -356,7 +356,7 @@ class _Guessing:
         if length > 1e-6:
             return np.asarray(flat / length)
         front = np.cross(self.normal, self.up)
-        return np.asarray(front if front @ np.array([0.0, -1.0, 0.0]) >= 0.0 else -front)
+        return np.asarray(front if front @ self.front_hint >= 0.0 else -front)
 
     def _flat(self, way: np.ndarray) -> np.ndarray:
         """Return the part of a direction that is level and in the plane of symmetry."""
