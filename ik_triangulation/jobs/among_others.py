@@ -11,13 +11,14 @@ from bpy.types import Scene, ViewLayer
 from ..cooperative import finished
 from ..goals.batch import Refusal
 from ..kinematics import Pose
+from ..motion.limb_motion import LEAST_IN_CYCLE
 from ..rig.armature import Bones
 from ..rig.frames.keyed_reading import read_keyed
 from ..rig.frames.samples import Samples
 from ..rig.frames.sampling import Sample
 from ..rig.limb import Limb, saved_range
 from .frame_solver import NATURAL, SolvedFrame, at_frame
-from .natural_shot import LEAST_IN_CYCLE, solve_naturally
+from .natural_shot import solve_naturally
 
 _AROUND = 12  # frames on either side
 _SAME = 1e-5  # difference of matrices that rounding explains

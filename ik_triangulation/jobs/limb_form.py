@@ -7,11 +7,10 @@ from ..rig.anatomy.reading import Anatomy
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn
 from ..rig.limb import Limb
-from ..rig.stance import has_hinge, side_of, stance_of
+from ..rig.stance import has_hinge, outwards_of
 from ..solvers.natural import PLAIN_LIMB, LimbForm
 
 _JOINTS = (2, 3)
-_SIDES = {"L": 1.0, "R": -1.0}
 
 
 def limb_form(limb: Limb) -> LimbForm:
@@ -19,12 +18,7 @@ def limb_form(limb: Limb) -> LimbForm:
     part, side = _part(limb)
     if not has_hinge(part):
         return PLAIN_LIMB
-    armature, first = limb.armature, limb.armature.data.bones[limb.bones[0]]
-    stance = stance_of(armature)
-    outwards = stance.outwards(part, _SIDES.get(side) or side_of(armature, stance, limb.bones))
-    if first.parent:
-        outwards = first.parent.matrix_local.to_3x3().transposed() @ outwards
-    return LimbForm(has_end=True, flexion=outwards)
+    return LimbForm(has_end=True, flexion=outwards_of(limb.armature, part, limb.bones, side))
 
 
 def _part(limb: Limb) -> tuple[str, str]:

@@ -57,12 +57,15 @@ class BodyAnatomy:
     """The part of each joint, the arms and legs, and the axes about which their elbows and knees flex.
 
     `flexion` has a unit axis in the rest frame of each limb's middle joint, with the sign of the bend; None where only
-    the joint's own freedom tells it. A part may have several joints.
+    the joint's own freedom tells it. `outwards` has the direction to which each elbow or knee goes where the limb is
+    straight, in the axes of the bone above the limb at rest; None, or nothing at all, of limbs known by lengths alone.
+    A part may have several joints.
     """
 
     parts: tuple[Part, ...]
     limbs: tuple[TwoPartLimb, ...]
     flexion: tuple[Vector | None, ...]
+    outwards: tuple[Vector | None, ...] = ()
 
 
 class LimbLine(NamedTuple):

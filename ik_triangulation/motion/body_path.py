@@ -31,12 +31,14 @@ from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, he
 from ..solvers.body.reaching import reaching_of
 from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
 from ..solvers.body.stiffness import body_compliance
+from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
 from .body_easing import eased
 from .body_turns import unsteadiness
 from .far_goals import drawn_in, far_tips, without
+from .limbs_alone import limbs_alone
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
@@ -59,6 +61,7 @@ _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion o
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
+_LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
@@ -66,13 +69,14 @@ _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPathSettings:
-    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots and of all frames
-    together."""
+    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots, and of all frames
+    together, of which the `last` ones are those after limbs with a swivel are posed."""
 
     first: int = 16
     knot: int = 2
     coarse: int = 8
     fine: int = 5
+    last: int = 2
 
 
 class BodyPath(NamedTuple):
@@ -108,15 +112,19 @@ def body_path(
 
     def path(goals: Sequence[Task], bounds: Sequence[Task]) -> _Path:
         weight = time_weight(fps, smoothing)
-        return _Path(tree, reference, goals, bounds, steady, compliance, weight, seed, settings)
+        return _Path(tree, reference, goals, bounds, steady, compliance, weight, seed, settings, (fps, smoothing))
 
+    alone = yield from limbs_alone(tree, reference, asked, fps=fps, smoothing=smoothing, seed=seed)
+    if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
+        return BodyPath(alone, System(tree, alone, asked).met)
     bounds: list[Task] = []
     while True:
         work = path(asked, bounds)
         far = far_tips(tree, work.reference, asked)
         yield
         if far:
-            free = yield from _best(path(without(asked, far), bounds))
+            others = without(asked, far)
+            free = (yield from _best(path(others, bounds))) if others or bounds else work.reference
             goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
             yield
             work = path(goals, bounds) if goals is not None else work
@@ -152,7 +160,7 @@ def _best(work: _Path, calm: bool = True) -> Work[States]:
         if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
-    return best
+    return (yield from work.with_swivels(best))
 
 
 class _Path:
@@ -167,7 +175,9 @@ class _Path:
         weight: float,
         seed: int,
         settings: BodyPathSettings,
+        tempo: tuple[float, float],
     ) -> None:
+        self.tempo = tempo
         self.animation = reference
         if not held_of(tasks):  # nothing tells where the body stands but its goals
             reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
@@ -206,12 +216,35 @@ class _Path:
             relaxation = Relaxation(
                 posture=self.posture, compliance=self.compliance, weight=self.weight, gain=POSTURE_GAIN, still=1e-4
             )
-            states = relaxation.run(tree, states, self.every, settings.fine)
+            steps = settings.fine - (settings.last if limbs_with_swivel(tree) else 0)
+            states = relaxation.run(tree, states, self.every, max(steps, 1))
         yield
         states = turned_to_look(tree, self.given, self.tasks, self.compliance, states)
         exactly(tree, states, self.precise, self.steady)
         yield from self._meet_missed(states)
         return states, end
+
+    def with_swivels(self, states: States) -> Work[States]:
+        """The states with arms and legs posed as single limbs, unless that misses a goal or is less calm.
+
+        These are the start and the reference of a last relaxation of the whole body.
+        """
+        tree = self.tree
+        if not limbs_with_swivel(tree):
+            return states
+        wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
+        yield
+        relaxation = Relaxation(
+            posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
+        )
+        found = relaxation.run(tree, wanted, self.every, self.settings.last)
+        exactly(tree, found, self.precise, self.steady)
+        yield
+        met, now = (System(tree, each, self.tasks).met for each in (states, found))
+        before, after = (unsteadiness(tree, each) for each in (states, found))
+        if (met & ~now).any() or after > max(_JUMP, _LESS_CALM * before):
+            return states
+        return found
 
     def _eased(self, knots: Indices, offsets: Numbers) -> Numbers:
         """The knots' turns off the reference after steps of posture of all of them together."""

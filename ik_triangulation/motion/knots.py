@@ -19,8 +19,9 @@ from ..goals.batch import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
+from ..kinematics.batch.states import joined
 from ..solvers import SolverSettings, solve_goal
-from ..solvers.batch.descent import at_one_level, descend
+from ..solvers.batch.descent import at_one_level, descend, precisely
 from ..solvers.batch.restarts import strayed
 
 _CALMEST = "GAUSS_NEWTON"
@@ -122,29 +123,93 @@ class KnotMethod:
 
     def _strayed(self, begin: Pose, otherwise: Pose, k: int) -> tuple[Pose, bool]:
         """The pose that turns least of those that reach; `otherwise` if none does."""
-        tree, before = self._tree, self._tree.states([begin])
-        many = before.take(np.zeros(_STRAYS, np.intp))
-        middle = 0.5 * (tree.lower + tree.upper)
-        inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
-        many.angles = tree.inside(np.clip(many.angles, *inner))
-        many = strayed(tree, many, np.linspace(0.0, _FARTHEST, _STRAYS), self._random, 0.0)
-        met, _ = descend(tree, many, self._guides(np.full(_STRAYS, k)))
-        if not met.any():
-            return otherwise, False
-        turned = np.where(met, _turned(tree.rotations(before), tree.rotations(many)), np.inf)
-        return self._pose(begin, many.take([int(turned.argmin())])), True
+        found = _strayed(self._tree, self._tree.states([begin]), self._guides(np.full(_STRAYS, k)), self._random)
+        return (otherwise, False) if found is None else (self._pose(begin, found), True)
 
     def _guides(self, frames: Indices) -> list[Task]:
-        tasks = at_one_level([task.take(frames) for task in self._tasks])
-        size = self._tree.size
-        sizes = [size if isinstance(task, PlaceTask) else 1.0 for task in tasks]
-        offs = [self._off[frames] if self._off is not None and isinstance(t, PlaceTask) else 0.0 for t in tasks]
-        every = zip(tasks, sizes, offs, strict=True)
-        return [task.within(off + np.maximum(task.tolerance, _GUIDE * unit)) for task, unit, off in every]
+        return _guides(self._tree, self._tasks, frames, self._off)
 
     def _pose(self, begin: Pose, state: States) -> Pose:
         rotations = self._tree.rotations(state)[:, :, 0]
         return Pose(begin.chain, begin.base, list(map(Quaternion, rotations)))
+
+
+class TaskKnots:
+    """Descents of the tasks on a tree; the method of limbs that have none of their own.
+
+    `frames` are states of all frames, of which root and locked joints count; `first` is the state of the first one.
+    """
+
+    def __init__(self, tree: Tree, tasks: Sequence[Task], frames: States, first: States, seed: int = 0) -> None:
+        self._tree, self._tasks, self._frames, self._first, self._seed = tree, tasks, frames, first, seed
+        self._off: Numbers | None = None
+
+    def learn(self, off: Numbers) -> None:
+        """Take for granted that frames cannot come nearer to their places than these distances (F) [Blender units]."""
+        self._off = off
+
+    def follow(self, frames: Indices) -> Work[States]:
+        """Solve frames from the pose of the first frame on, each from the one before."""
+        tree, state, found, wait = self._tree, self._first, list[States](), 0
+        random = np.random.default_rng(self._seed)
+        for number, k in enumerate(frames.tolist()):
+            begin = state.like(self._frames.take([k]))
+            state = begin.copy()
+            met, _ = descend(tree, state, _guides(tree, self._tasks, np.array([k]), self._off))
+            if not met[0] and not wait:
+                guides = _guides(tree, self._tasks, np.full(_STRAYS, k), self._off)
+                other = _strayed(tree, begin, guides, random)
+                state, wait = (state, _PAUSE) if other is None else (other, 0)
+            wait = 0 if met[0] else max(0, wait - 1)
+            found.append(state)
+            if number % _PARTS == _PARTS - 1:
+                yield
+        return joined(found) if found else self._first.take(slice(0))
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        """Solve frames, each from its own state."""
+        found = states.copy()
+        descend(self._tree, found, at_one_level(precisely(self._tree, [task.take(frames) for task in self._tasks])))
+        yield
+        return found
+
+    def calmest(self) -> TaskKnots:
+        """Return the method itself: nothing turns joints less from knot to knot."""
+        return self
+
+    def part(self, begin: int, first: States, step: int = 1) -> TaskKnots:
+        """Return the method for the frames from `begin` on, of which the `first` has this state.
+
+        With a `step` of -1 they are followed backwards.
+        """
+        some = slice(begin, None, step)
+        tasks = [task.take(some) for task in self._tasks]
+        part = TaskKnots(self._tree, tasks, self._frames.take(some), first, self._seed)
+        part._off = None if self._off is None else self._off[some]
+        return part
+
+
+def _strayed(tree: Tree, before: States, guides: Sequence[Task], random: np.random.Generator) -> States | None:
+    """Of poses that stray from one, the one that turns least of those that meet the tasks; None if none does."""
+    many = before.take(np.zeros(_STRAYS, np.intp))
+    middle = 0.5 * (tree.lower + tree.upper)
+    inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
+    many.angles = tree.inside(np.clip(many.angles, *inner))
+    many = strayed(tree, many, np.linspace(0.0, _FARTHEST, _STRAYS), random, 0.0)
+    met, _ = descend(tree, many, guides)
+    if not met.any():
+        return None
+    turned = np.where(met, _turned(tree.rotations(before), tree.rotations(many)), np.inf)
+    return many.take([int(turned.argmin())])
+
+
+def _guides(tree: Tree, tasks: Sequence[Task], frames: Indices, off: Numbers | None) -> list[Task]:
+    """The tasks of some frames, as precise as a knot has to be, and as far off (F) as frames are known to stay."""
+    tasks = at_one_level([task.take(frames) for task in tasks])
+    sizes = [tree.size if isinstance(task, PlaceTask) else 1.0 for task in tasks]
+    offs = [off[frames] if off is not None and isinstance(t, PlaceTask) else 0.0 for t in tasks]
+    every = zip(tasks, sizes, offs, strict=True)
+    return [task.within(far + np.maximum(task.tolerance, _GUIDE * unit)) for task, unit, far in every]
 
 
 def _turned(before: Numbers, after: Numbers) -> Numbers:

@@ -19,7 +19,7 @@ from ..kinematics.flexion import anatomical_flexion
 from .anatomy.limbs import ARM, LEG, LimbKind
 from .anatomy.names import BESIDE, BodyPart
 from .anatomy.reading import rest_body
-from .stance import Stance, stance_of
+from .stance import Stance, has_hinge, outwards_of, stance_of
 
 _PARTS = {
     "hips": Part.TRUNK,
@@ -37,22 +37,24 @@ def body_anatomy(armature: Object, body: Body) -> BodyAnatomy:
     known = rest_body(armature)
     parts = [known.part(joint.name) for joint in body.joints]
     guess, legs = body.tree.anatomy, set[TwoPartLimb]()
-    found: dict[TwoPartLimb, None] = {}
+    found: dict[TwoPartLimb, Vector | None] = {}
     for tip, line in zip(body.tips, body.tree.lines, strict=True):
         kind, limb = _named_limb(parts, body.path(tip.joint))
+        stored = getattr(armature.pose.bones[tip.name], "ik_triangulation", None)  # not there unless registered
+        told = stored.body_part if stored else ""
+        is_named = limb is not None
         if limb is None:
             limb = next((limb for limb in guess.limbs if limb.end in line.joints), None)
-            stored = getattr(armature.pose.bones[tip.name], "ik_triangulation", None)  # not there unless registered
-            told = stored.body_part if stored else ""
             guessed_leg = limb is not None and guess.parts[limb.upper] == Part.THIGH
             kind = LEG if told == LEG.name or (told != ARM.name and guessed_leg) else ARM
         if limb is not None:
-            found[limb] = None
+            name = told if has_hinge(told) else kind.name if kind and is_named else ""
+            found[limb] = _outwards(armature, body, name, limb, parts) if name else None
             legs |= {limb} if kind is LEG else set()
     limbs = tuple(found)
     stance = stance_of(armature)
     flexion = [_flexion(armature, body, stance, limb, limb in legs) for limb in limbs]
-    return BodyAnatomy(_parts(body, parts, body.tree.lines, limbs, legs), limbs, tuple(flexion))
+    return BodyAnatomy(_parts(body, parts, body.tree.lines, limbs, legs), limbs, tuple(flexion), tuple(found.values()))
 
 
 def _named_limb(parts: Sequence[BodyPart | None], path: Sequence[int]) -> tuple[LimbKind | None, TwoPartLimb | None]:
@@ -67,6 +69,13 @@ def _named_limb(parts: Sequence[BodyPart | None], path: Sequence[int]) -> tuple[
         if joints[0] >= 0 and all(before < after for before, after in pairwise(joints)):
             return kind, TwoPartLimb(*joints)
     return None, None
+
+
+def _outwards(armature: Object, body: Body, part: str, limb: TwoPartLimb, named: Sequence[BodyPart | None]) -> Vector:
+    """Return the direction in which a limb's elbow or knee goes, in the axes of the bone above it."""
+    first = named[limb.upper]
+    names = [body.joints[joint].name for joint in body.path(limb.end) if joint >= limb.upper]
+    return outwards_of(armature, part, names, first.side if first else "")
 
 
 def _flexion(armature: Object, body: Body, stance: Stance, limb: TwoPartLimb, is_leg: bool) -> Vector | None:

@@ -23,6 +23,7 @@ _NEARLY = 0.96  # cosine of the angle to an axis of the armature, along which a 
 _KEPT = 8  # skeletons whose stance is kept
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
 # Directions in which elbows and knees go, as shares of the left (on the left side), the front and up.
+_SIDES = {"L": 1.0, "R": -1.0}
 _OUTWARDS = {"ARM": (0.6, -0.6, -0.5), "LEG": (0.0, 1.0, 0.0)}
 
 
@@ -101,6 +102,16 @@ def _up_legs(left: Sequence[Sequence[Vector]], right: Sequence[Sequence[Vector]]
     along = _middle([left[0], right[0]], -1) - _middle([left[-1], right[-1]], -1)
     ground = along.cross(_middle(left, -1) - _middle(right, -1))
     return ground * ground.dot(up) if ground.length > 0.0 else up
+
+
+def outwards_of(armature: Object, part: str, names: Sequence[str], side: str = "") -> Vector:
+    """Return the direction in which elbow or knee of a limb goes when it bends, in the axes of the bone above at rest.
+
+    `names` are its bones from the first one on, `side` is "L" or "R" where that is known.
+    """
+    stance, first = stance_of(armature), armature.data.bones[names[0]]
+    outwards = stance.outwards(part, _SIDES.get(side) or side_of(armature, stance, names))
+    return first.parent.matrix_local.to_3x3().transposed() @ outwards if first.parent else outwards
 
 
 def side_of(armature: Object, stance: Stance, names: Sequence[str]) -> float:

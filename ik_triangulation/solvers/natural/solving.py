@@ -31,6 +31,8 @@ from .swivel_cost import ALONG, SwivelCost
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
 
+_SOFTLY = 0.02  # of the cost of limits that count softly
+
 
 class NaturalPath(NamedTuple):
     """States of F frames, which of them are `met` (F), and for which lengths alone do not prove that they cannot be.
@@ -163,6 +165,30 @@ def _two_bones(
             return _TwoBones(found[0], possible, given_way, found[1])
     states = tree.posed(rotations, frames)
     return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool))
+
+
+def swivelled(
+    tree: Tree,
+    frames: States,
+    tasks: Sequence[Task],
+    reference: Numbers,
+    form: LimbForm,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+) -> Numbers:
+    """Return the rotations (n, 4, F) of a limb of two bones at its best swivels, in which limits count softly.
+
+    The tasks are those of a limb that suits. A first or last frame whose reference meets them has the swivel of that.
+    """
+    given = tree.posed(reference, frames)
+    ends = np.unique([0, len(frames) - 1]).astype(np.intp)
+    held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
+    flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
+    time = time_weight(fps, smoothing)
+    limb = TwoBones(tree, frames, tasks, reference, flexion)
+    cost = SwivelCost(limb, _SOFTLY)
+    drift = ALONG * time_weight(fps) / time * limb.drift(False)
+    return limb.rotations(best_swivels(cost, len(frames), time, cost.choices, held=held, drift=drift))
 
 
 def _within(tree: Tree, frames: States, tasks: Sequence[Task]) -> Mask:

@@ -29,20 +29,24 @@ _HALVINGS = 16  # of the distance between two of these
 
 
 class SwivelCost:
-    """The cost of swivels [rad^2]; `choices` is the number of them worth looking at."""
+    """The cost of swivels [rad^2]; `choices` is the number of them worth looking at.
 
-    def __init__(self, limb: TwoBones) -> None:
+    `firmness` multiplies the cost of limits; with less than all of it none forbids a swivel.
+    """
+
+    def __init__(self, limb: TwoBones, firmness: float = 1.0) -> None:
         self._angles = [(UPPER, limb.turn_of_upper())]
         if limb.end is not None:
             self._angles += [(END, limb.turn_of_end()), (SWING, limb.swing_of_end())]
         self._plain = 0.0 if limb.end is not None else SWIVEL
         self._pole = None if limb.pole is None else limb.swivel_to(limb.pole.location, limb.pole.angle)
         self._limits = [
-            (LimitArrays(freedom), turns, weight)
+            (LimitArrays(freedom), turns, firmness * weight)
             for (freedom, turns), weight in zip(limb.freedoms, BEYOND, strict=False)
             if not isinstance(freedom, Free)
         ]
-        self.choices = _CHOICES if self._limits else _FREE_CHOICES
+        self._forbidden = FORBIDDEN if firmness == 1.0 else 0.0
+        self.choices = _CHOICES if self._limits and self._forbidden else _FREE_CHOICES
 
     @property
     def is_limited(self) -> bool:
@@ -58,7 +62,7 @@ class SwivelCost:
                 cost += weight * beyond * beyond
                 outside |= beyond > _INSIDE
             if len(swivels) == self.choices:
-                cost += FORBIDDEN * (outside & ~outside.all(0))
+                cost += self._forbidden * (outside & ~outside.all(0))
         return cost
 
     def posture(self, swivels: Numbers, frames: Indices) -> Numbers:

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arms and legs of a body posed as single limbs are: on a base that is found already, by the swivel over all frames.
+
+A descent of all joints of a body spreads a turn over whatever has compliance, and knows no swivel. So once it has found
+trunk and girdles, each limb of two parts is put to where its tip is by the cost of single limbs. Limits count softly,
+so that the swivel never jumps from one allowed span to the next; a relaxation brings the limbs inside. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from mathutils import Vector
+
+from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
+from ...goals.batch.from_goals import RADIAN, point_task
+from ...goals.batch.wrapped import WrappedTask
+from ...kinematics import Locked
+from ...kinematics.arrays import Numbers
+from ...kinematics.batch import Geometry, States, Tree, TreeTip
+from ..natural.form import PLAIN_LIMB, LimbForm
+from ..natural.solving import swivelled
+
+_NEAR = np.array([1.0])  # tolerance of goals that are where the tip is
+
+
+class LimbOfBody(NamedTuple):
+    """A limb of a body as a chain of its own: its joints in the body, the number of its tip, its tree and its form."""
+
+    joints: tuple[int, ...]
+    tip: int
+    tree: Tree
+    form: LimbForm
+
+    @classmethod
+    def of(cls, tree: Tree, joints: Sequence[int], number: int) -> LimbOfBody:
+        """The joints that lead to a tip, each the parent of the next, as a limb."""
+        tip = tree.tips[number]
+        reach = sum(tree.joints[j].offset.length for j in joints[1:]) + tip.place.length
+        own = TreeTip(len(joints) - 1, tip.place, tip.rotation, reach)
+        chain = Tree([tree.joints[j] for j in joints], range(-1, len(joints) - 1), [own])
+        outwards = _outwards(tree).get(tuple(joints))
+        form = PLAIN_LIMB if outwards is None else LimbForm(has_end=True, flexion=outwards)
+        return cls(tuple(joints), number, chain, form)
+
+    def frames(self, tree: Tree, geometry: Geometry, rotations: Numbers) -> States:
+        """The limb on the body as posed, with these rotations (n, 4, F) of the body's joints."""
+        states, above, count = geometry.states, tree.parents[self.joints[0]], len(geometry.states)
+        if above < 0:
+            root, place = np.broadcast_to(states.root, (3, 3, count)), np.broadcast_to(states.place, (3, count))
+        else:
+            root, place = geometry.frames[above][:, :3], geometry.frames[above][:, 3]
+        own = rotations[list(self.joints)]
+        none = np.empty((0, count)), np.empty((0, 4, count))
+        return self.tree.posed(own, States(*none, own[self.tree.held], root.copy(), place.copy()))
+
+
+def _outwards(tree: Tree) -> dict[tuple[int, ...], Vector]:
+    """Directions of elbows and knees of limbs whose parts have one joint each, by these joints."""
+    anatomy = tree.anatomy
+    pairs = zip(anatomy.limbs, anatomy.outwards, strict=False)
+    return {tuple(limb): outwards for limb, outwards in pairs if outwards is not None}
+
+
+@lru_cache(maxsize=32)
+def limbs_with_swivel(tree: Tree) -> tuple[LimbOfBody, ...]:
+    """The arms and legs of a tree that lead to one tip each, at their end, and have one joint in each part."""
+    found = []
+    for joints in _outwards(tree):
+        upper, middle, end = joints
+        tips = [number for number, tip in enumerate(tree.tips) if tree.above[upper, tip.joint]]
+        if len(tips) != 1 or tree.tips[tips[0]].joint != end or (upper == 0 and tree.moves_root):
+            continue
+        moves = not any(isinstance(tree.joints[j].freedom, Locked) for j in joints)
+        if moves and tree.parents[middle] == upper and tree.parents[end] == middle:
+            found.append(LimbOfBody.of(tree, joints, tips[0]))
+    return tuple(found)
+
+
+def with_swivels(
+    tree: Tree, states: States, reference: States, tasks: Sequence[Task], fps: float, smoothing: float
+) -> States:
+    """The states with limbs that reach for a place or are held posed as single ones near the reference.
+
+    Tips stay where they are; limits are kept only nearly before the joints are put inside them.
+    """
+    geometry, rotations, given = Geometry(tree, states), tree.rotations(states), tree.rotations(reference)
+    changed = rotations.copy()
+    for limb in limbs_with_swivel(tree):
+        own = [(task, _bare(task)) for task in tasks if task.tip == limb.tip]
+        if not any(isinstance(bare, PlaceTask) for _, bare in own):
+            continue
+        goals: list[Task] = [point_task(geometry.tip(limb.tip), _NEAR)]
+        if any(not isinstance(bare, PlaceTask | PoleTask) for _, bare in own):
+            turned = geometry.tip_rotation(limb.tip)
+            goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=_NEAR))
+        goals += [bare.take(slice(None)) for task, bare in own if isinstance(task, PoleTask)]
+        joints = list(limb.joints)
+        there = limb.frames(tree, geometry, rotations)
+        changed[joints] = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, smoothing)
+    return tree.posed(changed, states)
+
+
+def _bare(task: Task) -> Task:
+    """A task without what wraps it."""
+    while isinstance(task, WrappedTask):
+        task = task.task
+    return task

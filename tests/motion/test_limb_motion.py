@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A motion of a limb: it reaches, and it is a cycle only where its last frame asks for the same as its first."""
+
+import numpy as np
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.motion.limb_motion import closes, limb_motion
+from ik_triangulation.solvers.natural import LimbForm
+
+from ..solvers.natural.arms import arm, motion
+
+
+def test_a_lap_reaches_and_closes_and_a_part_of_it_is_no_cycle():
+    tree, states = motion(arm(1), 1)
+    task = point_task(Geometry(tree, states).tip(), np.array([1e-4 * tree.size]))
+    reference = tree.rotations(states)[..., :1]
+    assert closes(tree, states, [task], reference)
+    half = np.arange(30)
+    assert not closes(tree, states.take(half), [task.take(half)], reference)
+    path = finished(limb_motion(tree, states, [task], reference, LimbForm(has_end=True)))
+    assert path.met.all()
+    rotations = tree.rotations(path.states)
+    assert np.abs((rotations[..., 0] * rotations[..., -1]).sum(1)).min() > 1.0 - 1e-9

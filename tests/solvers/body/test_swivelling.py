@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limbs of a body posed as single ones: tips are at their goals, elbows on their side, and nothing else moves."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.goals.batch import Level
+from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
+from ik_triangulation.kinematics.batch import Geometry, States
+from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
+from ik_triangulation.motion.limbs_alone import limbs_of_still_body
+from ik_triangulation.solvers.body.swivelling import limbs_with_swivel, with_swivels
+
+FRAMES = 9
+UP = Vector((0.0, 0.0, 1.0))
+PARTS = Part.HIPS, Part.TRUNK, Part.UPPER_ARM, Part.FOREARM, Part.HAND
+ARM = TwoPartLimb(2, 3, 4)
+
+
+def body(outwards):
+    """A trunk with one straight arm."""
+    ways = (0, 0, 0), (0, 0, 0.5), (0.2, 0, 0), (0.3, 0, 0), (0.3, 0, 0)
+    joints = [Joint(f"joint {n}", Vector(way), Quaternion(), Free()) for n, way in enumerate(ways)]
+    anatomy = BodyAnatomy(PARTS, (ARM,), (None,), (outwards,))
+    return Body(joints, (-1, 0, 1, 2, 3), [BodyTip("hand", 4, Vector((0.1, 0, 0)))], "FREE", UP, anatomy=anatomy)
+
+
+def at_rest(tree):
+    balls = np.zeros((len(tree.balls), 4, FRAMES))
+    balls[:, 0] = 1.0
+    return States(np.empty((0, FRAMES)), balls, np.empty((0, 4, 1)), np.eye(3)[:, :, None], np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("outwards", [(0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
+def test_an_elbow_goes_to_its_side_with_the_hand_at_its_goal(outwards):
+    tree = body(Vector(outwards)).tree
+    reference = at_rest(tree)
+    states = reference.copy()
+    half = np.linspace(0.3, 0.6, FRAMES)  # of the bend that a body's path has found
+    states.balls[3, 0], states.balls[3, 3] = np.cos(half), np.sin(half)
+    begin = Geometry(tree, states)
+    task = replace(point_task(begin.tip(0), np.array([1e-4])), level=Level.REACH)
+    moved = with_swivels(tree, states, reference, [task], 30.0, 0.0)
+    geometry = Geometry(tree, moved)
+    assert np.abs(geometry.tip(0) - begin.tip(0)).max() < 1e-5
+    shoulder, elbow = geometry.heads[2], geometry.heads[3]
+    line = geometry.tip(0) - shoulder
+    off = elbow - shoulder - line * ((elbow - shoulder) * line).sum(0) / (line * line).sum(0)
+    assert (np.array(outwards) @ off > 0.02).all()
+    assert np.abs(tree.rotations(moved)[:2] - tree.rotations(states)[:2]).max() < 1e-12, "the trunk stays"
+
+
+def test_a_limb_that_nobody_knows_has_no_swivel():
+    assert limbs_with_swivel(body(None).tree) == ()
+    assert len(limbs_with_swivel(body(UP).tree)) == 1
+
+
+def test_a_body_is_limbs_alone_only_where_nothing_else_moves():
+    assert limbs_of_still_body(body(UP).tree) == ()
+    still = replace(body(UP), hips_motion="FIXED").tree
+    (line,) = limbs_of_still_body(still)
+    assert line.joints == (0, 1, 2, 3, 4)
+    assert not line.form.has_end
