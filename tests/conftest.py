@@ -22,10 +22,22 @@ from scripts.manual import make
 
 from .registered import snapshot
 
-# What needs of Blender no more than its mathutils and numpy, or only reads the source, runs on one Blender.
+# Rooms and files that run on one Blender: needing of it no more than mathutils and numpy, or only reading source.
 TESTS = Path(__file__).resolve().parent
-MATHEMATICS = {"kinematics", "goals", "solvers", "motion"}
-SOURCE = {"test_layers.py", "test_mirror.py", "test_words.py"}
+ONE = {"kinematics", "goals", "solvers", "motion", "test_layers.py", "test_mirror.py", "test_words.py"}
+# Of these rooms only what reads, writes, draws or registers by an API that may differ from Blender to Blender runs on
+# both, a file for each kind of action, channel, file, operator and object; the rest tests what is solved and said.
+BOTH = {
+    "cli": {"bake_list", "blend", "blend_check", "bodies", "newer", "run", "targets"},
+    "jobs": {
+        *("bake", "body_bake", "body_write", "control_write", "write"),  # keys, actions, tracks
+        *("live", "live_body", "live_channels", "live_state", "target_drag"),  # handlers, undo, the dependency graph
+        *("contacts", "measure", "onto_controls", "props", "rebake", "switching", "target_from_animation"),
+        *("body_setup", "limb_tools"),
+    },
+    "maps": {"images", "properties", "show_image"},  # meshes: tests/rig/test_map_objects.py
+    "scenarios": {"every_job", "extension", "faults", "reduction", "registration", "rigify", "storm", "truthful"},
+}
 IS_THE_ONE = sys.version_info >= (3, 13)  # Blender 5.2
 
 
@@ -33,7 +45,7 @@ def pytest_addoption(parser) -> None:
     parser.addoption(
         "--long",
         action="store_true",
-        help="all there is: tests marked `long` too, and on Blender 4.5 those of the mathematics and of the source",
+        help="all there is: tests marked `long` too, and on Blender 4.5 those that run on one Blender",
     )
 
 
@@ -42,7 +54,12 @@ def pytest_ignore_collect(collection_path: Path, config):
     if IS_THE_ONE or config.option.long or TESTS not in collection_path.parents:
         return None
     first = collection_path.relative_to(TESTS).parts[0]
-    if first not in MATHEMATICS | SOURCE:
+    if first in BOTH:
+        name = collection_path.stem
+        on_both = not name.startswith("test_") or name.removeprefix("test_") in BOTH[first]
+    else:
+        on_both = first not in ONE
+    if on_both:
         return None
     named = [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
     return None if any(path.is_relative_to(TESTS / first) for path in named) else True

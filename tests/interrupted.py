@@ -4,12 +4,16 @@
 import gc
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 
 import bpy
 
 import ik_triangulation
+from ik_triangulation.jobs.transaction import Undo
+
+from .rigs import nothing_lost
 
 _OURS = str(Path(ik_triangulation.__file__).resolve().parent)
 KINDS = (MemoryError, RuntimeError, KeyboardInterrupt)
@@ -43,6 +47,61 @@ class Injection:
             self.fired = True
             self.where = f"{Path(code.co_filename).name}: {code.co_name}"
             raise self.kind("injected")
+
+
+class BrokenError(Exception):
+    """A fault in the middle of a transaction."""
+
+
+class FailingWrite:
+    """While it is entered, that write of a transaction fails which has this number; the end of one counts as well.
+
+    Each write announces itself by what undoes it.
+    """
+
+    def __init__(self, number: float) -> None:
+        self.number, self.writes, self.failed = number, 0, False
+
+    def __enter__(self) -> "FailingWrite":
+        def callback(stack, *given, **more):
+            done = ExitStack.callback(stack, *given, **more)
+            self._count()
+            return done
+
+        def pop_all(stack):
+            self._count()
+            return ExitStack.pop_all(stack)
+
+        Undo.callback, Undo.pop_all = callback, pop_all
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del Undo.callback, Undo.pop_all
+
+    def _count(self) -> None:
+        self.writes += 1
+        if self.writes == self.number:
+            self.failed = True
+            raise BrokenError
+
+
+class _DoneError(Exception):
+    """No write is left that could fail."""
+
+
+def writes_that_undo_all(job: Callable[[], object], stride: int = 1) -> int:
+    """Run a job again and again, each time with a later one of its writes failing, until it is done.
+
+    Each time everything is as before. Return the number of writes of the job.
+    """
+    with suppress(_DoneError):
+        for number in count(1, stride):
+            with nothing_lost(), FailingWrite(number) as seam:
+                with suppress(BrokenError):
+                    job()
+                if not seam.failed:
+                    raise _DoneError
+    return seam.writes
 
 
 def calls_of(job: Callable[[], object]) -> int:

@@ -9,68 +9,27 @@ Exit codes: 0 done, 1 failed (the message says why, no file is changed), 2 wrong
 
 from __future__ import annotations
 
-import sys
-import traceback
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
 from typing import Any, TextIO
 
 import bpy
 
-from .. import __version__
-from ..errors import IKError
-from . import analysing, blend, solving, targets
-from .arguments import DONE, FAILED, MISSED, add_quiet
-from .console import Console
-from .run import Run
-
-COMMAND = "ik_triangulation"
+from . import blend
 
 
 def main(argv: Sequence[str], out: TextIO | None = None) -> int:
     """Run the command line and return its exit code. Results go to `out`, by default standard output."""
-    try:
-        with redirect_stdout(out or sys.stdout):
-            arguments = parser().parse_args(argv)
-    except SystemExit as left:  # argparse has printed the error or the help
-        return int(left.code or 0)
-    return _run(arguments, Console(out or sys.stdout, arguments.quiet))
+    from .program import run_program  # loaded when it is used: Blender registers the command at each start
 
-
-def _run(arguments: Namespace, console: Console) -> int:
-    run = Run(arguments, console)
-    try:
-        result = run()
-    except IKError as error:
-        message = str(error)
-    except Exception as error:  # a bug; readers of the report are told as well
-        console.error(traceback.format_exc())
-        message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
-    else:
-        return DONE if result.reached or arguments.accept_misses else MISSED
-    console.error(f"IK Triangulation: {message}")
-    with suppress(IKError, OSError):  # the report itself cannot be written
-        run.report_failure(message)
-    return FAILED
+    return run_program(argv, out)
 
 
 def parser() -> ArgumentParser:
     """Return the parser of the command line."""
-    top = ArgumentParser(
-        prog=COMMAND,
-        description="Inverse kinematics that keys plain rotations on the bones of a rig.",
-        epilog="Exit codes: 0 done, 1 failed and no file changed, 2 wrong usage, 3 done but a target was missed.",
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"IK Triangulation {__version__}")
-    add_quiet(top)
-    top.set_defaults(accept_misses=False)
-    commands = top.add_subparsers(dest="command", required=True)
-    solving.add_solving_commands(commands)
-    targets.add_target_commands(commands)
-    analysing.add_analysis_commands(commands)
-    return top
+    from .program import build_parser
+
+    return build_parser()
 
 
 _handles: list[Any] = []
@@ -78,7 +37,7 @@ _handles: list[Any] = []
 
 def register() -> None:
     blend.register()
-    _handles.append(bpy.utils.register_cli_command(COMMAND, main))
+    _handles.append(bpy.utils.register_cli_command("ik_triangulation", main))
 
 
 def unregister() -> None:

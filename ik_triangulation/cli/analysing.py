@@ -19,6 +19,7 @@ from .arguments import (
     add_accept_misses,
     add_bones,
     add_command,
+    add_file,
     add_goal,
     add_posture,
     add_range,
@@ -37,6 +38,7 @@ def add_analysis_commands(commands: Any) -> None:
     comparing = add_command(
         commands, "compare", "solve a limb with every solver and compare the results, changing nothing"
     )
+    add_file(comparing)
     add_bones(comparing)
     add_goal(comparing)
     add_posture(comparing)
@@ -53,6 +55,7 @@ def add_analysis_commands(commands: Any) -> None:
     add_reporting(comparing)
     comparing.set_defaults(run=run_compare)
     mapping = add_command(commands, "map", "map the effort or error of reaching each point around a limb")
+    add_file(mapping)
     add_bones(mapping)
     mapping.add_argument("--frame", type=frame, help="frame whose pose is mapped (default: the current one)")
     add_settings(mapping, PlaneMapSettings, defaults=True)

@@ -22,6 +22,7 @@ from .flags import add_settings
 from .numbers import reach_stop
 
 DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
+PROGRAM = "ik_triangulation"  # name of the command line
 
 _SAVED = "Defaults are the settings saved on the tip bone."
 _OF_BAKE = ("smoothing", "start_from", "smooth")
@@ -33,9 +34,13 @@ def add_command(commands: Any, name: str, what: str) -> Any:
     return commands.add_parser(name, help=what, allow_abbrev=False)
 
 
-def add_bones(command: ArgumentParser) -> None:
-    """Add the .blend file, and the armature and bones in it."""
+def add_file(command: ArgumentParser) -> None:
+    """Add the .blend file."""
     command.add_argument("file", nargs="?", type=Path, help=".blend file (default: the open file)")
+
+
+def add_bones(command: ArgumentParser) -> None:
+    """Add the armature and the bones in the file."""
     limb = command.add_argument_group("limb", _SAVED)
     limb.add_argument("--scene", help="scene to work in (default: the file's active scene)")
     limb.add_argument("--armature", help="armature object (default: the only one in the scene)")

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import bpy
 from bpy.types import Scene
 
+from ..errors import IKError
 from ..rig.safe_files import Write, write_new
+from .arguments import DONE, FAILED, MISSED
 from .blend import check_input, check_unchanged, note_saved, open_file, write_blend
 from .console import Console
 from .envelope import CommandResult, report
@@ -21,6 +24,25 @@ from .limbs import scene_of
 from .lock import locked
 from .newer import check_newer
 from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
+
+
+def execute(arguments: Namespace, console: Console) -> tuple[int, str]:
+    """Run a command; return its exit code, and the error of a failure or the tips of a miss."""
+    run = Run(arguments, console)
+    try:
+        result = run()
+    except IKError as error:
+        message = str(error)
+    except Exception as error:  # a bug; readers of the report are told as well
+        console.error(traceback.format_exc())
+        message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
+    else:
+        missed = ", ".join(f"{tip.tip} at {len(tip.missed)} frames" for tip in result.tips if not tip.reached)
+        return DONE if result.reached or arguments.accept_misses else MISSED, missed
+    console.error(f"IK Triangulation: {message}")
+    with suppress(IKError, OSError):  # the report itself cannot be written
+        run.report_failure(message)
+    return FAILED, message
 
 
 class Run:

@@ -21,6 +21,7 @@ from .arguments import (
     add_body,
     add_bones,
     add_command,
+    add_file,
     add_goal,
     add_keys,
     add_posture,
@@ -47,11 +48,7 @@ def add_solving_commands(commands: Any) -> None:
     solve.set_defaults(run=run_solve)
     bake = add_command(commands, "bake", "key a limb over a range of frames")
     _add_common(bake)
-    bake.add_argument("--all", action="store_true", help="bake the enabled limbs of all armatures together")
-    add_body(bake)
-    add_range(bake)
-    add_posture(bake, of_bake=True)
-    add_keys(bake)
+    _add_bake(bake)
     bake.set_defaults(run=run_bake)
     reaching = add_command(commands, "reach", "key a movement from the pose at one frame to the target at another")
     _add_common(reaching)
@@ -61,16 +58,36 @@ def add_solving_commands(commands: Any) -> None:
     reaching.set_defaults(run=run_reach)
 
 
+def add_bake_options(command: ArgumentParser) -> None:
+    """Add the options of bake: all but the files to read and to write."""
+    _add_limb(command)
+    _add_bake(command)
+    command.set_defaults(run=run_bake)
+
+
+def _add_bake(bake: ArgumentParser) -> None:
+    bake.add_argument("--all", action="store_true", help="bake the enabled limbs of all armatures together")
+    add_body(bake)
+    add_range(bake)
+    add_posture(bake, of_bake=True)
+    add_keys(bake)
+
+
 def _add_common(command: ArgumentParser) -> None:
+    add_file(command)
+    _add_limb(command)
+    add_saving(command)
+    add_reporting(command)
+
+
+def _add_limb(command: ArgumentParser) -> None:
     add_bones(command)
     command.add_argument(
         "--preset", metavar="NAME", help=f"set the limb up by this preset first (a name, or a {SUFFIX} file)"
     )
     add_goal(command)
     add_solver(command)
-    add_saving(command)
     add_accept_misses(command)
-    add_reporting(command)
 
 
 def run_solve(arguments: Namespace, run: Run) -> CommandResult:

@@ -12,7 +12,7 @@ from ..errors import SettingError
 from ..jobs.target_from_animation import target_from_animation
 from ..rig.limb import Limb
 from ..settings import FrameSettings
-from .arguments import add_bones, add_command, add_goal, add_reporting, add_saving
+from .arguments import add_bones, add_command, add_file, add_goal, add_reporting, add_saving
 from .envelope import CommandResult
 from .flags import add_settings
 from .limbs import all_limbs, named_limb, range_of
@@ -24,6 +24,7 @@ def add_target_commands(commands: Any) -> None:
     command = add_command(
         commands, "target-from-animation", "key the target where the animated limb goes, to edit its path and bake it"
     )
+    add_file(command)
     add_bones(command)
     command.add_argument("--all", action="store_true", help="key the targets of the enabled limbs of all armatures")
     add_goal(command)

@@ -17,7 +17,7 @@ from ..kinematics.rotation import rotation_vector
 from .checks import check_weight
 from .soft import JointAxis, Residual
 
-_HANGING = 1e-6  # height below which a chain hangs straight down; the root has no derivative at 0
+HANGING = 1e-6  # height below which a chain hangs straight down; the root has no derivative at 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Effort:
         # Divided by the reach, from 0 for a chain that hangs straight down to 2. For a single link it is 1 - cos(angle)
         # and the residual sqrt(2 height) is 2 sin(angle / 2), nearly linear, which suits least squares.
         height = (centre - pose.head(0)).dot(up) / reach * 2.0 + 1.0
-        value = sqrt(2.0 * max(height, _HANGING))
+        value = sqrt(2.0 * max(height, HANGING))
         scale = 2.0 * self.weight / (value * reach * reach)
         changes = (
             sum(masses[i] * dof.velocity(middles[i]).dot(up) for i in range(dof.joint, len(pose))) for dof in dofs

@@ -18,7 +18,7 @@ from ..kinematics import Pose
 from .checks import check_finite, check_weight
 from .soft import JointAxis, Residual
 
-_BISECTIONS = 12  # of a link, to find its deepest point
+BISECTIONS = 12  # of a link, to find its deepest point
 
 
 class Obstacle(Protocol):
@@ -106,7 +106,7 @@ def deepest(obstacle: Obstacle, head: Vector, link: Vector) -> Vector:
     depth, out = obstacle.depth(head + link * middle)
     if depth <= -link.length / 2.0:
         return head + link * middle
-    for _ in range(_BISECTIONS):
+    for _ in range(BISECTIONS):
         if out.dot(link) < 0.0:
             least = middle
         else:

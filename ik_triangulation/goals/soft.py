@@ -36,7 +36,7 @@ class JointAxis(NamedTuple):
         return Vector(self.angular_velocity.cross(point - self.head))
 
 
-_LOWER = 0.01  # of the weight of a soft goal that cannot be met, beside one that can
+LOWER = 0.01  # of the weight of a soft goal that cannot be met, beside one that can
 
 Residual = tuple[float, list[float]]  # its value, and its row of the Jacobian: one derivative for each JointAxis
 
@@ -63,7 +63,7 @@ class _Lower:
 
     def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
         for value, row in self.goal.residuals(pose, dofs):
-            yield value * _LOWER, [each * _LOWER for each in row]
+            yield value * LOWER, [each * LOWER for each in row]
 
 
 def ranked(soft: Sequence[SoftGoal]) -> Sequence[SoftGoal]:

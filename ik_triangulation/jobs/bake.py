@@ -7,7 +7,6 @@ A limb is planned and solved before it is written, and the file is left as it wa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -39,13 +38,14 @@ from .among_others import solve_among_others
 from .bake_wave import BakePlan, Span, bake_together
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, report_of
+from .keys import WrittenKeys, pose_channels
 from .measure import Watch, measure_now
 from .nothing_to_bake import check_something
 from .onto_controls import check_keyed, keyed_bones, watch_of
-from .referred import solve_frames
+from .reference import solve_frames
 from .report import Report
-from .transaction import Transaction
-from .write import WrittenKeys, write_pose
+from .transaction import Transaction, Undo
+from .writing import write_pose
 
 
 def solve_pose(
@@ -70,8 +70,9 @@ def solve_pose(
     solved = solve_among_others(limb, bones, now, scene, view_layer)
     if not isinstance(solved, SolvedFrame):
         (solved,) = solve_frames(limb, bones, [now], scene)
-    with ExitStack() as undo:
-        keys = write_pose(limb, solved, key, scene, view_layer, undo)
+    with Undo() as undo:
+        keys = write_pose(limb, pose_channels(limb, solved), frame, key, scene, view_layer, undo)
+        view_layer.update()
         measured = measure_now(watch, solved, view_layer.depsgraph, scene)
         written = WrittenKeys(keys, keys, [0])
         report = report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
@@ -159,7 +160,7 @@ def bake_spans(
     made: Made = within.made if within else {}
     whole, done = sum(plan.parts for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
-    with ExitStack() as undo:
+    with Undo() as undo:
         for wave in in_waves(limbs, known):
             for part in bake_together([by_limb[id(limb)] for limb in wave], made, undo, seconds, keep):
                 done += part
@@ -219,7 +220,7 @@ def delete_generated(
     check_keys(armature, bones)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     clock, posed = Clock(scene, armature), [armature.pose.bones[name] for name in bones]
-    with ExitStack() as undo:
+    with Undo() as undo:
         hold_reference(posed, scene, undo)
         removed = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer, undo)
         if removed.count:  # the pose that is left is no pose by hand

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
@@ -13,8 +12,8 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import Job, cooperative
+from ..rig.bake_record import recorded_body
 from ..rig.body import RigBody
-from ..rig.body_record import recorded_body
 from ..rig.dependencies import in_waves
 from ..rig.limb import Limb
 from .bake import bake_spans
@@ -25,7 +24,7 @@ from .body_keys import BodyKeySettings
 from .body_report import BodyReport
 from .nothing_to_bake import check_something
 from .report import Report
-from .transaction import Transaction
+from .transaction import Transaction, Undo
 
 
 class BodyBake(NamedTuple):
@@ -83,7 +82,7 @@ def bake_bodies(
     parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
     of_bodies: dict[int, BodyReport] = {}
     of_limbs: dict[int, Report] = {}
-    with ExitStack() as undo:
+    with Undo() as undo:
         within = Transaction(undo)
         for wave in in_waves(parts):
             some = [part.number - len(bodies) for part in wave if part.number >= len(bodies)]
@@ -123,7 +122,7 @@ def rebake_body(
 def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[BodyReport]:
     """Bake a body, with warnings of deform bones that do not follow it."""
     (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
-    with ExitStack() as undo:
+    with Undo() as undo:
         own = Transaction(undo, within.made) if within else Transaction(undo)
         report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how, within=own)
         report = with_followers(report, bake.rig, scene, view_layer)

@@ -21,14 +21,13 @@ from ..rig.limb import Limb
 from .ends import kept_last, seams
 from .frame_solver import NATURAL, Jumps, SolvedFrame, outside, smoothed
 from .judge import missed_frames, moved_inside, report_of
+from .keys import LimbBake, WrittenKeys
 from .measure import Watch, measure_frames
 from .natural_shot import solve_naturally
 from .onto_controls import kept_by_hand, write_by_settings
-from .referred import solve_frames
+from .reference import shown_reference, solve_frames
 from .report import Report
 from .shot import SolvedShot, frame_by_frame, solve_together
-from .shown_reference import shown_reference
-from .write import LimbBake, WrittenKeys
 
 Span = tuple[int, int, float]  # first frame, last frame, step
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
@@ -12,8 +11,8 @@ from bpy.types import Scene, ViewLayer
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError
+from ..rig.bake_record import record_body
 from ..rig.body import RigBody
-from ..rig.body_record import record_body
 from ..rig.carriers import check_body_limbs
 from ..rig.checks import check_armature, check_range
 from ..rig.clock import Clock, evaluated_time
@@ -33,11 +32,11 @@ from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
 from .body_report import BodyReport, measure_body
-from .body_write import BodyWriting, write_body
 from .contact_frames import read_contacts
 from .nothing_to_bake import check_something
 from .switching import Track
-from .transaction import Transaction
+from .transaction import Transaction, Undo
+from .writing import Writing, write_together
 
 _PARTS = 5  # of a bake
 
@@ -96,11 +95,12 @@ def bake_body(
         warnings.append(f"Keys made by hand were kept at {count} frames.")
     making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
     keys = yield from relay(making, (2, _PARTS))
-    with ExitStack() as undo:
+    with Undo() as undo:
         first, last = (evaluated_time(scene, frame) for frame in ends)
         destination = Destination(first, last, within.made if within else None)
-        where = BodyWriting(ends, destination, kind, bool(count))
-        written = yield from relay(write_body(rig, keys, where, scene, view_layer, undo), (3, _PARTS))
+        part = Writing(rig, keys, ends, destination, kind, bool(count))
+        writing = write_together([part], undo, scene=scene, view_layer=view_layer)
+        (written,) = yield from relay(writing, (3, _PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
         if settings.keys_on == "FK_SWITCH":
             track = Track.of(destination, kind, rig.armature, undo)
@@ -120,7 +120,7 @@ def bake_body(
         yield _PARTS, _PARTS
         report = report._replace(
             keys=written,
-            full_keys=max(keys.full, written) if settings.reduce else written,
+            full_keys=keys.full_keys(written, settings.reduce),
             outside=outside,
             warnings=[*warnings, *samples.warnings, *report.warnings],
             seconds=perf_counter() - started,

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from functools import partial
 
 import bpy
-import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
@@ -24,13 +23,13 @@ from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
 from ..rig.links import Links
 from ..rig.switches import Switch, find_switch
-from .body_report import BodyReport, BodyTipReport, tip_missing
+from .body_report import BodyReport, judged_limb, tip_missing
 from .frame_result import Shown
-from .judgement import is_within
 from .measure import EvaluatedLimb, Watch, astray
 from .onto_controls import let_show
 from .report import NotFollowing, Remedy
 from .switching import Track, frames_between, set_switches
+from .transaction import Undo
 
 
 class BodyWatch(Watch):
@@ -127,7 +126,7 @@ def let_body_follow(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
     check_armature(rig.armature, view_layer)
-    with ExitStack() as undo:
+    with Undo() as undo:
         done = set_body_switches(rig, frames_between(frame_start, frame_end), key, scene, view_layer, undo)
         undo.pop_all()
     return done
@@ -172,12 +171,7 @@ def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: V
     view_layer.update()
     tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
-        due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
-        off = np.array([seen[frames[at]][limb.tip] for at in due]).reshape(-1, 2)
-        tolerance = np.array([samples.goals[limb.tip][at].tolerance for at in due])
-        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed, here = ([frames[at] for at in some.tolist()] for some in (due[late], due))
-        tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
+        tips[limb.tip] = judged_limb(limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
     said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
     said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]

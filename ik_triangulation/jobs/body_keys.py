@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bpy.types import PropertyGroup, Scene
@@ -25,8 +25,7 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.bezier import Curves, straight, through
-from ..motion.body_reduction import BodySpace, FullBody
-from ..motion.reduction import JointChannels, handle_slopes, parts_between, reduce
+from ..motion.reduction import BodyBounds, FullBake, JointChannels, handle_slopes, parts_between, reduce
 from ..rig.body import RigBody, moving_bones
 from ..rig.clock import Clock
 from ..rig.frames.body_between import read_between
@@ -39,7 +38,8 @@ from ..settings import KeySettings, settings_of
 from ..solvers.batch.descent import hold
 from ..solvers.body.priorities import HELD_SHARE
 from .body_problem import BodyProblem
-from .write import REDUCED, channel_values, thinned, values_before_start
+from .keys import REDUCED, channel_values, thinned, values_before_start
+from .writing import Keys
 
 _SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
 _CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
@@ -79,21 +79,6 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
-class BodyKeys(NamedTuple):
-    """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many.
-
-    `outside` is how far the centre of mass is outside at most between them, where that was measured, and `allowed` how
-    far fewer keys may move the tips that reach, by their names [Blender units, armature space].
-    """
-
-    runs: list[Channel]
-    times: Sequence[float]
-    interpolation: str
-    full: int
-    outside: float | None = None
-    allowed: Mapping[str, float] = {}
-
-
 class BodyArrays:
     """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
 
@@ -121,7 +106,7 @@ def body_keys(
     ends: tuple[float, float],
     scene: Scene,
     kept: Mapping[str, ByHand],
-) -> Work[BodyKeys]:
+) -> Work[Keys]:
     """Make the keys of a body that is solved at the frames of the problem, which run on from those before its `ends`.
 
     `between` is the body at the samples of key reduction; without it nothing is known between the frames, and keys are
@@ -139,34 +124,37 @@ def body_keys(
     runs = yield from _channels(rig, problem, rotations, locations, times, before, kept)
     full = len(times) * sum(len(run.indices) for run in runs)
     if between is None or len(times) < 2:
-        return BodyKeys(runs, times, interpolation, full)
-    space = _space(rig, between, settings)
-    bake = _Bake(rig, problem, space, rotations)
-    whole = bake.of(straight(np.array(times), _values(runs)), runs)
+        return Keys(runs, times, interpolation, full)
+    tracks, located = _tracks(rig, problem, runs)
+    bounds = _bounds(rig, between, settings, rotations, located)
+    whole = FullBake(straight(np.array(times), _values(runs)), tracks, bounds, located)
     yield from whole.measure()
-    handled = settings.interpolation in {"AUTO", "BEZIER"} and (not linear or bool(whole.far(1.0).any()))
+    handled = settings.interpolation in {"AUTO", "BEZIER"} and (not linear or bool(bounds.far(whole, 1.0).any()))
     if handled:
         curves = yield from handle_slopes(whole)
-        whole = bake.of(curves, runs)
+        whole = FullBake(curves, tracks, bounds, located)
         yield from whole.measure()
-        rough = whole.far(_CLOSE)
+        rough = bounds.far(whole, _CLOSE)
         if rough.any():
             inner = whole.inner
             every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
-            for values, here, there in zip(every, (rotations, locations), _held_between(whole, between), strict=True):
+            halves = _held_between(whole, bounds, between)
+            for values, here, there in zip(every, (rotations, locations), halves, strict=True):
                 values[..., ~inner], values[..., inner] = here, there
             woven = yield from _channels(rig, problem, *every, whole.times.tolist(), before, kept)
             runs = [run._replace(values=run.values[~inner]) for run in woven]
             held = _values([run._replace(values=run.values[inner]) for run in woven])
             held = held.reshape(len(times) - 1, -1, held.shape[1])
-            whole = bake.of(through(curves._replace(values=_values(runs)), held, rough), runs)
+            curves = through(curves._replace(values=_values(runs)), held, rough)
+            whole = FullBake(curves, tracks, bounds, located)
         runs = thinned(runs, range(len(times)), whole.curves)
     if settings.reduce and len(times) > 2 and not kept:
         at, curves, _ = yield from reduce(whole, 1.0)
-        outside = float(whole.outside(curves).max())
-        allowed = {limb.tip: space.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
-        return BodyKeys(thinned(runs, at, curves), [times[i] for i in at], "BEZIER", full, outside, allowed)
-    return BodyKeys(runs, times, interpolation, full, float(whole.outside(whole.curves).max()))
+        outside = _outside(whole, curves)
+        allowed = {limb.tip: bounds.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
+        fewer = thinned(runs, at, curves)
+        return Keys(fewer, [times[i] for i in at], "BEZIER", full, at, outside=outside, allowed=allowed)
+    return Keys(runs, times, interpolation, full, outside=_outside(whole, whole.curves))
 
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
@@ -185,26 +173,24 @@ def between_frames(
     return (yield from read_between(rig, samples, [*every.ravel().tolist(), frames[-1]], scene, without))
 
 
-class _Bake:
-    """Makes the full bake of a body of curves through its keys."""
+def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:
+    """Return the rotation channels of joints, and the columns of location channels, in the columns of all channels."""
+    names = [joint.name for joint in problem.body.joints]
+    tracks, located, begin = [], list[int](), 0
+    for run in runs:
+        columns = slice(begin, begin + run.values.shape[1])
+        begin = columns.stop
+        if run.path.endswith(".location"):
+            located = list(range(columns.start, columns.stop))
+        else:
+            mode = rig.armature.pose.bones[run.bone].rotation_mode
+            tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
+    return tracks, located
 
-    def __init__(self, rig: RigBody, problem: BodyProblem, space: BodySpace, rotations: Numbers) -> None:
-        self._rig, self._body, self._space = rig, problem.body, space
-        self._rotations = np.ascontiguousarray(np.moveaxis(rotations, -1, 0))
 
-    def of(self, curves: Curves, runs: Sequence[Channel]) -> FullBody:
-        """Return the full bake with these curves of the channels."""
-        names = [joint.name for joint in self._body.joints]
-        tracks, located, begin = [], list[int](), 0
-        for run in runs:
-            columns = slice(begin, begin + run.values.shape[1])
-            begin = columns.stop
-            if run.path.endswith(".location"):
-                located = list(range(columns.start, columns.stop))
-            else:
-                mode = self._rig.armature.pose.bones[run.bone].rotation_mode
-                tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
-        return FullBody(curves, tracks, self._rotations, self._space, located)
+def _outside(whole: FullBake, curves: Curves) -> float:
+    """Return how far the centre of mass is outside its support at most, with these curves."""
+    return float(whole.measured(curves, np.arange(len(whole.times)))[-1].max())
 
 
 def _channels(
@@ -227,8 +213,10 @@ def _channels(
     return runs
 
 
-def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> BodySpace:
-    """All that bounds a body between its frames."""
+def _bounds(
+    rig: RigBody, between: BodyProblem, settings: BodyKeySettings, rotations: Numbers, located: Sequence[int]
+) -> BodyBounds:
+    """All that bounds a body between its frames, at which its joints have these `rotations` (n, 4, F)."""
     body, scale = between.body, scale_of(rig.armature)
     shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
     held: list[Task] = []
@@ -246,10 +234,12 @@ def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> Bod
     for limb in rig.limbs:
         within = settings.within.get(limb.tip, 0.0)
         near[body.number_of[limb.tip]] = within / scale if within else REDUCED * body.reach(limb.tip)
-    return BodySpace(
+    return BodyBounds(
         body=body,
-        rotations=body.tree.rotations(between.reference),
+        rotations=np.ascontiguousarray(np.moveaxis(rotations, -1, 0)),
+        animated=body.tree.rotations(between.reference),
         roots=between.samples.bases[:3, :3],
+        located=located,
         placed=between.placed,
         held=held,
         steady=between.balance(0.0),
@@ -257,14 +247,14 @@ def _space(rig: RigBody, between: BodyProblem, settings: BodyKeySettings) -> Bod
     )
 
 
-def _held_between(whole: FullBody, between: BodyProblem) -> tuple[Numbers, Numbers]:
+def _held_between(whole: FullBake, bounds: BodyBounds, between: BodyProblem) -> tuple[Numbers, Numbers]:
     """Rotations (n, 4, m) and locations of the hips (3, m) at all samples between two frames, with held tips held."""
     here, tree = np.flatnonzero(whole.inner), between.body.tree
-    posed = whole.geometry(whole.curves, here).states
+    posed = bounds.geometry(*whole.posed(whole.curves, here), here).states
     empty = np.empty((0, len(here))), np.empty((0, 4, len(here)))
     frames = States(*empty, posed.balls[tree.held], posed.root, posed.place)
     states = tree.posed(posed.balls, frames)
-    hold(tree, states, [task.take(here) for task in whole.space.held], share=HELD_SHARE)
+    hold(tree, states, [task.take(here) for task in bounds.held], share=HELD_SHARE)
     return tree.rotations(states), between.locations(states, here)
 
 

@@ -1,25 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body that follows its goals from pose to pose, whether they are dragged, set by a script or played."""
+"""Poses of a live body: what its tips follow, each pose from the one before, or all frames of animated targets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import ID, Action, Depsgraph, Scene, ViewLayer
+from mathutils import Matrix
 
 from ..cooperative import finished
+from ..goals import Anywhere, Goal
 from ..goals.batch import PlaceTask, Task
 from ..goals.batch.of_bodies import hold_tasks
+from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import lengths
+from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.keyed_reading import read_keyed
+from ..rig.frames.samples import Samples
+from ..rig.frames.sampling import Sample, goals_at, sample
+from ..rig.goal import GoalReader
+from ..rig.keyframes import curves_of
+from ..rig.limb import saved_range
+from ..rig.waiting import is_waiting
 from ..solvers.batch.system import System
 from ..solvers.body.following import BodyFollower
 from ..solvers.natural.posture import Posture
+from .among_others import is_at, is_moving
 from .body_problem import BodyProblem
 from .contact_frames import read_contacts
+from .live_limb import StillRig
+from .live_state import Surroundings, surroundings_of
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
 _ALIKE = 0.6  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
@@ -99,3 +115,171 @@ def _is_alike(one: States, other: States) -> bool:
     """Tell whether states are of trees with the same columns, on hips that hang in the same frame."""
     shapes = (one.angles, other.angles), (one.balls, other.balls), (one.held, other.held)
     return all(a.shape == b.shape for a, b in shapes) and bool(np.abs(one.root - other.root).max() < 1e-6)
+
+
+class BodyNow(NamedTuple):
+    """State that a body follows at a frame: matrices (4x4) of the armature and above its hips, and samples of limbs."""
+
+    frame: float
+    world: Matrix
+    base: Matrix
+    samples: Sequence[Sample]
+
+    def surroundings(self, depsgraph: Depsgraph) -> Surroundings:
+        """All that is followed, in a form that can be compared; the body itself moves where its limbs begin.
+
+        A target that waits is not followed.
+        """
+        still = Matrix.Identity(4)
+        followed = [each for each in self.samples if not is_waiting(each.limb.armature.pose.bones[each.limb.tip])]
+        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still)), depsgraph) for each in followed]
+        return self.world.freeze(), self.base.freeze(), *own
+
+
+class LiveGoals:
+    """The goals of a body as it was when this was made, at other places of its targets."""
+
+    def __init__(self, rig: RigBody, depsgraph: Depsgraph, frame: float) -> None:
+        """Raises what sample() raises."""
+        self.rig = rig
+        shown = rig.armature.evaluated_get(depsgraph)
+        samples = [sample(limb, depsgraph, frame) for limb in rig.limbs]
+        self.first = BodyNow(frame, shown.matrix_world.copy(), base_of(shown, rig.hips).copy(), samples)
+        self._readers = [GoalReader() for _ in rig.limbs]
+        self.starts: list[Pose] = [
+            Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+            for limb, now in zip(rig.limbs, samples, strict=True)
+        ]
+        self._suits = all(StillRig.suits(limb) for limb in rig.limbs) and not _is_driven(rig)
+
+    def again(self, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> BodyNow | None:
+        """Return what the depsgraph shows now; None if somebody may have changed more than what is followed."""
+        rig, first = self.rig, self.first
+        if not self._suits or rig.armature.data in touched:
+            return None
+        if any(isinstance(each, (Scene, Action)) for each in touched):
+            return None
+        try:
+            shown = rig.armature.evaluated_get(depsgraph)
+            if shown.matrix_world != first.world or base_of(shown, rig.hips) != first.base:
+                return None
+            if any(bone and bone not in ob.pose.bones for limb in rig.limbs for ob, bone in limb.targets):
+                return None
+            samples = [
+                Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first.samples
+            ]
+        except ReferenceError:  # a target was removed
+            return None
+        return BodyNow(frame, first.world, first.base, samples)
+
+    def goals(self, now: BodyNow) -> dict[str, list[Goal]]:
+        """The goals of all tips."""
+        each = zip(self.rig.limbs, self._readers, self.starts, now.samples, strict=True)
+        bones = self.rig.armature.pose.bones
+        return {
+            limb.tip: [Goal(Anywhere()) if is_waiting(bones[limb.tip]) else reader.at(sampled, start)]
+            for limb, reader, start, sampled in each
+        }
+
+
+def _is_driven(rig: RigBody) -> bool:
+    """Tell whether drivers move or set something of the body's bones."""
+    animation = rig.armature.animation_data
+    if animation is None:
+        return False
+    own = tuple(bone.path_from_id() for bone in rig.pose_bones)
+    return any(curve.data_path.startswith(own) for curve in animation.drivers)
+
+
+_AROUND = 120  # frames on either side at most
+
+
+class AheadOfBake(NamedTuple):
+    """The poses of a body at `frames`, and what they were solved from, in a form that can be compared."""
+
+    frames: range
+    source: tuple[Any, ...]
+    states: States
+
+    def at(self, frame: float) -> States:
+        """The pose at a frame."""
+        return self.states.take([self.frames.index(int(frame))]).copy()
+
+
+def solve_ahead(
+    rig: RigBody,
+    tip: str,
+    goals: LiveGoals,
+    now: BodyNow,
+    samples: BodySamples,
+    known: AheadOfBake | None,
+    scene: Scene,
+    view_layer: ViewLayer,
+) -> AheadOfBake | None:
+    """Solve all frames of the range of the limb at `tip` as a bake would, unless they are `known`.
+
+    `samples` are those of the present frame. None where a target is off its animation, where F-curves do not tell all
+    of the motion or nothing moves, and outside the range.
+    """
+    stored = rig.armature.pose.bones[tip].ik_triangulation
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    frame = int(now.frame)
+    if rig.contacts or _fades(rig, samples):
+        return None
+    if step != 1 or frame != now.frame or not first <= frame <= last or first == last or _moves_above(rig):
+        return None
+    frames = range(max(first, frame - _AROUND), min(last, frame + _AROUND) + 1)
+    if known is not None and frame in known.frames and known.frames[0] >= first and known.frames[-1] <= last:
+        frames = known.frames
+    read = [read_keyed(limb, scene, view_layer, frames, simple=True) for limb in rig.limbs]
+    shots = [each for each in read if each is not None]
+    if len(shots) < len(read) or not any(is_moving(each) for each in shots):
+        return None
+    at = frames.index(frame)
+    if not all(is_at(each, at, seen) for each, seen in zip(shots, now.samples, strict=True)):
+        return None
+    source = rig, *(_bytes(each) for each in shots), samples.rotations.tobytes(), samples.locations.tobytes()
+    if known is not None and known.frames == frames and known.source == source:
+        return known
+    problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
+    states, _ = finished(problem.path(scene))
+    return AheadOfBake(frames, source, states)
+
+
+def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:
+    """The samples of all frames from those of the present one and of each limb."""
+    found = {}
+    for limb, start, shot in zip(rig.limbs, goals.starts, shots, strict=True):
+        reader, waits = GoalReader(), is_waiting(rig.armature.pose.bones[limb.tip])
+        found[limb.tip] = [Goal(Anywhere()) if waits else reader.at(shot[k], start) for k in range(len(frames))]
+    return now._replace(
+        frames=frames,
+        worlds=_of_frames(shots[0].worlds, len(frames)),
+        bases=_of_frames(now.bases, len(frames)),
+        rotations=_of_frames(now.rotations, len(frames)),
+        locations=_of_frames(now.locations, len(frames)),
+        shown=None if now.shown is None else _of_frames(now.shown, len(frames)),
+        goals=found,
+        influence={tip: _of_frames(share, len(frames)) for tip, share in now.influence.items()},
+    )
+
+
+def _of_frames(values: Numbers, count: int) -> Numbers:
+    return np.broadcast_to(values, (*values.shape[:-1], count))
+
+
+def _bytes(shot: Samples) -> tuple[bytes, ...]:
+    return tuple(each.tobytes() for each in (shot.worlds, shot.targets, shot.poles) if each is not None)
+
+
+def _fades(rig: RigBody, samples: BodySamples) -> bool:
+    """Tell whether tips have an influence below 1, or one that is animated."""
+    if any((share < 1.0).any() for share in samples.influence.values()):
+        return True
+    return any(curve.data_path.endswith("ik_triangulation.influence") for curve in curves_of(rig.armature))
+
+
+def _moves_above(rig: RigBody) -> bool:
+    """Tell whether a bone above the hips is animated."""
+    above = tuple(bone.path_from_id() for bone in rig.armature.pose.bones[rig.hips].parent_recursive)
+    return bool(above) and any(curve.data_path.startswith(above) for curve in curves_of(rig.armature))

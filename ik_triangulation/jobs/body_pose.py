@@ -14,22 +14,21 @@ from ..cooperative import finished
 from ..kinematics.batch import States
 from ..rig.body import RigBody
 from ..rig.carriers import check_body_limbs
-from ..rig.clock import Clock
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.hips import check_hips
-from ..rig.keyframes import Channel, check_keys, write_keys
+from ..rig.keyframes import check_keys
 from ..rig.nla import check_nla
-from ..rig.posed import remember_location, remember_written
-from ..rig.reference import hold_reference
-from ..rig.rotation import channel, set_rotation
+from ..rig.posed import remember_location
 from ..rig.waiting import take_along_shown
 from .body_floor import with_floor
 from .body_keys import body_channels
 from .body_problem import BodyProblem
 from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
 from .contact_frames import read_contacts
-from .judgement import held_tolerances, is_within
+from .judgement import held_tolerances
+from .transaction import Undo
+from .writing import write_pose
 
 
 def solve_body_pose(
@@ -47,7 +46,7 @@ def solve_body_pose(
     samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
     problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
     states, _ = finished(problem.path(scene))
-    with ExitStack() as undo:
+    with Undo() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
@@ -78,30 +77,13 @@ def write_body_pose(
     undo: ExitStack,
 ) -> int:
     """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
-    armature, hips = rig.armature, rig.armature.pose.bones[rig.hips]
-    time = Clock(scene, armature).time(problem.samples.frames[0])
-    hold_reference(rig.pose_bones, scene, undo)
-    runs = body_channels(rig, problem, states)
-    keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo)) if key else 0
-    for run in runs:
-        _put(armature, run, undo)
-    remember_written(armature.pose.bones[name] for name in {run.bone for run in runs})
+    frame = problem.samples.frames[0]
+    keys = write_pose(rig, body_channels(rig, problem, states), frame, key, scene, view_layer, undo)
     if rig.hips_motion != "FIXED":
+        hips = rig.armature.pose.bones[rig.hips]
         remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)
     view_layer.update()
     return keys
-
-
-def _put(armature: bpy.types.Object, run: Channel, undo: ExitStack) -> None:
-    """Set the channels of a bone; closing `undo` restores them."""
-    bone = armature.pose.bones[run.bone]
-    values = run.values[0].tolist()
-    if run.path.endswith("location"):
-        undo.callback(setattr, bone, "location", tuple(bone.location))
-        bone.location = [values[i] if i in run.indices else old for i, old in enumerate(bone.location)]
-    else:
-        undo.callback(set_rotation, bone, tuple(getattr(bone, channel(bone)[0])))
-        set_rotation(bone, values)
 
 
 def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
@@ -112,14 +94,11 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
     for name in rig.held:
         row = rig.bones.index(name)
         slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
-        slip, turn = held_tolerances(rig, name, problem.body.reach(name))
-        due = samples.influence[name][0] == 1.0
-        missed = due and not is_within(slips, slip, turns, turn)[0]
-        tips[name] = BodyTipReport.of((slips, turns), [frame], [frame] if missed else [])
+        tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
+        tips[name] = BodyTipReport.judged((slips, turns), tolerances, [frame], counted=due)
     for limb in rig.limbs:
-        goal = samples.goals[limb.tip][0]
+        goal, due = samples.goals[limb.tip][0], samples.influence[limb.tip] == 1.0
         distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
-        due = samples.influence[limb.tip][0] == 1.0
-        missed = due and not is_within(distances, goal.tolerance, angles, limb.angle_tolerance)[0]
-        tips[limb.tip] = BodyTipReport.of((distances, angles), [frame], [frame] if missed else [], goal)
+        tolerances = goal.tolerance, limb.angle_tolerance
+        tips[limb.tip] = BodyTipReport.judged((distances, angles), tolerances, [frame], goal, due)
     return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
 
@@ -30,12 +29,13 @@ from .body_floor import with_floor
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_reach_motion import BodyReachMotion, BodyVisit
 from .body_report import BodyReport, measure_body
-from .body_write import BodyWriting, write_body
 from .contact_frames import read_contacts
 from .reach import Stop, check_stops, own_stop, style_of
+from .reach_motion import BodyReachMotion, BodyVisit
 from .switching import Track
+from .transaction import Undo
+from .writing import Writing, write_together
 
 _PARTS = 4
 
@@ -107,10 +107,11 @@ def reach_with_body(
     stops_read = [(visit, read[n].readers) for n, visit in enumerate(visits)]
     samples = _as_moved(problem, states, visits)._replace(readers=_readers_at(stops_read))
     keys = yield from relay(body_keys(rig, problem, between, states, settings, ends, scene, {}), (2, _PARTS))
-    with ExitStack() as undo:
+    with Undo() as undo:
         destination = Destination(*(evaluated_time(scene, frame) for frame in ends))
-        writing = write_body(rig, keys, BodyWriting(ends, destination, kind), scene, view_layer, undo)
-        written = yield from relay(writing, (3, _PARTS))
+        parts = [Writing(rig, keys, ends, destination, kind)]
+        writing = write_together(parts, undo, scene=scene, view_layer=view_layer)
+        (written,) = yield from relay(writing, (3, _PARTS))
         if settings.keys_on == "FK_SWITCH":
             track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
@@ -124,7 +125,7 @@ def reach_with_body(
         yield _PARTS, _PARTS
         report = report._replace(
             keys=written,
-            full_keys=max(keys.full, written) if settings.reduce else written,
+            full_keys=keys.full_keys(written, settings.reduce),
             outside=outside,
             warnings=[*warnings, *motion.warnings, *read[0].warnings, *report.warnings],
             seconds=perf_counter() - started,

@@ -16,13 +16,14 @@ from ..goals import Anywhere, Goal
 from ..goals.look_at import LookAt
 from ..goals.orientation import Direction, Orientation, missing_angle
 from ..kinematics import Body
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch.algebra import lengths, turn_vectors
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import lengths_of, shown_frames
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
+from ..rig.limb import Limb
 from ..rig.units import degrees_text, distance_text, is_seen, length_text, scale_of
 from .body_problem import HeldPlaces, Planned
 from .judgement import held_tolerances, is_within
@@ -54,18 +55,22 @@ class BodyTipReport(NamedTuple):
     below_floor: bool = False
 
     @classmethod
-    def of(
+    def judged(
         cls,
         off: tuple[Numbers, Numbers],
+        tolerances: tuple[Numbers | float, float],
         frames: Sequence[float],
-        missed: Sequence[float],
         goal: Goal | None = None,
+        counted: Mask | None = None,
     ) -> BodyTipReport:
-        """Return that of a tip that is `off` by these distances and angles (F), at these frames where it counts.
+        """Judge a tip that is `off` by these distances [Blender units] and angles [rad] (F) at frames where it is due.
 
-        Without a goal the tip is held.
+        Without a goal the tip is held. `counted` is a mask of the frames that can be missed, by default of all.
         """
         distances, angles = off
+        late = ~is_within(distances, tolerances[0], angles, tolerances[1])
+        late = late if counted is None else late & counted
+        missed = [frames[at] for at in np.flatnonzero(late).tolist()]
         if not len(distances):
             distances, angles, frames = np.zeros(1), np.zeros(1), [0.0]
         worst = int(distances.argmax())
@@ -73,7 +78,7 @@ class BodyTipReport(NamedTuple):
             goal is None,
             float(distances[worst]),
             float(angles.max()),
-            list(missed),
+            missed,
             "REACH" if goal is None else aim_of(goal),
             float(np.median(distances)),
             frames[worst],
@@ -102,6 +107,11 @@ class BodyReport(NamedTuple):
     def reached(self) -> bool:
         """Whether every tip is where it has to be at every frame."""
         return not any(tip.missed for tip in self.tips.values())
+
+    @property
+    def all_reached(self) -> bool:
+        """Whether that is so, and all bones that are meant to follow the body do."""
+        return self.reached and not self.not_following
 
     @property
     def missed(self) -> list[float]:
@@ -242,19 +252,13 @@ def measure_body(
     for name in rig.held:
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
         slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
-        due = held.influence[name] == 1.0
-        late = ~is_within(slips, *_spread(held_tolerances(rig, name, body.reach(name)), turns)) & due & whole
-        missed = [samples.frames[numbers[held.frames[at]]] for at in np.flatnonzero(late).tolist()]
+        due, tolerances = held.influence[name] == 1.0, held_tolerances(rig, name, body.reach(name))
         here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
-        tips[name] = BodyTipReport.of((slips[due], turns[due]), here, missed)
+        here = [samples.frames[numbers[frame]] if frame in numbers else frame for frame in here]  # whole numbers stay
+        tips[name] = BodyTipReport.judged((slips[due], turns[due]), tolerances, here, counted=whole[due])
     for limb in rig.limbs:
-        due = np.flatnonzero(samples.influence[limb.tip] == 1.0)
-        off = np.array([seen[samples.frames[at]].off[limb.tip] for at in due.tolist()]).reshape(-1, 2)
-        more = (allowed or {}).get(limb.tip, 0.0)
-        tolerance = np.array([samples.goals[limb.tip][at].tolerance + more for at in due.tolist()])
-        late = ~is_within(off[:, 0], tolerance, off[:, 1], limb.angle_tolerance)
-        missed, here = ([samples.frames[at] for at in some.tolist()] for some in (due[late], due))
-        tips[limb.tip] = BodyTipReport.of((off[:, 0], off[:, 1]), here, missed, samples.goals[limb.tip][0])
+        found = {frame: each.off[limb.tip] for frame, each in seen.items() if limb.tip in each.off}
+        tips[limb.tip] = judged_limb(limb, samples, found, (allowed or {}).get(limb.tip, 0.0))
     warnings = [
         f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
     ]
@@ -275,8 +279,18 @@ def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Num
     return lengths(ends[0] - ends[1]), lengths(turn_vectors(turned))
 
 
-def _spread(tolerances: tuple[float, float], angles: Numbers) -> tuple[float, Numbers, float]:
-    return tolerances[0], angles, tolerances[1]
+def judged_limb(
+    limb: Limb, samples: BodySamples, off: Mapping[float, tuple[float, float]], allowed: float = 0.0
+) -> BodyTipReport:
+    """Judge a tip that reaches, by how far it is `off` [Blender units, rad] at frames of the samples, where it is due.
+
+    What fewer keys are `allowed` to move it [Blender units] is no miss.
+    """
+    due = np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist()
+    frames, goals = [samples.frames[at] for at in due], samples.goals[limb.tip]
+    distances, angles = np.array([off[frame] for frame in frames]).reshape(-1, 2).T
+    tolerance = np.array([goals[at].tolerance + allowed for at in due])
+    return BodyTipReport.judged((distances, angles), (tolerance, limb.angle_tolerance), frames, goals[0])
 
 
 def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ..rig.reference import reference_rotations
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
 from .frame_solver import NATURAL, at_frame, solver_settings
-from .referred import solve_frames
+from .reference import solve_frames
 
 
 @cooperative

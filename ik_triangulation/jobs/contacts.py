@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 import bpy
 import numpy as np
@@ -24,6 +23,7 @@ from ..rig.frames.body_samples import BodySamples, read_body
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
 from .contact_frames import animated_frames, in_world, tip_places
+from .transaction import Undo
 
 
 @cooperative
@@ -60,7 +60,7 @@ def find_contacts(
     samples = yield from relay(read_body(rig, scene, frames), (0, 1))
     found = _found(rig, samples, scene, settings.contact_fade)
     yield 1, 1
-    with ExitStack() as undo:
+    with Undo() as undo:
         keep_settings(armature, undo)
         bones, settings.hips = armature.pose.bones, rig.hips
         for tip in feet:

@@ -19,9 +19,8 @@ from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
 from ..motion.bezier import flowing, straight
-from ..motion.control_reduction import FullControls
 from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_angle, turned_about, turns_between
-from ..motion.reduction import JointChannels, reduce
+from ..motion.reduction import ControlBounds, FullBake, JointChannels, reduce
 from ..rig.channel_runs import run_of
 from ..rig.clock import Clock
 from ..rig.freedom import keyed
@@ -32,7 +31,7 @@ from ..rig.rotation import channel
 from ..rig.shown_limb import is_animated_by_hand
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
-from .write import REDUCED, thinned, values_before_start
+from .keys import REDUCED, thinned, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
@@ -182,9 +181,10 @@ class ControlMotion:
         values = np.hstack([run.values for run in runs]).astype(np.float64)
         curves = (straight if linear else flowing)(np.array(times, np.float64), values)
         scale = scale_of(limb.armature)
-        full = FullControls(curves, tracks, located, others, _tail(limb).length, scale)
+        bounds = ControlBounds(len(times), located, others, _tail(limb).length, scale)
+        full = FullBake(curves, tracks, bounds, [*located, *others])
         found = yield from reduce(full, limb.reduce_tolerance or REDUCED * self.reach * scale)
-        return found.kept, thinned(runs, found.kept, found.curves), found.tip_deviation
+        return found.kept, thinned(runs, found.kept, found.curves), found.deviation
 
 
 class _Asked(NamedTuple):

@@ -12,10 +12,10 @@ from ..rig.limb import Limb
 from .frame_result import FrameResult, JudgedFrames, Shown
 from .frame_solver import Jumps, SolvedFrame
 from .judgement import is_within
+from .keys import WrittenKeys
 from .measure import NOT_MEASURED, Measured
 from .report import Report
 from .shot import SolvedShot, frames_of
-from .write import WrittenKeys
 
 _ROWS = 5  # of missed frames that a warning names
 

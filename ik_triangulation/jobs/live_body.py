@@ -8,33 +8,25 @@ from contextlib import ExitStack
 from time import perf_counter
 
 import bpy
-import numpy as np
 from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix
 
-from ..cooperative import finished
 from ..errors import ChainError
 from ..goals.batch.of_bodies import body_tasks
 from ..kinematics.batch import Geometry
 from ..rig.body import RigBody
 from ..rig.checks import check_limb
-from ..rig.clock import Clock
 from ..rig.frames.body_samples import body_now
-from ..rig.freedom import keyed
-from ..rig.hips import location_channel
-from ..rig.keyframes import Channel, write_keys
 from ..rig.posed import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.reference import hold_reference
-from ..rig.rotation import channel
 from ..rig.waiting import is_waiting, keep_waiting, take_along
 from .bodies import body_of
-from .body_ahead import AheadOfBake, solve_ahead
-from .body_motion import BodyMotion
+from .body_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, solve_ahead
 from .body_pose import check_body, measure_body_pose
 from .body_report import BodyReport
 from .live_channels import LiveChannels
-from .live_goals import BodyNow, LiveGoals
 from .live_state import LiveState, Surroundings, is_animated
+from .writing import key_present_pose
 
 
 class LiveBody(LiveState):
@@ -227,21 +219,9 @@ class LiveBody(LiveState):
 
 def key_present_body(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> int:
     """Key the bones of a body as they are posed at the present frame; return the number of keys."""
-    armature, runs = rig.armature, []
-    time = Clock(scene, armature).time(scene.frame_current + scene.frame_subframe)
-    for bone in rig.pose_bones:
-        if rig.solved and bone.name not in rig.solved and bone.name != rig.hips:
-            continue
-        prop, _ = channel(bone)
-        values = np.array([tuple(getattr(bone, prop))], np.float32)
-        runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))
-    if rig.hips_motion != "FIXED":
-        hips = armature.pose.bones[rig.hips]
-        runs.append(location_channel(armature, rig.hips, np.array(hips.location)[:, None]))
-    with ExitStack() as undo:
-        keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo))
-        undo.pop_all()
-    return keys
+    bones = [bone for bone in rig.pose_bones if not rig.solved or bone.name in {*rig.solved, rig.hips}]
+    hips = None if rig.hips_motion == "FIXED" else rig.armature.pose.bones[rig.hips]
+    return key_present_pose(bones, scene, view_layer, hips)
 
 
 def _channels(rig: RigBody) -> LiveChannels:

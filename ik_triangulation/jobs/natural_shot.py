@@ -13,6 +13,7 @@ from mathutils import Quaternion
 
 from ..cooperative import Work
 from ..goals.batch import Refusal, Task
+from ..goals.batch.avoid import AvoidTask
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
@@ -28,6 +29,7 @@ from ..rig.armature import Bones
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.reference import reference_rotations
+from ..solvers.batch.settle import settle_preferences
 from ..solvers.natural import natural_path
 from .frame_solver import solver_settings
 from .shot import ShotProblem, SolvedShot
@@ -75,13 +77,17 @@ def solve_naturally(
         cyclic=cyclic,
         first=part_from or 0,
     )
+    if problem.preferences:
+        settle_preferences(tree, states, goals, [task.take(own) for task in problem.preferences])
+        yield
     if cyclic:
         possible = np.append(possible, possible[0])
         states = joined([states, states.take([0]).like(frames.take([count - 1]))])
     yield
     ways = ways_of(tree, frames, tasks)
     last = states.take([count - 1]) if count - 1 in held else None
-    shot = Shot(tree, frames, tasks, states.take([0]), last, ways, leaps_of(ways))
+    every = [*tasks, *(task for task in problem.preferences if isinstance(task, AvoidTask))]
+    shot = Shot(tree, frames, every, states.take([0]), last, ways, leaps_of(ways))
     path = Tracked(shot, States(states.angles, states.balls, frames.held, frames.root, frames.place))
     missed = np.flatnonzero(~path.met & possible)
     if len(missed) or len(avoidable_jumps(shot, path)):

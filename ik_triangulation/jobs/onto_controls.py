@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
-from bpy.types import Depsgraph, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work
@@ -15,19 +16,29 @@ from ..rig.clock import Clock
 from ..rig.frames.reader import FrameReader
 from ..rig.hips import located_by_hand, location_path
 from ..rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
-from ..rig.keyframes import GENERATED, ByHand, check_curves, check_keys, curves_of, interpolation_of, made_by_hand
+from ..rig.keyframes import (
+    GENERATED,
+    ByHand,
+    Channel,
+    check_curves,
+    check_keys,
+    curves_of,
+    interpolation_of,
+    made_by_hand,
+)
 from ..rig.limb import Limb
 from ..rig.links import Links
-from ..rig.rotation import channel
+from ..rig.rotation import PROPERTIES, channel
 from ..rig.shown_limb import controls_or_none
 from ..rig.switches import find_switch
 from ..rig.units import length_text
 from .control_motion import ControlMotion, Discrepancy
-from .control_write import write_controls
+from .keys import LimbBake, WrittenKeys, write_bakes
 from .measure import EvaluatedLimb, Watch, shown_tip
 from .shot import frames_of
 from .switching import Track, frames_between, set_switch, set_switches
-from .write import LimbBake, WrittenKeys, write_bakes
+from .transaction import Undo
+from .writing import Keys, write_together
 
 _ROUNDS = 8  # of correction: one does for controls that carry the limb rigidly
 _TIP, _TURN, _ELBOW = 2e-5, 1e-4, 4e-3  # of the reach, [rad], of the reach: differences that are not corrected
@@ -57,6 +68,20 @@ class ControlWatch(Watch):
             f"'{self._shown}' is {length_text(apart)} away from the solution{where}: '{self._control}' cannot carry it "
             "there. Look at its locked channels and its constraints."
         )
+
+
+@dataclass(frozen=True)
+class ControlBones:
+    """The bones whose rotations a bake onto IK controls keys, as those of a limb."""
+
+    armature: Object
+    bones: Sequence[str]
+
+    @classmethod
+    def of(cls, armature: Object, runs: Sequence[Channel]) -> ControlBones:
+        """Return those of these channels."""
+        turned = [run.bone for run in runs if run.path.rpartition(".")[2] in PROPERTIES]
+        return cls(armature, list(dict.fromkeys(turned)))
 
 
 def watch_of(limb: Limb, known: dict[int, Links | None] | None = None) -> Watch:
@@ -129,9 +154,9 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     for remaining in reversed(range(_ROUNDS if not bake.kept else 2)):
         runs = motion.channels(clock, first)
         full = len(times) * sum(len(run.indices) for run in runs)
-        with ExitStack() as attempt:
-            where = {"scene": scene, "view_layer": view_layer}
-            count = yield from write_controls(bake, runs, times, interpolation, attempt, **where)
+        with Undo() as attempt:
+            part = bake.writing(Keys(runs, times, interpolation, full), ControlBones.of(limb.armature, runs))
+            (count,) = yield from write_together([part], attempt, scene=scene, view_layer=view_layer)
             yield from reader.evaluate(frames, motion.see)
             if not remaining or _is_close(motion.missing):
                 undo.push(attempt.pop_all())
@@ -141,7 +166,8 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     if limb.reduce and len(times) > 2 and not bake.kept:
         at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR")
         times = [times[k] for k in at]
-        count = yield from write_controls(bake, fewer, times, interpolation, undo, scene=scene, view_layer=view_layer)
+        part = part._replace(keys=Keys(fewer, times, interpolation, full))
+        (count,) = yield from write_together([part], undo, scene=scene, view_layer=view_layer)
         return WrittenKeys(count, full, at, deviation, warnings)
     return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
 

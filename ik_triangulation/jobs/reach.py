@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -30,13 +29,14 @@ from ..rig.units import length_text
 from .frame_result import JudgedFrames
 from .frame_solver import SolvedFrame, outside
 from .judge import moved_inside, none_due, report_of
+from .keys import LimbBake
 from .measure import measure_frames
 from .onto_controls import check_keyed, watch_of, write_by_settings
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
+from .reference import begun_as_shown
 from .report import Report
-from .shown_reference import begun_as_shown
-from .write import LimbBake
+from .transaction import Undo
 
 PATHS = ("ARC", "LINE")
 
@@ -164,7 +164,7 @@ def reach_through(
         yield len(solved), whole
     warnings += [text for reader in readers for text in reader.warnings]
     warnings += moved_inside(outside(bones, solved[0].now), frame_start)
-    with ExitStack() as undo:
+    with Undo() as undo:
         destination = Destination(evaluated_time(scene, frame_start), evaluated_time(scene, last))
         ends = frame_start, last
         writing = write_by_settings(

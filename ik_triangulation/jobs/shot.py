@@ -13,7 +13,8 @@ from mathutils import Matrix, Quaternion
 from ..cooperative import Work
 from ..goals import Goal
 from ..goals.batch import RADIAN, AlongTask, LookTask, OrientTask, PlaceTask, Refusal, Task
-from ..goals.batch.from_goals import point_task, tasks_of
+from ..goals.batch.from_goals import BATCHED, point_task, tasks_of
+from ..goals.batch.preferences import preferences_of
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
@@ -113,8 +114,9 @@ class SolvedShot(Sequence[SolvedFrame]):
     @property
     def angles(self) -> Numbers | None:
         """Deviations from the orientation asked for (F) [rad]; None if none is."""
-        turned = [isinstance(task, OrientTask | AlongTask | LookTask) for task in self.problem.tasks]
-        return self._path.off[turned].max(0) if any(turned) else None
+        kinds = OrientTask | AlongTask | LookTask
+        turned = [number for number, task in enumerate(self.problem.tasks) if isinstance(task, kinds)]
+        return self._path.off[turned].max(0) if turned else None
 
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
@@ -161,7 +163,7 @@ class ShotProblem:
             )
         if self.bases is None:
             return Refusal("bones between the solved ones move, or scales or limits change, from frame to frame")
-        return self._posed if isinstance(self._posed, Refusal) else None
+        return next((each for each in (self._posed, self._preferred) if isinstance(each, Refusal)), None)
 
     def _read_bases(self) -> Numbers | None:
         """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
@@ -198,9 +200,27 @@ class ShotProblem:
                 tolerance = np.array([read.angle_tolerance])
                 tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
             return tasks
-        goals = [self.goal_at(k) for k in range(len(self.samples))]
+        soft = [tuple(each for each in goal.soft if isinstance(each, BATCHED)) for goal in self._all_goals]
+        goals = [goal._replace(soft=each) for goal, each in zip(self._all_goals, soft, strict=True)]
         tasks = tasks_of(goals, self.start.chain.reach)
         return tasks or Refusal("its goals ask for nothing")
+
+    @property
+    def preferences(self) -> list[Task]:
+        """Comfort and obstacles at all frames, if nothing is refused."""
+        assert not isinstance(self._preferred, Refusal), self._preferred.reason
+        return self._preferred
+
+    @cached_property
+    def _preferred(self) -> list[Task] | Refusal:
+        """Comfort and obstacles as tasks."""
+        if self.samples.steady and self._reader.goals(self.samples) is not None:
+            return []
+        return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
+
+    @cached_property
+    def _all_goals(self) -> list[Goal]:
+        return [self.goal_at(k) for k in range(len(self.samples))]
 
     def goal_at(self, k: int) -> Goal:
         """Return the goal of a frame."""
@@ -252,6 +272,8 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     problem = ShotProblem(limb, bones, samples)
     if problem.refusal is not None:
         return problem.refusal
+    if problem.preferences:
+        return Refusal("the published methods weigh comfort and obstacles frame by frame")
     tree, end = problem.tree, len(samples) - 1
     (first,) = follow(limb, bones, [samples.first])
     last = keep_last(problem.goal_at(end))

@@ -25,11 +25,12 @@ from ..rig.keyframes import (
     replace_keys,
     write_keys,
 )
-from ..rig.keyframes.replaced import keep_replaced_keys
+from ..rig.keyframes.replaced import before_bake, keep_replaced
 from ..rig.limb import Limb
 from ..rig.switches import Switch
 from .measure import EvaluatedLimb, Watch, astray, remedy_of
 from .report import Remedy
+from .transaction import Undo
 
 _MOST = 8  # properties that are set one after the other
 
@@ -66,7 +67,7 @@ def let_follow(
     view_layer.update()
     check_armature(limb.armature, view_layer)
     frames = frames_between(frame_start, frame_end)
-    with ExitStack() as undo:
+    with Undo() as undo:
         done = set_switches(Watch(limb), frames, key, scene, view_layer, undo)
         undo.pop_all()
     return done
@@ -167,7 +168,8 @@ def _key(
     ends = times[0], times[-1]
     if kind == GENERATED:
         bag = ensure_channelbag(switch.owner, undo)
-        keep_replaced_keys(bag, switch.path, (float(switch.now),), (0,), ends, undo)
+        before = before_bake(bag, switch.path, (float(switch.now),))
+        keep_replaced(bag, switch.path, before, (0,), ends, undo)
     how = {"interpolation": "CONSTANT", "kind": kind}
     finished(write_keys(switch.owner, [run], times[:-1], *ends, view_layer, undo, **how))
 

@@ -25,6 +25,7 @@ from ..rig.shown_limb import key_bones
 from ..rig.target_motion import TargetMotion
 from ..rig.units import length_text
 from .bodies import body_of
+from .transaction import Undo
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
 _LOOKS = 5  # frames at which it is
@@ -70,7 +71,7 @@ def target_from_animation(
         reader = FrameReader(motion.limb, scene, view_layer, frames)
         yield from relay(reader.evaluate(frames, motion.see), (done, count))
         done += len(frames)
-    with ExitStack() as undo:
+    with Undo() as undo:
         for motion, frames in zip(motions, keyed, strict=True):
             yield from relay(_write(motion, frames, (frame_start, frame_end), scene, view_layer, undo), (done, count))
         for motion, frames in zip(motions, keyed, strict=True):

@@ -19,6 +19,13 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
+class Undo(ExitStack):
+    """The undo stack of a transaction: each write to Blender's data announces itself by the callback that undoes it.
+
+    Tests make the write of any number fail here.
+    """
+
+
 @dataclass(frozen=True)
 class Transaction:
     """State that bakes share which are done as one: closing `undo` undoes all; `made` are the channelbags made."""
@@ -39,7 +46,7 @@ def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Conca
 
     @wraps(job)
     def run(armature: Object, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with ExitStack() as undo:
+        with Undo() as undo:
             keep_objects(undo)
             keep_settings(armature, undo)
             result = job(armature, *args, **kwargs)

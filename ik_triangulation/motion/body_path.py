@@ -34,6 +34,7 @@ from ..solvers.body.stiffness import body_compliance
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
 from ..solvers.natural.relaxation import Relaxation
+from .body_easing import eased
 from .body_turns import unsteadiness
 from .far_goals import drawn_in, far_tips, without
 
@@ -121,6 +122,7 @@ def body_path(
             work = path(goals, bounds) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
+        states = yield from eased(tree, work.posture, states, work.precise, steady)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
@@ -137,8 +139,8 @@ def _best(work: _Path, calm: bool = True) -> Work[States]:
     least, last = (True, np.inf, np.inf), None
     kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
     tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
-    for number, (way, eased, backwards) in enumerate(tried):
-        states, end = yield from work.solved(way, eased, last if backwards else None)
+    for number, (way, joined, backwards) in enumerate(tried):
+        states, end = yield from work.solved(way, joined, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, work.tasks).met).sum())
         # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.

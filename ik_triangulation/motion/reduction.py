@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key reduction of a bake, with a bound on the deviation of the tip and with joints inside their limits.
+"""Key reduction of a bake of limbs, bodies or IK controls: within bounds, and with joints inside their limits.
 
 Greedy: from each key the next one is as late as the tolerance allows, which gives the minimum number of keys if every
 part of a valid span is valid. The length of a span is found as in Bentley and Yao 1976, "An almost optimal algorithm
@@ -11,28 +11,36 @@ the spans, so that each span is judged by itself. All channels have their keys a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from mathutils import Quaternion, Vector
 
 from ..cooperative import Work
-from ..kinematics import Free, Freedom
-from ..kinematics.arrays import Array
+from ..goals.batch import BalanceTask, Task
+from ..kinematics import Body, Free, Freedom, Joint
+from ..kinematics.arrays import Array, Indices, Mask, Numbers
+from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.limit_arrays import LimitArrays
-from .batch import quaternions_of
+from .batch import BatchKinematics, quaternions_of
 from .bezier import Curves, flowing, straight
 
 _BLOCK = 250  # samples in one vectorised step
 _SAME_GAP = 1e-3  # frames: a difference of gaps that rounding explains
 _ROUNDING = 4e-6  # [rad] violation of a limit between two keys that is rounding of single precision
+_LEAST = 1e-9  # share of a body's size that counts as nothing
 
 
-class Turned(Protocol):
-    """The rotations (F x joints x 4) of joints at all frames, and the few chains or bodies that the frames share.
+class Bounds(Protocol):
+    """The joints that a bake turns, over its F frames, and what fewer keys may change of them.
 
-    `which` (F) is the index of that of each frame.
+    `rotations` (F x joints x 4) are those of all joints at the frames; `chains` are the few chains or bodies that the
+    frames share, and `which` (F) is the index of that of each frame. `samples` (n) are indices of frames and of times
+    between them, `frames` (n) those of the frame at each sample or before it.
     """
 
     @property
@@ -44,8 +52,17 @@ class Turned(Protocol):
     @property
     def rotations(self) -> Array: ...
 
-    def tips(self, rotations: Array, frames: Array) -> Array:
-        """Positions of the end effector (n x 3) at `frames` (n indices) with these rotations (joints x 4 x n)."""
+    def unkeyed(self, samples: Array, frames: Array) -> Array:
+        """Return the rotations (joints x 4 x n) that joints without keys have at samples."""
+
+    def measures(self, values: Array, rotations: Array, samples: Array, frames: Array) -> Array:
+        """Return what is compared with the full bake (rows x n) at samples.
+
+        There the channels have these values (n x channels), and all joints these rotations (joints x 4 x n).
+        """
+
+    def deviation(self, measures: Array, full: Array, frames: Array) -> Array:
+        """Return how far measures (rows x n) are off those of the full bake, in the unit of the tolerance (n)."""
 
 
 class JointChannels(NamedTuple):
@@ -63,66 +80,83 @@ class JointChannels(NamedTuple):
 class Reduction(NamedTuple):
     """A reduced bake: the indices of the frames `kept` (ascending), and the curves through them.
 
-    `tip_deviation` is the largest distance of the tip from the full bake at all samples [Blender units, world space].
+    `deviation` is the largest from the full bake at all samples [as the tolerance].
     """
 
     kept: Sequence[int]
     curves: Curves
-    tip_deviation: float
+    deviation: float
 
 
 class FullBake:
     """The bake of every frame, sampled at its frames and at half frames (or less) between them.
 
-    `curves` have a key for each frame of `kinematics`, and `worlds` (F x 4 x 4) are the world matrices of the armature
-    there. Between two frames the rig and the joints without keyed channels count as unchanged since the frame before.
+    `curves` have a key for each frame; the channels in the columns `others` are keyed besides those of the `tracks`.
+    `full` are the measures of the `bounds` at all samples.
     """
 
-    def __init__(self, curves: Curves, tracks: Sequence[JointChannels], kinematics: Turned, worlds: Array) -> None:
-        self.curves, self.tracks = curves, tracks
-        self._kinematics = kinematics
-        self._worlds = np.asarray(worlds)[:, :3, :3]
+    def __init__(
+        self, curves: Curves, tracks: Sequence[JointChannels], bounds: Bounds, others: Sequence[int] = ()
+    ) -> None:
+        self.curves, self.tracks, self.bounds = curves, tracks, bounds
+        self.full: Array = np.empty((0, 0))
         steps = np.diff(curves.times)[:, None]
         self._parts = parts_between(curves.times)
-        self._times = np.append(
+        self.times: Array = np.append(
             curves.times[:-1, None] + steps * np.arange(self._parts) / self._parts, curves.times[-1]
         )
-        self._before = np.arange(len(self._times)) // self._parts  # index of the frame at each sample or before it
+        self._before = np.arange(len(self.times)) // self._parts  # index of the frame at each sample or before it
         self._free = np.zeros(curves.values.shape[1], bool)  # columns that are keyed
+        self._free[list(others)] = True
         for track in tracks:
             self._free[np.arange(len(self._free))[track.columns][list(track.keyed)]] = True
-        self._tips = np.empty((len(self._times), 3))
         modes = {track.mode for track in tracks}
         self._by_mode = [(mode, [track for track in tracks if track.mode == mode]) for mode in sorted(modes)]
         self._limited = [track.joint for track in tracks if not LimitArrays(self._freedoms(track)).free]
         limited = [track for track in tracks if track.joint in self._limited]
         self._limits = LimitArrays([freedom for track in limited for freedom in self._freedoms(track)] or Free())
-        self._allowed = np.empty((len(limited), len(self._times)))  # violations of the full bake
+        self._allowed = np.empty((len(limited), len(self.times)))  # violations of the full bake
 
     def measure(self) -> Work[None]:
-        """Compute the position of the tip and the violations of limits at every sample; to be called first."""
-        for block in _blocks(np.arange(len(self._times))):
-            values = self.curves.at(self._times[block])
+        """Compute the measures of the full bake and its violations of limits at every sample; to be called first."""
+        measured = []
+        for block in _blocks(np.arange(len(self.times))):
+            values = self.curves.at(self.times[block])
             turned = self._turned(values, block)
-            self._remember(values, turned, block)
+            measured.append(self._measures(values, turned, block))
             yield
             if self._limited:
                 self._allowed[:, block] = np.maximum(self._beyond(turned, block, _ROUNDING), _ROUNDING)
                 yield
+        self.full = np.hstack(measured)
+
+    @property
+    def inner(self) -> Mask:
+        """The samples (S) that are between two frames."""
+        return np.asarray(np.arange(len(self.times)) % self._parts != 0)
 
     def samples(self, first: int, last: int) -> list[Array]:
         """Indices of the samples between two frames, given as indices and excluded; in blocks."""
         return _blocks(np.arange(first * self._parts + 1, last * self._parts))
 
+    def posed(self, curves: Curves, samples: Array) -> tuple[Array, Array]:
+        """Return channel values (n x channels) and rotations (joints x 4 x n) with other curves at samples."""
+        values: Array = curves.at(self.times[samples])
+        if not self._free.all():  # channels without keys are as in the full bake
+            values[:, ~self._free] = self.curves.at(self.times[samples])[:, ~self._free]
+        return values, self._turned(values, samples)
+
+    def measured(self, curves: Curves, samples: Array) -> Array:
+        """Return the measures (rows x n) of other curves at samples."""
+        return self._measures(*self.posed(curves, samples), samples)
+
     def deviation(self, curves: Curves, samples: Array) -> Array:
-        """Distance of the tip from the full bake with other curves, at each of these samples [Blender units, world]."""
-        values = self._with(curves, samples)
-        return self._apart(values, self._turned(values, samples), samples)
+        """Deviation of other curves from the full bake, at each of these samples [as the tolerance]."""
+        return self._apart(*self.posed(curves, samples), samples)
 
     def keeps(self, curves: Curves, samples: Array, tolerance: float) -> bool:
-        """Whether other curves keep the tip within the tolerance, and limits as well as the full bake, at samples."""
-        values = self._with(curves, samples)
-        turned = self._turned(values, samples)
+        """Whether other curves stay within the tolerance, and keep limits as well as the full bake, at samples."""
+        values, turned = self.posed(curves, samples)
         if (self._apart(values, turned, samples) > tolerance).any():
             return False
         allowed = self._allowed[:, samples]
@@ -130,41 +164,32 @@ class FullBake:
 
     def bends(self, track: JointChannels) -> Array:
         """Whether a joint meets a limit or leaves it, for each frame (booleans)."""
-        turned = np.array(self._kinematics.rotations[:, track.joint].T, np.float64)
+        turned = np.array(self.bounds.rotations[:, track.joint].T, np.float64)
         freedoms = self._freedoms(track)
-        limits = LimitArrays([freedoms[chain] for chain in self._kinematics.which.tolist()])
+        limits = LimitArrays([freedoms[chain] for chain in self.bounds.which.tolist()])
         changes = np.diff(limits.ends(turned)) != 0
         return np.asarray(np.logical_or(np.append(False, changes), np.append(changes, False)))
 
-    def _with(self, curves: Curves, samples: Array) -> Array:
-        """Values of other curves at these samples; channels without keys are as in the full bake."""
-        values: Array = curves.at(self._times[samples])
-        if not self._free.all():
-            values[:, ~self._free] = self.curves.at(self._times[samples])[:, ~self._free]
-        return values
-
     def _turned(self, values: Array, samples: Array) -> Array:
         """Unit quaternions of all joints (joints x 4 x n) with these values (n x channels)."""
-        turned = np.array(np.moveaxis(self._kinematics.rotations[self._before[samples]], 0, 2), np.float64)
+        turned = self.bounds.unkeyed(samples, self._before[samples])
         columns = np.ascontiguousarray(values.T)
         for mode, tracks in self._by_mode:
             stacked = np.stack([columns[track.columns] for track in tracks])
             turned[[track.joint for track in tracks]] = quaternions_of(stacked, mode)
         return turned
 
-    def _remember(self, values: Array, turned: Array, samples: Array) -> None:
-        """Remember where the full bake has the tip at samples."""
-        self._tips[samples] = self._kinematics.tips(turned, self._before[samples])
+    def _measures(self, values: Array, turned: Array, samples: Array) -> Array:
+        return self.bounds.measures(values, turned, samples, self._before[samples])
 
     def _apart(self, values: Array, turned: Array, samples: Array) -> Array:
-        frames = self._before[samples]
-        apart = self._kinematics.tips(turned, frames) - self._tips[samples]
-        return np.asarray(np.linalg.norm(np.einsum("nij,nj->ni", self._worlds[frames], apart), axis=1))
+        measures = self._measures(values, turned, samples)
+        return self.bounds.deviation(measures, self.full[:, samples], self._before[samples])
 
     def _beyond(self, turned: Array, samples: Array, least: Array | float) -> Array:
         """Violations of limits [rad], a row for each joint that has any; exact where they are more than `least`."""
-        chains = self._kinematics.which[self._before[samples]]
-        joints = np.arange(len(self._limited))[:, None] * len(self._kinematics.chains)
+        chains = self.bounds.which[self._before[samples]]
+        joints = np.arange(len(self._limited))[:, None] * len(self.bounds.chains)
         rotations = np.ascontiguousarray(np.moveaxis(turned[self._limited], 1, 0)).reshape(4, -1)
         least = np.broadcast_to(least, (len(self._limited), len(samples))).ravel()
         found = self._limits.exact_excess(rotations, (joints + chains).ravel(), least)
@@ -172,7 +197,7 @@ class FullBake:
 
     def _freedoms(self, track: JointChannels) -> list[Freedom]:
         """The freedom of a joint in each chain."""
-        return [chain.joints[track.joint].freedom for chain in self._kinematics.chains]
+        return [chain.joints[track.joint].freedom for chain in self.bounds.chains]
 
 
 def parts_between(times: Array) -> int:
@@ -185,7 +210,7 @@ def _blocks(samples: Array) -> list[Array]:
 
 
 def reduce(full: FullBake, tolerance: float) -> Work[Reduction]:
-    """Remove keys of a full bake while the tip stays within `tolerance` [Blender units, world space] of it.
+    """Remove keys of a full bake while the deviation from it stays within the `tolerance` [in the unit of its bounds].
 
     At every sample that holds, and joints violate their limits no more than in the full bake. The first and the last
     key stay.
@@ -245,3 +270,148 @@ def _joined(full: FullBake, slopes: Curves, kept: Sequence[int]) -> Curves:
     curves.right[near] = full.curves.right[kept][near]
     curves.left[near + 1] = full.curves.left[kept][near + 1]
     return curves
+
+
+class LimbBounds:
+    """The bound of a limb: the distance of its tip from the full bake [Blender units, world space].
+
+    `worlds` (F x 4 x 4) are the world matrices of the armature. Between two frames the rig and the joints without keyed
+    channels count as unchanged since the frame before.
+    """
+
+    def __init__(self, kinematics: BatchKinematics, worlds: Array) -> None:
+        self.chains, self.which, self.rotations = kinematics.chains, kinematics.which, kinematics.rotations
+        self._kinematics, self._worlds = kinematics, np.asarray(worlds)[:, :3, :3]
+
+    def unkeyed(self, samples: Array, frames: Array) -> Array:
+        """Return the rotations of all joints at the frame before."""
+        return np.array(np.moveaxis(self.rotations[frames], 0, 2), np.float64)
+
+    def measures(self, values: Array, rotations: Array, samples: Array, frames: Array) -> Array:
+        """Return the place of the tip, armature space."""
+        return np.asarray(self._kinematics.tips(rotations, frames).T)
+
+    def deviation(self, measures: Array, full: Array, frames: Array) -> Array:
+        """Return the distance of the tip from the full bake."""
+        return np.asarray(np.linalg.norm(np.einsum("nij,jn->ni", self._worlds[frames], measures - full), axis=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyBounds:
+    """All that bounds a body at the S samples of a bake: its frames and half frames.
+
+    A deviation is a share of what each tip may deviate, the largest of all tips; 1 is the most that is allowed. Held
+    tips are measured by the place and the rotation to hold, the others by where the full bake has them. What the full
+    bake deviates itself is allowed, and so is its distance of the centre of mass from the support.
+
+    `rotations` (F x joints x 4) are those that were solved at the frames, `animated` (joints, 4, S) those that joints
+    without keys have, and `roots` (3, 3, S) those of the frame that the hips hang in. Location channels are in the
+    columns `located`, and `placed` returns the place (3, m) of the hips' parent's origin that locations (3, m) make of
+    it at samples (m). `held` are the tasks of the held tips, `steady` that of the balance without a margin, and `near`
+    the distances [Blender units, armature space] within which the other tips, by their numbers, stay of the full bake.
+    """
+
+    body: Body
+    rotations: Array
+    animated: Numbers
+    roots: Numbers
+    located: Sequence[int]
+    placed: Callable[[Numbers, Indices], Numbers]
+    held: Sequence[Task]
+    steady: BalanceTask | None
+    near: Mapping[int, float]
+
+    @property
+    def chains(self) -> Sequence[Body]:
+        """The body, at all frames."""
+        return [self.body]
+
+    @property
+    def which(self) -> Array:
+        """Its index at each frame."""
+        return np.zeros(len(self.rotations), np.intp)
+
+    def unkeyed(self, samples: Array, frames: Array) -> Array:
+        """Return the rotations of all joints as animated."""
+        return np.array(self.animated[..., samples])
+
+    def measures(self, values: Array, rotations: Array, samples: Array, frames: Array) -> Array:
+        """Return places of tips near which they stay, shares of what held tips are off, and the balance."""
+        posed = self.geometry(values, rotations, samples)
+        rows = [posed.tip(number) for number in self.near]
+        for task in self.held:
+            here = task.take(samples)
+            rows.append((here.measure(posed).off / here.tolerance)[None])
+        return np.vstack([*rows, self.outside(posed, samples)[None]])
+
+    def deviation(self, measures: Array, full: Array, frames: Array) -> Array:
+        """Return the largest of all shares; infinite where the balance is lost."""
+        worst: Array = np.zeros(measures.shape[1])
+        for number, most in enumerate(self.near.values()):
+            place = slice(3 * number, 3 * number + 3)
+            worst = np.maximum(worst, np.linalg.norm(measures[place] - full[place], axis=0) / most)
+        off, own = self.off(measures), np.maximum(self.off(full), 1.0)  # what the full bake deviates itself
+        worst = np.maximum(worst, (off / own).max(0, initial=0.0))
+        lost = measures[-1] > np.maximum(full[-1], _LEAST * self._tree.size)
+        return np.where(lost, np.inf, worst)
+
+    def off(self, measures: Array) -> Array:
+        """Return how far held tips are off by these measures, as shares of their tolerances (held tips x n)."""
+        return measures[3 * len(self.near) : -1]
+
+    def far(self, bake: FullBake, share: float) -> Mask:
+        """Segments (F - 1) in which the full bake has a held tip farther off than this share of what is allowed."""
+        worst: Numbers = self.off(bake.full).max(0, initial=0.0)[:-1]
+        return np.asarray(worst.reshape(len(self.rotations) - 1, -1)[:, 1:].max(1) > share)
+
+    def geometry(self, values: Array, rotations: Array, samples: Array) -> Geometry:
+        """Return the places of all joints at samples, without regard to limits."""
+        none = np.empty((0, len(samples)))
+        place = self.placed(np.ascontiguousarray(values[:, list(self.located)].T), samples)
+        roots, rotations = self.roots[..., samples], np.ascontiguousarray(rotations)
+        return Geometry(self._tree, States(none, rotations, np.empty((0, 4, 1)), roots, place))
+
+    def outside(self, posed: Geometry, samples: Array) -> Array:
+        """Return the distance of the centre of mass from its support at samples; 0 without balance."""
+        return np.zeros(len(samples)) if self.steady is None else self.steady.take(samples).measure(posed).off
+
+    @cached_property
+    def _tree(self) -> Tree:
+        tree = self.body.tree
+        return Tree([replace(joint, freedom=Free()) for joint in tree.joints], tree.parents, tree.tips)
+
+
+class ControlBounds:
+    """The bound of an IK control and its pole, over `count` frames.
+
+    Columns `located` of its channels are the location of the control, `others` those of pole and base. A deviation is
+    that of the tip that the control carries, which is `lever` away from it, or if that is more what the others deviate
+    [all of the same unit, times `scale`]: an elbow is nearer to the line that it turns about than the pole is.
+    """
+
+    def __init__(self, count: int, located: Sequence[int], others: Sequence[int], lever: float, scale: float) -> None:
+        self.chains = [_FreeChain()]
+        self.which, self.rotations = np.zeros(count, np.intp), np.tile((1.0, 0.0, 0.0, 0.0), (count, 1, 1))
+        self._located, self._others, self._lever, self._scale = list(located), list(others), lever, scale
+
+    def unkeyed(self, samples: Array, frames: Array) -> Array:
+        """Return no rotation."""
+        return np.array(np.moveaxis(self.rotations[frames], 0, 2))
+
+    def measures(self, values: Array, rotations: Array, samples: Array, frames: Array) -> Array:
+        """Return the rotation of the control, and all channels."""
+        return np.vstack((rotations[0], values.T))
+
+    def deviation(self, measures: Array, full: Array, frames: Array) -> Array:
+        """Return the larger one of the distances of the carried tip and of the others."""
+        cosine = np.abs(np.einsum("in,in->n", measures[:4], full[:4]))
+        off, angles = (measures - full)[4:], 2.0 * np.arccos(np.minimum(cosine, 1.0))
+        moved = np.linalg.norm(off[self._located], axis=0) + angles * self._lever
+        return np.asarray(np.maximum(moved, np.linalg.norm(off[self._others], axis=0)) * self._scale)
+
+
+@dataclass(frozen=True)
+class _FreeChain:
+    """A chain of one free joint: the control."""
+
+    joints: Sequence[Joint] = (Joint("", Vector(), Quaternion(), Free()),)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record of a bake's settings, stored as JSON in the action it was written to, by slot and tip bone."""
+"""The record of a bake's settings, stored as JSON in the action it was written to, by slot and tip bone.
+
+That of a body is stored at each of its tips.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,19 @@ import bpy
 from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ..errors import AnimationError, TargetError
+from ..settings import KeySettings, settings_of
 from .animated import PER_FRAME
+from .body import RigBody
+from .contacts import Contact
 from .limb import LIMB_SETTINGS, Limb, means_surface, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
+_OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor"
+_BEFORE: dict[str, Any] = {"floor": False}  # of records from before there were these settings
+_OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
+_DAMAGED = AttributeError, KeyError, TypeError, ValueError  # from reading a record that is not whole
 
 
 def record_bake(
@@ -34,10 +44,25 @@ def record_bake(
     if limb.on_surface and "shape" in settings:
         settings["shape"] = "SURFACE"
     record = {"target": limb.target.name, "bones": limb.in_order, "span": span, "settings": settings}
-    put_record(bag, limb.tip, record if body is None else {**record, "body": body}, undo)
+    _put_record(bag, limb.tip, record if body is None else {**record, "body": body}, undo)
 
 
-def put_record(bag: ActionChannelbag, tip: str, record: dict[str, Any], undo: ExitStack) -> None:
+def record_body(
+    rig: RigBody, span: tuple[int, int, float], settings: KeySettings, bag: ActionChannelbag, undo: ExitStack
+) -> None:
+    """Store the settings of a body's bake in the action, at each of its tips; `span` is as for a limb."""
+    body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
+    body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
+    body["planted"] = list(rig.planted)
+    body["contacts"] = [list(contact) for contact in rig.contacts]
+    body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
+    for limb in rig.limbs:
+        record_bake(limb, span, bag, undo, body)
+    for name in rig.held:
+        _put_record(bag, name, {"span": span, "body": body}, undo)
+
+
+def _put_record(bag: ActionChannelbag, tip: str, record: dict[str, Any], undo: ExitStack) -> None:
     """Store the record of a bake in the action at a tip bone; closing `undo` restores what was stored."""
     action, slot = bag.id_data, bag.slot.identifier
     texts = _texts(action)
@@ -50,13 +75,13 @@ def put_record(bag: ActionChannelbag, tip: str, record: dict[str, Any], undo: Ex
 
 def recorded_span(armature: Object, tip: str) -> tuple[float, float] | None:
     """Return first and last frame of the last bake of the limb into the active action and slot; None without one."""
-    record = record_of(armature, tip)
+    record = _record_of(armature, tip)
     span = record.get("span") if isinstance(record, dict) else None
     whole = isinstance(span, list) and len(span) == 3 and all(isinstance(each, int | float) for each in span)
     return (span[0], span[1]) if whole else None
 
 
-def record_of(armature: Object, tip: str) -> Any:
+def _record_of(armature: Object, tip: str) -> Any:
     """Return the record of the last bake of a limb into the active action and slot; None without one."""
     animation = armature.animation_data
     action = animation.action if animation else None
@@ -69,16 +94,15 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
 
     Raises AnimationError if no bake is recorded, and the IKErrors of Limb for data-blocks that no longer exist.
     """
-    record = record_of(armature, tip)
+    record = _record_of(armature, tip)
     if record is None:
         raise AnimationError(f"No bake of the limb to '{tip}' is kept with the active action. Bake it first.")
     try:
         start, end, step = record["span"]
         name, bones = record["target"], list(record["bones"])
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        name = armature.animation_data.action.name
-        raise AnimationError(f"What action '{name}' keeps of its bakes is damaged. Bake again.") from error
+    except _DAMAGED as error:
+        raise _is_damaged(armature) from error
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():
@@ -94,6 +118,46 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
     if settings.get("shape") == "AUTO" and means_surface("AUTO", target, settings.get("subtarget", "")):
         settings["shape"] = "POINT"  # baked before Automatic meant the surface of a mesh: that is kept by its name
     return Limb.from_bones(armature, bones, target, **settings), (start, end, step), notes
+
+
+def is_recorded_body(armature: Object, tip: str) -> bool:
+    """Tell whether the last bake into the active action and slot of the limb that ends in `tip` was that of a body."""
+    record = _record_of(armature, tip)
+    return isinstance(record, dict) and "body" in record
+
+
+def recorded_body(
+    armature: Object, tip: str, scene: Scene
+) -> tuple[RigBody, tuple[int, int, float], dict[str, Any], list[str]]:
+    """Return the body that was last baked into the active action, its span, the settings of its keys, and notes.
+
+    Raises AnimationError if what is kept cannot be read, and what recorded_bake() and RigBody do.
+    """
+    record = _record_of(armature, tip)
+    if record is None:
+        raise AnimationError(f"No bake of the body of '{tip}' is kept with the active action. Bake it first.")
+    try:
+        body, (start, end, step) = dict(record["body"]), record["span"]
+        tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
+        body = _BEFORE | body
+        more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
+        more["planted"] = tuple(map(str, body.get("planted", ())))  # bakes of earlier versions had none
+        more["contacts"] = tuple(Contact(*contact) for contact in body["contacts"])
+        settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
+    except _DAMAGED as error:
+        raise _is_damaged(armature) from error
+    limbs, notes = [], list[str]()
+    for name in tips:
+        limb, _, said = recorded_bake(armature, name, scene)
+        limbs.append(limb)
+        notes += said
+    settings["destination"] = "ACTION"
+    return RigBody(armature, tuple(limbs), held, **more), (start, end, step), settings, list(dict.fromkeys(notes))
+
+
+def _is_damaged(armature: Object) -> AnimationError:
+    name = armature.animation_data.action.name
+    return AnimationError(f"What action '{name}' keeps of its bakes is damaged. Bake again.")
 
 
 def _named(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:

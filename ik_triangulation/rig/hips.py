@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
@@ -16,10 +15,8 @@ from .frames.curve_values import values_at, values_of_keys
 from .keyframes import Channel, check_curves, check_not_hidden, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
-from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
+from .keyframes.replaced import Replaced, replaced_in
 from .posed import is_moved_since, location_before_writing
-
-_MODE = "LOCATION"  # in what is kept of replaced keys
 
 
 def location_path(armature: Object, hips: str) -> str:
@@ -88,24 +85,6 @@ def located_by_hand(armature: Object, hips: str, first: float, last: float) -> l
         if mask.any():
             times += keys["co"][~mask & in_range(keys, first, last), 0].tolist()
     return sorted(set(times))
-
-
-def keep_replaced_location(
-    armature: Object, hips: str, bag: ActionChannelbag, ends: tuple[float, float], undo: ExitStack, keep: bool = False
-) -> None:
-    """Keep the location keys made by hand between the `ends` (times in the action), and the place without keys.
-
-    With `keep` these keys are not replaced.
-    """
-    path = location_path(armature, hips)
-    known, before = replaced_in(bag, path), place_before_bake(armature, hips, bag)
-    replaced = dict(known.keys) if known else {}
-    for index, curve in find_curves(bag, path, 3).items() if not keep else ():
-        own = get_keys(curve)
-        going = ~generated(curve) & in_range(own, *ends)
-        if going.any():
-            replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
-    put_replaced(bag, path, Replaced(_MODE, before, replaced), undo)
 
 
 def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:

@@ -13,18 +13,14 @@ from contextlib import ExitStack
 from typing import Protocol
 
 import numpy as np
-from bpy.types import ActionChannelbag, NlaStrip, Object, PoseBone, Scene
+from bpy.types import NlaStrip, Object, PoseBone, Scene
 from mathutils import Quaternion
 
 from ..kinematics.arrays import Array, Numbers
-from .by_hand import HandKeys, HandMade, generated, made_by_hand_of
+from .by_hand import HandKeys, HandMade, made_by_hand_of
 from .clock import Clock, evaluated_time
 from .frames.curve_values import values_at, values_of_keys
 from .frames.transforms import rotation_quaternions
-from .keyframes import Channel
-from .keyframes.arrays import get_keys, in_range
-from .keyframes.channelbags import find_curves
-from .keyframes.replaced import Replaced, put_replaced, replaced_in, together
 from .limb import Limb
 from .nla import strip_times
 from .posed import remember_before
@@ -68,44 +64,18 @@ def present_reference(limb: Limb, scene: Scene) -> dict[str, Quaternion]:
     return {name: Quaternion(rotation) for name, rotation in zip(limb.bones, rotations[:, :, 0], strict=True)}
 
 
-def hold_reference(bones: Sequence[PoseBone], scene: Scene, undo: ExitStack | None = None) -> None:
-    """Remember the pose made by hand of the bones of a limb, which are about to be posed.
+def hold_reference(
+    bones: Sequence[PoseBone], scene: Scene, undo: ExitStack | None = None
+) -> dict[str, tuple[float, ...]]:
+    """Remember the pose made by hand of the bones of a limb or body, which are about to be posed.
 
-    Closing `undo` restores what was remembered before.
+    Returns their channel values in that pose, by name. Closing `undo` restores what was remembered before.
     """
+    held = {}
     for bone, made in zip(bones, made_by_hand_of(bones, scene), strict=True):
         remember_before(bone, made.values, undo)
-
-
-def keep_replaced(
-    limb: Boned,
-    runs: Sequence[Channel],
-    bag: ActionChannelbag,
-    ends: tuple[float, float],
-    scene: Scene,
-    undo: ExitStack,
-    keep: bool,
-) -> None:
-    """Keep what a bake into `bag` is about to replace between its `ends` (times in the action).
-
-    These are keyframes made by hand, unless these stay, as `keep` says, and the pose before. Closing `undo` forgets it.
-    """
-    made = dict(zip(limb.bones, made_by_hand_of(_bones(limb), scene), strict=True))
-    for run in runs:
-        curves, values = find_curves(bag, run.path), made[run.bone].values
-        others = {index: generated(curve) for index, curve in curves.items()}
-        known = replaced_in(bag, run.path) if any(mask.any() for mask in others.values()) else None
-        replaced = {}
-        for index in () if keep else curves.keys() & run.indices:
-            if not others[index].all():
-                own = get_keys(curves[index])
-                going = ~others[index] & in_range(own, *ends)
-                if going.any():
-                    replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
-        if replaced or not known or known.before != values:
-            keys = {**(known.keys if known else {}), **replaced}
-            mode = limb.armature.pose.bones[run.bone].rotation_mode
-            put_replaced(bag, run.path, Replaced(mode, values, keys), undo)
+        held[bone.name] = made.values
+    return held
 
 
 def _bones(limb: Boned) -> list[PoseBone]:

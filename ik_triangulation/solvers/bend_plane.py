@@ -25,9 +25,9 @@ def bend_plane(pose: Pose, aim: Vector) -> tuple[Vector, Vector]:
     if to_aim.length <= nowhere:
         to_aim = to_tip if to_tip.length > nowhere else pose.frame(0).col[1]
     along = unit(to_aim)
-    if to_tip.length > nowhere and orthogonal(_mean_offset(pose), to_tip):
+    if to_tip.length > nowhere and orthogonal(_summed_offsets(pose), to_tip):
         pose.swing(0, to_tip, along)
-    return along, orthogonal(_mean_offset(pose), along) or pose.bend(0, along)
+    return along, orthogonal(_summed_offsets(pose), along) or pose.bend(0, along)
 
 
 def unit(vector: Vector) -> Vector:
@@ -36,7 +36,7 @@ def unit(vector: Vector) -> Vector:
     return scaled.normalized()
 
 
-def _mean_offset(pose: Pose) -> Vector:
+def _summed_offsets(pose: Pose) -> Vector:
     """Sum of the offsets of the joints from the root."""
     root = pose.head(0)
     return sum((pose.head(i) - root for i in range(1, len(pose))), Vector())

@@ -11,7 +11,7 @@ from mathutils import Quaternion
 
 from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
-from ..goals import Goal, Target
+from ..goals import Goal
 from ..kinematics import Pose
 from .naturalness import naturalness
 from .registry import SOLVERS
@@ -41,22 +41,6 @@ class SolverResult(NamedTuple):
     travel: float = 0.0
     seconds: float = 0.0
     refusal: str = ""
-
-
-def compare_solvers(
-    start: Pose,
-    target: Target,
-    solvers: Iterable[str] = tuple(SOLVERS),
-    *,
-    tolerance: float = 1e-3,
-    iterations: int = 100,
-    finish: bool = True,
-    seed: int = 0,
-    by: str = "naturalness",
-) -> list[SolverResult]:
-    """Return a result for each solver from the same pose to the same target: see compare_all()."""
-    settings = SolverSettings(iterations=iterations, finish=finish, seed=seed)
-    return compare_all([(start, Goal(target, tolerance=tolerance))], solvers, settings, by=by)
 
 
 @cooperative

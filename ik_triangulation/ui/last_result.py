@@ -60,7 +60,7 @@ class BodyResult:
 
     def __init__(self, report: BodyReport, scene: Scene, scale: float) -> None:
         self.body, self.switches = report, _switches(report)
-        self.reached = report.reached and not report.not_following
+        self.reached = report.all_reached
         self.icon = "CHECKMARK" if self.reached else "ERROR"
         self.lines, self.is_bake = body_lines(report, scene, scale), len(report.frames) > 1
         missed = {name: tip.error * scale for name, tip in report.tips.items() if tip.missed}
@@ -96,16 +96,15 @@ def _icon(report: Report) -> str:
 _latest: dict[tuple[int, str], LastResult | BodyResult] = {}  # by the armature's session uid and the tip bone
 
 
-def remember_result(report: Report, armature: Object, scene: Scene) -> None:
-    """Keep a report for the panel, and show it: a live pose is told of after it is drawn."""
-    _latest[armature.session_uid, report.tip] = LastResult(report, scene, scale_of(armature))
-    redraw()
-
-
-def remember_body(report: BodyReport, armature: Object, scene: Scene) -> None:
-    """Keep the report on a body for the panel, at each of its tips."""
-    result = BodyResult(report, scene, scale_of(armature))
-    _latest.update(((armature.session_uid, tip), result) for tip in report.tips)
+def remember_result(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
+    """Keep a report for the panel at each of its tips, and show it: a live pose is reported after it is drawn."""
+    scale = scale_of(armature)
+    if isinstance(report, BodyReport):
+        result: LastResult | BodyResult = BodyResult(report, scene, scale)
+        tips = [*report.tips]
+    else:
+        result, tips = LastResult(report, scene, scale), [report.tip]
+    _latest.update(((armature.session_uid, tip), result) for tip in tips)
     redraw()
 
 
@@ -119,18 +118,10 @@ def latest(armature: Object, tip: str) -> LastResult | BodyResult | None:
     return _latest.get((armature.session_uid, tip))
 
 
-def _remember_live(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
-    """Keep the report of a live limb or body."""
-    if isinstance(report, BodyReport):
-        remember_body(report, armature, scene)
-    else:
-        remember_result(report, armature, scene)
-
-
 def register() -> None:
-    live.listeners.append(_remember_live)
+    live.listeners.append(remember_result)
 
 
 def unregister() -> None:
-    live.listeners.remove(_remember_live)
+    live.listeners.remove(remember_result)
     _latest.clear()

@@ -21,7 +21,7 @@ from .overlay.updates import updates
 Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone
 
 _when: tuple | None = None  # the state of the scene in which these answers were found
-_answers: dict[tuple[int, str, bool | None], Found] = {}
+_answers: dict[tuple[str, int, str], Found] = {}
 
 
 def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
@@ -29,12 +29,12 @@ def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
 
     A bone also stands for its whole armature, if that has no limbs.
     """
-    return _kept(context, (ob.session_uid, bone, False), lambda: _users(context, ob, bone))
+    return _answer(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
 
 
 def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
     """Return the tip bones of the limbs of its armature that rotate this bone."""
-    return _kept(context, (bone.id_data.session_uid, bone.name, True), lambda: _around(bone))
+    return _answer(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
 
 
 def is_limb(bone: PoseBone) -> bool:
@@ -46,7 +46,7 @@ def is_limb(bone: PoseBone) -> bool:
 def is_in_body(bone: PoseBone) -> bool:
     """Tell whether the limb that ends in a bone is solved with others as a body; also where that cannot be done."""
     uid, name = bone.id_data.session_uid, bone.name
-    return bool(_kept(bpy.context, (uid, name, None), lambda: _itself_in_body(bone)))
+    return bool(_answer(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
 
 
 def _itself_in_body(bone: PoseBone) -> Found:
@@ -63,7 +63,7 @@ def has_limb(armature: Object) -> bool:
     return any(map(is_limb, armature.pose.bones))
 
 
-def _kept(context: Context, question: tuple[int, str, bool | None], search: Callable[[], Found]) -> list[PoseBone]:
+def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
     """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
     global _when
     when = updates(), context.scene.session_uid, context.view_layer.name

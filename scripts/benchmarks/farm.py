@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shots that one machine bakes in an hour, each in a process of its own: Rigify's human with five limbs, no peer.
+"""Shots that one machine bakes in an hour, in lists and one by one: Rigify's human with five limbs.
 
 Hands, feet and head follow the empties that Add Limb makes, keyed at every frame of a dance of the same rig. Measured
 is the processor time of a whole run of the command line, from its start to the saved file, beside that of a run that
-stops at a missing file.
+stops at a missing file, and beside the share of a shot in a list. There is no peer.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from math import sin
@@ -37,18 +38,26 @@ def run(arguments):
         shot = Path(folder, "shot.blend")
         size = _save(shot, arguments.frames, arguments.beyond)
         output = ["--all", "--accept-misses", "--output", f"{folder}/baked.blend", "--json", f"{folder}/baked.json"]
-        _seconds([shot, *output], 0)  # the first reads Blender itself from the disk
+        _seconds("bake", [shot, *output], 0)  # the first reads Blender itself from the disk
         shots, starts = [], []
         for _ in range(arguments.rounds):
-            shots.append(_seconds([shot, *output], 0))
-            starts.append(_seconds([Path(folder, "missing.blend"), *output[:-2]], 1))
+            shots.append(_seconds("bake", [shot, *output], 0))
+            starts.append(_seconds("bake", [Path(folder, "missing.blend"), *output[:-2]], 1))
+        names = [f"{number}.blend" for number in range(arguments.list)]
+        for name in names:
+            shutil.copy(shot, Path(folder, name))
+        Path(folder, "shots.txt").write_text("\n".join(names), encoding="utf-8")
+        listed = [f"{folder}/shots.txt", "--all", "--accept-misses", "--output", f"{folder}/list"]
+        in_list = _seconds("bake-list", listed, 0) / len(names)
         found = json.loads(Path(folder, "baked.json").read_text(encoding="utf-8"))["limbs"]
     reached, due = (sum(limb[key] for limb in found) for key in ("reached", "due"))
     cores = os.cpu_count() or 1
     whole, start = median(shots), median(starts)
     limbs = f"{len(TIPS)} limbs, {arguments.frames} frames, {size / 1e6:.1f} MB, reached {reached} of {due}"
     print(f"{limbs}: {whole:.2f} s, of them {start:.2f} s to start")
-    print(f"{3600 / whole:.0f} shots an hour with one processor core, {cores * 3600 / whole:.0f} with {cores}")
+    for name, seconds in (("one by one", whole), (f"in lists of {arguments.list}", in_list)):
+        print(f"{name}: {3600 / seconds:.0f} shots an hour and core, {cores * 3600 / seconds:.0f} with {cores} cores")
+    print(f"a list is {whole / in_list:.1f} times as fast, with {in_list:.2f} s a shot")
 
 
 def _save(path, frames, beyond=0.0):
@@ -95,11 +104,11 @@ def _move(rig, frame):
     bpy.context.view_layer.update()
 
 
-def _seconds(words, code):
-    """Run the command bake and return its processor time [s], that of the system included."""
+def _seconds(command, words, code):
+    """Run a command and return its processor time [s], that of the system included."""
     before = os.times()
     done = subprocess.run(
-        [sys.executable, "-m", "ik_triangulation", "bake", *map(str, words)],
+        [sys.executable, "-m", "ik_triangulation", command, *map(str, words)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -116,4 +125,5 @@ def add_arguments(parser):
     """Add the benchmark's arguments to the command line."""
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--frames", type=int, default=250)
+    parser.add_argument("--list", type=int, default=50, help="shots in the list")
     parser.add_argument("--beyond", type=float, default=0.0, help="share by which the targets are farther away")

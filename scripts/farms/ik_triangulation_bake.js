@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Flamenco job type (3.5 or later): bake the shots of a list, each as a task of its own. Copy this file into the folder
+// Flamenco job type (3.5 or later): bake the shots of a list, several in each task. Copy this file into the folder
 // `scripts` beside flamenco-manager, and restart it. The manual's page "Farms" explains it.
 
 const JOB_TYPE = {
@@ -15,6 +15,8 @@ const JOB_TYPE = {
         { key: "output", type: "string", subtype: "dir_path", required: true, visible: "submission",
           description: "Folder for the baked files and their reports, in the folders of the shots" },
         { key: "options", type: "string", default: "--all", description: "Options of the command bake, for all shots" },
+        { key: "shots_per_task", type: "int32", default: 20,
+          description: "Shots that a task bakes in one Blender. More save start-up, fewer show progress sooner" },
         { key: "program", type: "string", choices: ["Blender", "pip package"], default: "Blender",
           description: "What the workers have: Blender with the extension, or the pip package" },
 
@@ -30,7 +32,7 @@ const COMMANDS = {
         exe: "{blender}",
         exeArgs: "{blenderArgs}",
         argsBefore: ["--factory-startup", "--addons", "bl_ext.user_default.ik_triangulation"],
-        blendfile: "", // The command opens it: then a broken file is named as the reason of a failure.
+        blendfile: "", // The command opens the files.
         args: ["--command", "ik_triangulation"].concat(words),
     }),
     "pip package": (words) => author.Command("exec", { exe: "ik-triangulation", args: words }),
@@ -48,22 +50,27 @@ function compileJob(job) {
     if (!folder || !output || shots.length == 0) {
         throw "Name the folder of the shots, at least one shot in it, and a folder for the output";
     }
-    for (const shot of shots) {
-        const task = author.Task(shot, "blender");
-        task.addCommand(command(wordsFor(shot, folder, output, settings.options)));
+    const size = Math.max(1, settings.shots_per_task || 20);
+    for (let first = 0; first < shots.length; first += size) {
+        const some = shots.slice(first, first + size).map(inside);
+        const name = some.length == 1 ? some[0] : `${some[0]} to ${some[some.length - 1]}`;
+        const task = author.Task(name, "blender");
+        task.addCommand(command(wordsFor(some, folder, output, settings.options)));
         job.addTask(task);
     }
 }
 
-function wordsFor(shot, folder, output, options) {
+// The path of a shot in the folder, with / between folders.
+function inside(shot) {
     const parts = shot.split(/[\\/]/);
     if (!shot.endsWith(".blend") || parts.includes("..") || parts[0] == "" || parts[0].includes(":")) {
         throw `The shot is "${shot}". Name a .blend file inside the folder, relative to it`;
     }
-    const inside = parts.join("/"); // a/b.blend and a_b.blend are two files
-    const baked = path.join(output, inside);
-    return ["bake", path.join(folder, inside)]
+    return parts.join("/");
+}
+
+function wordsFor(shots, folder, output, options) {
+    return ["bake-list", folder, "--output", output, "--accept-misses"]
         .concat((options === undefined ? "--all" : options).split(/\s+/).filter(word => word))
-        .concat(["--accept-misses", "--make-folders"])
-        .concat(["--output", baked, "--json", baked.replace(/\.blend$/, ".json")]);
+        .concat(["--shots"], shots); // last, as it takes all that follows
 }

@@ -56,7 +56,11 @@ def found(output: Path) -> list[str]:
 def named(listed: str) -> list[str]:
     """Return the names of the listed shots: their paths in the folder of the list, with / and without suffix."""
     lines = Path(listed).read_text(encoding="utf-8-sig").splitlines()
-    return [PureWindowsPath(line.strip()).with_suffix("").as_posix() for line in lines if line.strip()]
+    return [
+        PureWindowsPath(line.strip()).with_suffix("").as_posix()
+        for line in lines
+        if line.strip() and not line.startswith("#")
+    ]
 
 
 def states_of(output: Path, names: list[str]) -> dict[str, tuple[int, str]]:

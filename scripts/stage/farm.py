@@ -38,18 +38,20 @@ def picture(file):
 
 def run():
     """Run the shots; return shot, state of the task and status of each, and the summary with its command."""
-    from tests.farm import NAMES, SHOTS, SUMMARY, save_shots, worker_script
+    from tests.farm import NAMES, SUMMARY, save_shots, worker_script
 
     with TemporaryDirectory() as folder:
         shots, baked, script = Path(folder, "shots"), Path(folder, "baked"), Path(folder, "shot.py")
         save_shots(shots)
         script.write_text(worker_script(), encoding="utf-8")
         start, rows = f"{sys.executable} -m ik_triangulation", []
-        for number, shot in enumerate(SHOTS, 1):
-            words = [sys.executable, script, number, shots, "shots.txt", baked, start, "--all"]
-            done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
-            *_, status = re.findall(r"openjd_(?:status|fail): (.*)", done.stdout)
-            rows.append((shot, "failed" if done.returncode else "completed", _short(status, folder)))
+        listed = [shots / "shots.txt", "--output", baked, "--accept-misses", "--openjd"]
+        words = [sys.executable, script, start, "--all", *listed]
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+        for shot, status in re.findall(r"openjd_status: (.*?\.blend): (.*)", done.stdout):
+            rows.append(
+                (shot, "failed" if status.startswith("failed") else "completed", _short(status, folder).capitalize())
+            )
         assert len(rows) == len(NAMES)
         words = [sys.executable, SUMMARY, baked, shots / "shots.txt"]
         told = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False).stdout

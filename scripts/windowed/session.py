@@ -14,7 +14,7 @@ from .debian import command_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SIZE = (1600, 1200)  # pixels of the display, and of the window that fills it; a script can have a SIZE of its own
-SECONDS = 240  # a script that takes longer hangs
+SECONDS = 480  # a script that takes longer hangs, also on a machine with much else to do
 NO_DEVICES = ("Warning: eglQuery", "libEGL", "ALSA", "AL lib")  # how lines begin about what no chroot has
 INSIDE = "/tmp/checkout/scripts/windowed/inside/play.py"
 CACHES = shutil.ignore_patterns("__pycache__", "*.pyc")

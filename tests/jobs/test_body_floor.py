@@ -14,7 +14,7 @@ from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
-from ik_triangulation.rig.body_record import recorded_body
+from ik_triangulation.rig.bake_record import recorded_body
 
 from ..bodies import FEET, HANDS, set_up_rig
 
@@ -123,7 +123,7 @@ def test_a_bake_through_the_floor_keeps_above_it_without_a_pop():
         assert hips_height(rig) > 0.25 * LEG
         target_height = target.matrix_world.translation.z
         assert (frame in report.tips["hand.L"].missed) == (target_height < -0.002)
-    assert largest_turn(rig, range(1, LAST + 1)) < 25.0
+    assert largest_turn(rig, range(1, LAST + 1)) < 16.0
 
 
 def test_what_the_animation_has_lower_may_stay_there():
@@ -160,7 +160,7 @@ def test_live_keeps_above_the_floor_and_the_other_hand_at_its_target():
             bpy.context.view_layer.update()
             assert lowest(rig) > -0.02
             assert hips_height(rig) > 0.25 * LEG
-            assert away(rig, "hand.R") < 0.015
+            assert away(rig, "hand.R") < 5e-4
         start = place
     assert away(rig, "hand.L") > 1.0
 
@@ -177,7 +177,7 @@ def test_a_reach_of_the_body_stops_at_the_floor():
         assert hips_height(rig) > 0.25 * LEG
 
 
-@pytest.mark.parametrize(("way", "turn"), [(0.5, 34.0), (3.0, 25.0)])
+@pytest.mark.parametrize(("way", "turn"), [(0.5, 22.0), (3.0, 16.0)])
 def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, turn):
     rig = still_rig()
     key_aside(rig, way)
@@ -202,7 +202,7 @@ def test_a_hand_that_goes_far_out_of_reach_stretches_without_a_twitch():
     rig = still_rig()
     key_aside(rig, 3.0, last)
     report = bake_body(body_of(rig, "hand.L"), 1, last)
-    assert largest_turn(rig, range(1, last + 1)) < 19.0
+    assert largest_turn(rig, range(1, last + 1)) < 10.0
     outwards = []
     for frame in range(report.tips["hand.L"].missed[0], last // 2):
         bpy.context.scene.frame_set(int(frame))

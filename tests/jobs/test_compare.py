@@ -8,15 +8,14 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError, TargetError
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Goal, Point
 from ik_triangulation.jobs import compare as analyse
 from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.maps import metric_map
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.solvers import SOLVERS, solve, solve_goal
+from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
 from ik_triangulation.solvers import compare as compare_module
-from ik_triangulation.solvers.compare import COSTS
-from ik_triangulation.solvers.compare import compare_solvers as compare_pose
+from ik_triangulation.solvers.compare import COSTS, compare_all
 
 from ..chains import GENERAL
 from ..mapped import QUICK, standard, without_time
@@ -50,7 +49,9 @@ def test_the_present_frame_is_compared_and_nothing_changed():
     assert [row.naturalness for row in rows[:-1]] == sorted(row.naturalness for row in rows[:-1])
     start = metric_map.pose_of(rig, limb.bones, bpy.context.view_layer)
     there = Point(target.matrix_world.translation)
-    again = compare_pose(start, there, tolerance=limb.tolerance, iterations=limb.iterations)
+    again = compare_all(
+        [(start, Goal(there, tolerance=limb.tolerance))], settings=SolverSettings(iterations=limb.iterations)
+    )
     assert without_time(rows) == without_time(again)
 
 

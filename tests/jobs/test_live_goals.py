@@ -6,7 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.live_goals import LiveGoals
+from ik_triangulation.jobs.body_motion import LiveGoals
 
 from ..bodies import HANDS, set_up_rig
 from ..rigs import rotate

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.still_rig import StillRig
+from ik_triangulation.jobs.live_limb import StillRig
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.selection import selected_limb
 from ik_triangulation.ui.last_result import latest

@@ -12,8 +12,7 @@ from ik_triangulation.goals.batch.support import balance_task
 from ik_triangulation.kinematics import Body, BodyTip, Free, Hinge, Joint
 from ik_triangulation.kinematics.batch import Geometry, States
 from ik_triangulation.motion.bezier import flowing
-from ik_triangulation.motion.body_reduction import BodySpace, FullBody
-from ik_triangulation.motion.reduction import JointChannels, reduce
+from ik_triangulation.motion.reduction import BodyBounds, FullBake, JointChannels, reduce
 
 FRAMES = 25
 
@@ -60,9 +59,11 @@ def whole(near=0.01, held=1e-3, steady=False):
     support = Support.under(square, np.array((0.0, 0.0, 1.0)))
     masses, centres = np.array([1.0, 0.0, 0.0, 1.0]), np.zeros((4, 3))
     balance = balance_task(masses, centres, support, body.tree.size) if steady else None
-    space = BodySpace(
+    bounds = BodyBounds(
         body=body,
-        rotations=still,
+        rotations=np.moveaxis(rotations, -1, 0),
+        animated=still,
+        located=[16, 17, 18],
         roots=roots,
         placed=lambda locations, _: locations,
         held=[hold.within(np.array([held])), turn],
@@ -70,13 +71,13 @@ def whole(near=0.01, held=1e-3, steady=False):
         near={1: near},
     )
     curves = flowing(times, values)
-    return FullBody(curves, tracks, np.moveaxis(rotations, -1, 0), space, [16, 17, 18])
+    return FullBake(curves, tracks, bounds, [16, 17, 18])
 
 
 def worst(full, curves):
     """Farthest the foot is from where it is held and the hand from the full bake, at all samples."""
     every = np.arange(2 * FRAMES - 1)
-    now, before = full.geometry(curves, every), full.geometry(full.curves, every)
+    now, before = (full.bounds.geometry(*full.posed(each, every), every) for each in (curves, full.curves))
     foot = np.linalg.norm(now.tip(0) - np.array((0.0, 0.0, 0.0))[:, None], axis=0).max()
     return foot, np.linalg.norm(now.tip(1) - before.tip(1), axis=0).max()
 
@@ -100,7 +101,7 @@ def test_a_tighter_bound_of_any_tip_keeps_more_keys(near, held):
 def test_what_the_full_bake_slips_itself_is_allowed():
     full = whole(held=1e-9)
     finished(full.measure())
-    assert full.off[0].max() > 1.0
+    assert full.bounds.off(full.full)[0].max() > 1.0
     kept, _, most = finished(reduce(full, 1.0))
     assert kept[0] == 0
     assert kept[-1] == FRAMES - 1
@@ -110,9 +111,9 @@ def test_what_the_full_bake_slips_itself_is_allowed():
 def test_segments_in_which_a_held_tip_slips_are_told():
     full = whole(held=1e-5)
     finished(full.measure())
-    assert full.far(1.0).any()
-    assert not full.far(np.inf).any()
-    assert len(full.far(1.0)) == FRAMES - 1
+    assert full.bounds.far(full, 1.0).any()
+    assert not full.bounds.far(full, np.inf).any()
+    assert len(full.bounds.far(full, 1.0)) == FRAMES - 1
     assert full.inner.sum() == FRAMES - 1
     assert full.times[full.inner][:2] == pytest.approx([1.5, 2.5])
 
@@ -120,7 +121,8 @@ def test_segments_in_which_a_held_tip_slips_are_told():
 def test_the_centre_of_mass_is_not_carried_outside():
     full = whole(near=10.0, held=10.0, steady=True)
     kept, curves, _ = finished(reduce(full, 1.0))
-    assert full.outside(full.curves).max() == 0.0
-    assert full.outside(curves).max() < 1e-6
+    every = np.arange(2 * FRAMES - 1)
+    assert full.measured(full.curves, every)[-1].max() == 0.0
+    assert full.measured(curves, every)[-1].max() < 1e-6
     assert len(kept) >= 2
-    assert whole().outside(whole().curves).max() == 0.0
+    assert whole().measured(whole().curves, every)[-1].max() == 0.0

@@ -6,8 +6,7 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.motion.bezier import straight
-from ik_triangulation.motion.control_reduction import FullControls
-from ik_triangulation.motion.reduction import JointChannels, reduce
+from ik_triangulation.motion.reduction import ControlBounds, FullBake, JointChannels, reduce
 
 COUNT = 60
 
@@ -23,14 +22,15 @@ def motion(turning):
 
 def full(turning=0.5, lever=0.2, scale=1.0):
     track = JointChannels(0, "QUATERNION", slice(3, 7), range(4))
-    return FullControls(motion(turning), [track], range(3), range(7, 10), lever, scale)
+    bounds = ControlBounds(COUNT, range(3), range(7, 10), lever, scale)
+    return FullBake(motion(turning), [track], bounds, [*range(3), *range(7, 10)])
 
 
 def test_fewer_keys_keep_everything_within_the_tolerance():
     bake = full()
     found = finished(reduce(bake, 0.01))
     assert 4 < len(found.kept) < COUNT / 2
-    assert found.tip_deviation <= 0.01
+    assert found.deviation <= 0.01
     there = found.curves.at(np.arange(COUNT, dtype=float))
     off = there - bake.curves.values
     assert np.linalg.norm(off[:, :3], axis=1).max() <= 0.01
@@ -45,5 +45,6 @@ def test_what_moves_the_carried_tip_farther_needs_more_keys(more):
 def test_a_control_that_only_moves_has_no_rotation_to_keep():
     times = np.arange(COUNT, dtype=float)
     values = np.column_stack((times, times**2 / 100.0, np.zeros(COUNT)))
-    found = finished(reduce(FullControls(straight(times, values), [], range(3), (), 0.0, 1.0), 0.05))
+    bounds = ControlBounds(COUNT, range(3), (), 0.0, 1.0)
+    found = finished(reduce(FullBake(straight(times, values), [], bounds, range(3)), 0.05))
     assert len(found.kept) < COUNT / 2

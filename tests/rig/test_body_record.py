@@ -9,8 +9,14 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, TargetError
 from ik_triangulation.jobs.body_keys import BodyKeySettings
-from ik_triangulation.rig.bake_record import record_bake, recorded_bake, recorded_span
-from ik_triangulation.rig.body_record import is_recorded_body, record_body, recorded_body
+from ik_triangulation.rig.bake_record import (
+    is_recorded_body,
+    record_bake,
+    record_body,
+    recorded_bake,
+    recorded_body,
+    recorded_span,
+)
 from ik_triangulation.rig.contacts import Contact
 from ik_triangulation.rig.keyframes import ensure_channelbag
 

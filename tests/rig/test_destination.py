@@ -8,11 +8,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs import measure
-from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, bake_limbs, bake_spans
-from ik_triangulation.rig import destination
-from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (
@@ -252,45 +248,6 @@ def test_limbs_of_one_armature_share_what_is_made(where):
 
 
 # Rolling back
-
-STEPS = [
-    (commit, "replace_keys"),
-    (commit, "_show"),
-    (measure, "_judge"),
-    (writing, "NewKeys"),
-    (writing, "new_curve"),
-]
-NEW = [("NEW_ACTION", destination, "ensure_channelbag"), ("NEW_ACTION", destination, "_assign")]
-# Steps that are never taken: there is nothing to assign, or all curves are there.
-NOT_TAKEN = {("NEW_ACTION", "_assign", "nothing"), ("NEW_ACTION", "new_curve", "keys")}
-CASES = [
-    (where, module, step, kind)
-    for where, module, step in [*((where, *step) for where in KINDS for step in STEPS), *NEW]
-    for kind in ("nothing", "an empty action", "other keys", "keys")
-    if (where, step, kind) not in NOT_TAKEN
-]
-
-
-@pytest.mark.parametrize(
-    ("where", "module", "step", "kind"), CASES, ids=[f"{where} {step}, {kind}" for where, _, step, kind in CASES]
-)
-def test_a_bake_that_fails_at_any_step_changes_nothing(where, module, step, kind, monkeypatch):
-    rig, target = moving(kind)
-    if (where, kind) == ("NLA_TRACK", "keys"):
-        push_down(rig)
-    bpy.context.view_layer.update()
-    rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    original, left = getattr(module, step), [0]
-
-    def broken(*args, **kwargs):
-        left[0] -= 1
-        if left[0] == -1:  # what takes it back may do the same
-            raise ZeroDivisionError
-        return original(*args, **kwargs)
-
-    monkeypatch.setattr(module, step, broken)
-    with nothing_lost(), pytest.raises(ZeroDivisionError):
-        bake(limb(rig, target, destination=where), 5, 15)
 
 
 @pytest.mark.parametrize("where", KINDS)

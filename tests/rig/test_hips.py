@@ -9,8 +9,9 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.rig.hips import check_hips, hips_locations, keep_replaced_location, location_channel
+from ik_triangulation.rig.hips import check_hips, hips_locations, location_channel, place_before_bake
 from ik_triangulation.rig.keyframes import GENERATED, ensure_channelbag, replace_keys
+from ik_triangulation.rig.keyframes.replaced import keep_replaced
 
 from ..bodies import human_rig
 from ..rigs import curves_of
@@ -27,8 +28,8 @@ def bake_locations(rig, values, first=1, last=5):
     """Write generated keys as a bake does."""
     with ExitStack() as undo:
         bag = ensure_channelbag(rig, undo)
-        keep_replaced_location(rig, "spine", bag, (first, last), undo)
         run = location_channel(rig, "spine", values)
+        keep_replaced(bag, run.path, place_before_bake(rig, "spine", bag), run.indices, (first, last), undo)
         finished(replace_keys(bag, [run], range(first, last + 1), first, last, undo, kind=GENERATED))
         undo.pop_all()
 

@@ -2,6 +2,9 @@
 """Fixtures of the scenarios."""
 
 import subprocess
+import sys
+from functools import cache
+from pathlib import Path
 
 import addon_utils
 import bpy
@@ -24,6 +27,23 @@ def source_archive(tmp_path_factory):
         return make_source_archive(tmp_path_factory.mktemp("source (1)"))
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("this is no clone, or there is no git")
+
+
+@pytest.fixture(scope="session")
+def rigify_file(tmp_path_factory):
+    """Call it with "basic", "whole" or "metarig" for a file with that rig of Rigify's, each made once."""
+    folder, script = tmp_path_factory.mktemp("rigify"), Path(__file__).with_name("generate_rigify.py")
+
+    @cache
+    def made(kind):
+        path = folder / f"{kind}.blend"
+        run = subprocess.run(
+            [sys.executable, str(script), kind, str(path)], capture_output=True, text=True, timeout=240, check=False
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return path
+
+    return made
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -88,7 +88,7 @@ def followed(rig):
     moved(rig, "hand.L")
     bpy.context.view_layer.objects.active = rig
     live.start(rig, "hand.L")
-    found = shown(rig, range(1, 37, 2))
+    found = shown(rig, range(1, 37, 5))
     live.stop_all()
     return found
 

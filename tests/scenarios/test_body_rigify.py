@@ -4,7 +4,6 @@
 from math import degrees
 
 import bpy
-import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bodies import body_of
@@ -13,20 +12,13 @@ from ik_triangulation.jobs.body_following import let_body_follow, measured_again
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.rig.look_axis import look_of
 
-from .test_following import generated
-
-LAST = 72
+LAST = 24
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return {kind: generated(kind, tmp_path_factory.mktemp(kind)) for kind in ("metarig", "whole")}
-
-
-def opened(files, kind):
+def opened(file):
     """The rig with its body set up, one hand keyed to the floor and back, and the ball of the head keyed aside."""
-    bpy.ops.wm.open_mainfile(filepath=str(files[kind]))
-    rig = bpy.data.objects["metarig" if kind == "metarig" else "rig"]
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    rig = bpy.data.objects[file.stem if file.stem == "metarig" else "rig"]
     bpy.context.view_layer.objects.active = rig
     made = set_up_body(rig)
     hand, head = made.reach[0], made.looking[0]
@@ -50,8 +42,8 @@ def roll(rig, head):
     return 90.0 - degrees(side.angle(Vector((0, 0, 1))))
 
 
-def test_one_hand_goes_to_the_floor_and_the_other_along_with_the_body(files, addon):
-    rig, made = opened(files, "metarig")
+def test_one_hand_goes_to_the_floor_and_the_other_along_with_the_body(rigify_file, addon):
+    rig, made = opened(rigify_file("metarig"))
     report = bake_body(body_of(rig, made.reach[0]), 1, LAST)
     assert report.reached
     assert report.outside == 0.0
@@ -61,8 +53,8 @@ def test_one_hand_goes_to_the_floor_and_the_other_along_with_the_body(files, add
     assert abs(roll(rig, made.looking[0])) < 10.0
 
 
-def test_the_follow_properties_of_a_generated_rig_are_set_and_its_deform_bones_follow(files, addon):
-    rig, made = opened(files, "whole")
+def test_the_follow_properties_of_a_generated_rig_are_set_and_its_deform_bones_follow(rigify_file, addon):
+    rig, made = opened(rigify_file("whole"))
     assert (made.looking, made.hips) == (("head",), "torso")
     body = body_of(rig, made.reach[0])
     report = with_followers(bake_body(body, 1, LAST), body, *where())

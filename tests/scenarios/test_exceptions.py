@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
 LAST = 4  # frames
 ALL = 9, 4  # points anywhere, and near the end
-FEW = 2, 2
+FEW = 1, 1
 NEAR = 12  # of the last calls
 
 

@@ -46,14 +46,14 @@ def shots(addon, empty_scene, tmp_path):
     return folder
 
 
-def job(shots, output, lines="1-3"):
+def job(shots, output, lines="1-3", size=2):
     """Parameters of the template, for the pip package."""
     values = {"Folder": shots, "Shots": lines, "Output": output, "Command": shlex.join(PACKAGE), "Python": PACKAGE[0]}
-    return [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
+    return [word for name, value in (values | {"ShotsPerTask": size}).items() for word in ("-p", f"{name}={value}")]
 
 
-def test_the_template_is_valid_without_any_extension():
-    done = ran([*OPENJD, "check", TEMPLATE, "--extensions", ""])
+def test_the_template_is_valid_with_the_extension_for_chunks_alone():
+    done = ran([*OPENJD, "check", TEMPLATE, "--extensions", "TASK_CHUNKING"])
     assert done.returncode == 0, done.stdout
     template = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))
     (file,) = template["steps"][0]["script"]["embeddedFiles"]
@@ -67,19 +67,17 @@ def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(sho
     output = tmp_path / "new" / "output"
     done = ran([*OPENJD, "run", TEMPLATE, *job(shots, output)])
     tasks = done.stdout.split("--------- Running Task")[1:]
-    assert [re.search(r"exited with code: (\d+)", task)[1] for task in tasks] == ["0", "0", "1"], done.stdout
-    assert [re.findall(r"openjd_(\w+: .*)", task)[1] for task in tasks[:2]] == [
-        "status: Reached",
-        "status: Missed: Bone 3 at 3 frames",
+    assert [re.search(r"exited with code: (\d+)", task)[1] for task in tasks] == ["0", "1"], done.stdout
+    assert re.findall(r"openjd_status: (.*: .*)", tasks[0]) == [
+        f"{SHOTS[0]}: reached",
+        f"{SHOTS[1]}: missed: Bone 3 at 3 frames",
     ]
-    assert MISSES in tasks[1]
+    assert MISSES in tasks[0]
     (reason,) = re.findall(r"openjd_fail: (.*)", done.stdout)
     assert REASON in reason
     assert done.returncode != 0
     files = {f"{name}.json" for name in NAMES} | {f"{name}.blend" for name in NAMES[:2]}
     assert {path.relative_to(output).as_posix() for path in output.rglob("*.*")} == files
-    again = ran([*OPENJD, "run", TEMPLATE, *job(shots, output, "2")])
-    assert again.returncode == 0, again.stdout
 
 
 @IN_BLENDER
@@ -97,7 +95,7 @@ def test_a_body_that_misses_among_all_limbs_is_told_by_task_and_summary(empty_sc
     done = ran([*OPENJD, "run", TEMPLATE, *job(shots, tmp_path / "baked", "2")])  # by default with --all
     assert done.returncode == 0, done.stdout
     status = re.findall(r"openjd_status: (.*)", done.stdout)[-1]
-    assert status.startswith("Missed: ")
+    assert status.startswith(f"{SHOTS[1]}: missed: ")
     assert "hand.L at 3 frames" in status
     report = json.loads((tmp_path / "baked" / "missed.json").read_text())
     assert (report["reached"], report["missed"], report["limbs"]) == (False, [1, 2, 3], [])
@@ -111,92 +109,27 @@ def test_a_body_that_misses_among_all_limbs_is_told_by_task_and_summary(empty_sc
     assert listed.stdout.splitlines()[-1] == "1 shots: 0 reached, 1 missed, 0 failed"
 
 
-SAME_NAMES = ("a/b.blend", "a_b.blend", "c\\d.blend")  # written in Windows as well
-
-
-@IN_BLENDER
-def test_shots_of_the_same_name_in_other_folders_have_outputs_of_their_own(shots, tmp_path):
-    made = {}
-    for number, name in enumerate(SAME_NAMES, 1):
-        bpy.ops.wm.open_mainfile(filepath=str(shots / SHOTS[0]))
-        bpy.context.scene.frame_end = 2 + number
-        path = shots / name.replace("\\", "/")
-        path.parent.mkdir(exist_ok=True)
-        bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    (shots / "shots.txt").write_text("\n".join(SAME_NAMES))
-    words = worker(tmp_path, shots)
-    for number, name in enumerate(SAME_NAMES, 1):
-        done = ran([*words[:2], number, *words[3:]])
-        assert done.returncode == DONE, done.stdout
-        made[name] = tmp_path / "out" / name.replace("\\", "/").replace(".blend", ".json")
-    frames = [json.loads(path.read_text())["limbs"][0]["frames"] for path in made.values()]
-    assert frames == [3, 4, 5]
-    assert all(path.with_suffix(".blend").is_file() for path in made.values())
-    listed = ran([sys.executable, SUMMARY, tmp_path / "out", shots / "shots.txt"])
-    assert listed.stdout.splitlines() == ["3 shots: 3 reached, 0 missed, 0 failed"]
-
-
-@IN_BLENDER
-def test_a_shot_is_never_written_over(shots):
-    before = (shots / SHOTS[0]).read_bytes()
-    words = worker(shots.parent, shots)
-    done = ran([*words[:5], shots, *words[6:]])
-    assert done.returncode == FAILED
-    assert "is the input. Choose another file" in done.stdout
-    assert (shots / SHOTS[0]).read_bytes() == before
-
-
-WRONG = {
-    "a line past the end": ("4", "", "shots.txt has 3 lines, so there is no shot 4."),
-    "an empty line": ("1", "\n", "Line 1 of shots.txt is ''. Name a .blend file in the folder of the list."),
-    "a file elsewhere": ("1", "../a.blend", "Line 1 of shots.txt is '../a.blend'. Name a .blend file in the folder"),
-    "a file elsewhere below": ("1", "a/../../a.blend", "Name a .blend file in the folder of the list."),
-    "a file elsewhere in Windows": ("1", "a\\..\\..\\a.blend", "Name a .blend file in the folder of the list."),
-    "an absolute path": ("1", "/srv/a.blend", "Name a .blend file in the folder of the list."),
-    "an absolute path in Windows": ("1", "C:\\a.blend", "Name a .blend file in the folder of the list."),
-    "a path on another drive": ("1", "C:a.blend", "Name a .blend file in the folder of the list."),
-    "another file": ("1", "a.fbx", "Line 1 of shots.txt is 'a.fbx'."),
-}
-
-
-def worker(tmp_path, shots, line="1", command=PACKAGE):
+def task(tmp_path, shots, command):
     """Words that run the template's script as a farm does."""
-    script = tmp_path / "shot.py"
+    script = tmp_path / "start.py"
     script.write_text(worker_script(), encoding="utf-8")
-    return [sys.executable, script, line, shots, "shots.txt", tmp_path / "out", shlex.join(command), "--all"]
+    return [sys.executable, script, shlex.join(command), "--all", shots / "shots.txt", "--output", tmp_path / "out"]
 
 
-@pytest.mark.parametrize(("line", "text", "reason"), WRONG.values(), ids=WRONG)
-def test_a_line_that_names_no_shot_fails_with_the_reason(line, text, reason, shots, tmp_path):
-    if text:
-        (shots / "shots.txt").write_text(text, encoding="utf-8")
-    done = ran(worker(tmp_path, shots, line))
-    assert done.returncode == FAILED
-    assert done.stdout.startswith("openjd_fail: ")
-    assert reason in done.stdout
-
-
-def test_a_task_that_cannot_start_its_program_or_gets_no_report_says_so(shots, tmp_path):
-    (tmp_path / "out" / "sq010").mkdir(parents=True)
-    (tmp_path / "out" / f"{NAMES[0]}.json").write_text(REACHED)  # of a run before
-    done = ran(worker(tmp_path, shots, command=["no such program"]))
+def test_a_task_that_cannot_start_its_program_says_so(shots, tmp_path):
+    done = ran(task(tmp_path, shots, ["no such program"]))
     assert "openjd_fail: no such program cannot be started: No such file or directory\n" in done.stdout
-    done = ran(worker(tmp_path, shots, command=[sys.executable, "-c", "import sys; sys.exit(7)"]))
-    assert "openjd_fail: Exit code 7 without a report; the log says why.\n" in done.stdout
     assert done.returncode == FAILED
-    (shots / "shots.txt").unlink()
-    assert "openjd_fail: The list of shots cannot be read: " in ran(worker(tmp_path, shots)).stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as on Unix")
 def test_a_cancelled_task_ends_its_program(shots, tmp_path):
     waits = [sys.executable, "-c", "print('at work', flush=True); import time; time.sleep(60)"]
-    with subprocess.Popen(worker(tmp_path, shots, command=waits), stdout=subprocess.PIPE, text=True) as task:
-        while "at work" not in next(task.stdout).splitlines():
+    with subprocess.Popen(task(tmp_path, shots, waits), stdout=subprocess.PIPE, text=True) as started:
+        while "at work" not in next(started.stdout).splitlines():
             pass
-        task.send_signal(signal.SIGTERM)
-        assert task.wait(timeout=20) == FAILED
-        assert task.stdout.read().startswith("openjd_fail: Exit code -15")
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(timeout=20) == -signal.SIGTERM
 
 
 def compiled(settings):
@@ -227,10 +160,9 @@ def words_of(task):
     return ["blender", "-b", "-y", *given["argsBefore"], *given["args"]]
 
 
-def saved(folder, shot, output, name):
+def saved(folder, shots, output):
     """The words of a command after its start."""
-    where = ["--output", f"{output}/{name}.blend", "--json", f"{output}/{name}.json"]
-    return ["bake", f"{folder}/{shot}", "--all", "--accept-misses", "--make-folders", *where]
+    return ["bake-list", str(folder), "--output", str(output), "--accept-misses", "--all", "--shots", *shots]
 
 
 def test_the_settings_of_the_job_type_are_those_that_flamenco_knows():
@@ -239,7 +171,7 @@ def test_the_settings_of_the_job_type_are_those_that_flamenco_knows():
     assert set(job_type) == {"label", "settings"}
     for setting in job_type["settings"]:
         assert set(setting) <= keys, setting
-        assert setting["type"] == "string"
+        assert setting["type"] == ("int32" if setting["key"] == "shots_per_task" else "string")
         assert setting.get("subtype", "dir_path") == "dir_path"
         assert setting.get("visible", "visible") in {"visible", "submission", "hidden"}
         assert setting["key"].isidentifier()
@@ -257,14 +189,14 @@ def test_what_the_settings_are_filled_with_names_the_shots_of_a_folder(shots):
     assert Path(told.absolute_folder) == shots
     assert Path(told.absolute_output) == shots / "baked"
     found = compiled(settings(folder="//", output="//baked") | vars(told))["tasks"]
-    assert words_of(found[1])[len(FLAMENCO_START) + 1 :] == saved(shots, SHOTS[1], shots / "baked", "missed")
+    assert words_of(found[0])[len(FLAMENCO_START) + 1 :] == saved(shots, [SHOTS[2], SHOTS[1]], shots / "baked")
 
 
 def test_a_task_runs_blender_with_factory_settings_and_the_extension():
-    tasks = compiled(settings())["tasks"]
-    assert [task["name"] for task in tasks] == list(SHOTS)
-    for task, shot, name in zip(tasks, SHOTS, NAMES, strict=True):
-        assert words_of(task) == ["blender", *FLAMENCO_START, *saved("/srv/shots", shot, "/srv/baked", name)]
+    tasks = compiled(settings(shots_per_task=2))["tasks"]
+    assert [task["name"] for task in tasks] == [f"{SHOTS[0]} to {SHOTS[1]}", SHOTS[2]]
+    for task, shots in zip(tasks, (SHOTS[:2], SHOTS[2:]), strict=True):
+        assert words_of(task) == ["blender", *FLAMENCO_START, *saved("/srv/shots", shots, "/srv/baked")]
 
 
 @IN_BLENDER
@@ -273,9 +205,9 @@ def test_every_compiled_command_completes_what_is_reached_or_missed_and_fails_wh
     lines = [words_of(task) for task in compiled(given)["tasks"]]
     assert {words[0] for words in lines} == {"ik-triangulation"}
     done = [ran([*PACKAGE, *words[1:]]) for words in lines]
-    assert [each.returncode for each in done] == [DONE, DONE, FAILED]
-    assert MISSES in done[1].stdout
-    assert REASON in done[2].stdout
+    assert [each.returncode for each in done] == [FAILED]
+    assert MISSES in done[0].stdout
+    assert REASON in done[0].stdout
     listed = ran([sys.executable, SUMMARY, tmp_path, shots / "shots.txt"])
     assert listed.returncode == FAILED
     failed, missed, counts = listed.stdout.splitlines()
@@ -302,7 +234,7 @@ def test_a_job_that_cannot_be_run_is_refused_with_the_reason(wrong, error):
 def test_the_summary_counts_shots_that_have_no_report(tmp_path):
     (tmp_path / "a.json").write_text(REACHED)
     assert ran([sys.executable, SUMMARY, tmp_path]).returncode == DONE
-    (tmp_path / "shots.txt").write_text("a.blend\n\nsq/b.blend\n../a.blend\n/a.blend\n")
+    (tmp_path / "shots.txt").write_text("# shots\na.blend\n\nsq/b.blend\n../a.blend\n/a.blend\n")
     done = ran([sys.executable, SUMMARY, tmp_path, tmp_path / "shots.txt"])
     assert done.returncode == FAILED
     assert done.stdout.splitlines() == [

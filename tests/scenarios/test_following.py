@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A generated Rigify rig: the deform bones say whether a limb is reached, and + takes the FK controls."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import bpy
 import pytest
 from mathutils import Vector
@@ -28,32 +24,10 @@ LIMBS = [(end, side) for end in CHAINS for side in "LR"]
 each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
 
 
-def generated(kind, folder):
-    """A file with a generated rig."""
-    script, path = Path(__file__).with_name("generate_rigify.py"), folder / f"{kind}.blend"
-    run = subprocess.run(
-        [sys.executable, str(script), kind, str(path)], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    return path
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """A file with the basic rig, made once."""
-    return generated("basic", tmp_path_factory.mktemp("rigify"))
-
-
 @pytest.fixture
-def rig(file, addon):
+def rig(rigify_file, addon):
     """The basic rig in Pose Mode, active."""
-    return opened(file)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A file with the rig that has fingers and a face, made once."""
-    return generated("whole", tmp_path_factory.mktemp("rigify"))
+    return opened(rigify_file("basic"))
 
 
 def opened(file):
@@ -289,8 +263,8 @@ OTHERS = {
 }
 
 
-def test_other_bones_become_the_limbs_that_they_belong_to(addon, whole):
-    rig = opened(whole)
+def test_other_bones_become_the_limbs_that_they_belong_to(addon, rigify_file):
+    rig = opened(rigify_file("whole"))
     for name, (tip, turning) in OTHERS.items():
         assert add_limbs(rig, [name]) == [tip], name
         bones = Limb.of(rig.pose.bones[tip]).bones
@@ -312,8 +286,8 @@ EXPECTED = {
 }
 
 
-def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, whole):
-    rig = opened(whole)
+def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, rigify_file):
+    rig = opened(rigify_file("whole"))
     anatomy = Anatomy(rig, Controls(rig))
     told = [bone.name for bone in rig.data.bones if not bone.name.startswith("MCH-") and "forehead" not in bone.name]
     expected = {name: tip for name in told if (tip := expected_tip(name))}

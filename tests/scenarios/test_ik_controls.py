@@ -23,7 +23,7 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.control_names import control_names
 
 from ..rigs import all_keys, contents, curves_of, nothing_lost, place
-from .test_following import CHAINS, LIMBS, PARENTS, generated, opened
+from .test_following import CHAINS, LIMBS, PARENTS, opened
 
 LAST = 12
 each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
@@ -31,14 +31,9 @@ MIDDLE = {"hand": "forearm", "foot": "shin"}
 TIP, TURN, ELBOW = 1e-4, 1e-3, 0.01  # of the reach, [rad], of the reach
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return generated("basic", tmp_path_factory.mktemp("rigify"))
-
-
 @pytest.fixture
-def rig(file, addon):
-    return opened(file)
+def rig(rigify_file, addon):
+    return opened(rigify_file("basic"))
 
 
 def limb(rig, end, side, **settings):

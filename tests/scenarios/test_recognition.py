@@ -9,7 +9,6 @@ from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import key_location
-from .test_following import generated
 
 FINGERS = ("f_index", "f_middle", "f_ring", "f_pinky", "thumb")
 # Kind of a limb, its bones, and the other bones that stand for it; of both sides where there is a point at the end.
@@ -25,15 +24,10 @@ LIMBS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return generated("metarig", tmp_path_factory.mktemp("metarig"))
-
-
 @pytest.fixture
-def rig(file, addon):
+def rig(rigify_file, addon):
     """The human metarig, in Pose Mode."""
-    bpy.ops.wm.open_mainfile(filepath=str(file))
+    bpy.ops.wm.open_mainfile(filepath=str(rigify_file("metarig")))
     rig = bpy.data.objects["metarig"]
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
@@ -70,8 +64,10 @@ def test_every_bone_stands_for_the_limb_that_an_animator_expects(rig):
     assert {kind for name, (kind, _) in told.items() if name not in wanted} == {"NONE"}, "the face, breasts and pelvis"
 
 
-def test_names_that_tell_nothing_change_nothing(rig):
+def test_names_that_tell_nothing_change_nothing(rig, long):
     wanted, names = expected(), {}
+    if not long:  # one bone of each limb
+        wanted = {bones[-1]: (kind, bones) for kind, bones in wanted.values()}
     for number, bone in enumerate(rig.data.bones):
         names[bone.name], bone.name = f"Bone.{number:03}", f"Bone.{number:03}"
     told = {name: added(rig, names[name]) for name in wanted}

@@ -10,14 +10,19 @@ from mathutils import Vector
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics import Locked
-from ik_triangulation.solvers import SOLVERS, Solver, solve
-from ik_triangulation.solvers.compare import COSTS, compare_all, compare_solvers, table
+from ik_triangulation.solvers import SOLVERS, Solver, SolverSettings, solve
+from ik_triangulation.solvers.compare import COSTS, compare_all, table
 from ik_triangulation.solvers.naturalness import naturalness
 
 from ..chains import GENERAL, PAPER, bits, hinged, random_chain, random_direction, random_pose, straight
 
 START = straight(PAPER).rest_pose()
 TARGET = Point(Vector((10.0, 12.0, 3.0)))
+
+
+def compared(start, target, solvers=tuple(SOLVERS), *, tolerance=1e-3, by="naturalness", **settings):
+    """Results of solvers from one pose to one target."""
+    return compare_all([(start, Goal(target, tolerance=tolerance))], solvers, SolverSettings(**settings), by=by)
 
 
 def refuse(pose, aim):
@@ -33,7 +38,7 @@ def refusing(monkeypatch):
 
 def test_each_row_is_what_the_solver_does_alone():
     before = bits(START.rotations)
-    *rows, two_bone = compare_solvers(START, TARGET, tolerance=0.01, iterations=30, finish=False)
+    *rows, two_bone = compared(START, TARGET, tolerance=0.01, iterations=30, finish=False)
     assert {row.solver for row in rows} == set(GENERAL)
     assert two_bone.solver == "TWO_BONE"
     assert two_bone.refusal
@@ -56,7 +61,7 @@ def test_the_cheapest_comes_first_and_what_did_not_reach_after(by):
     for seed in range(5):
         pose = random_pose(hinged(seed, 5), random)
         target = Point(pose.head(0) + random_direction(random) * 0.6 * pose.chain.reach)
-        rows = compare_solvers(pose, target, GENERAL, tolerance=1e-3, iterations=10, finish=False, by=by)
+        rows = compared(pose, target, GENERAL, tolerance=1e-3, iterations=10, finish=False, by=by)
         assert [(row.reached, getattr(row, by)) for row in rows] == sorted(
             ((row.reached, getattr(row, by)) for row in rows), key=lambda pair: (-pair[0], pair[1])
         )
@@ -64,7 +69,7 @@ def test_the_cheapest_comes_first_and_what_did_not_reach_after(by):
 
 def test_a_solver_that_cannot_do_the_chain_is_last_with_its_reason(refusing):
     far = Point(Vector((100.0, 0.0, 0.0)))
-    rows = compare_solvers(START, far, [refusing, "CCD"])
+    rows = compared(START, far, [refusing, "CCD"])
     assert [row.solver for row in rows] == ["CCD", refusing]
     assert rows[1].refusal == "This method needs two bones. Choose two."
     assert rows[0].reached == 0
@@ -76,7 +81,7 @@ def test_several_tasks_add_up():
     tasks = [(START, Point(random_direction(random) * random.uniform(10.0, 50.0))) for _ in range(6)]
     goals = [(pose, Goal(target, tolerance=0.01)) for pose, target in tasks]
     summed = {row.solver: row for row in compare_all(iter(goals), GENERAL)}
-    singles = [{row.solver: row for row in compare_solvers(*task, GENERAL, tolerance=0.01)} for task in tasks]
+    singles = [{row.solver: row for row in compared(*task, GENERAL, tolerance=0.01)} for task in tasks]
     for solver, row in summed.items():
         rows = [single[solver] for single in singles]
         assert row.tasks == 6
@@ -90,7 +95,7 @@ def test_several_tasks_add_up():
 
 
 def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
-    rows = compare_solvers(START, TARGET, GENERAL)
+    rows = compared(START, TARGET, GENERAL)
     heading, *lines = table(rows).splitlines()
     assert heading.split() == [
         "solver",
@@ -114,7 +119,7 @@ def test_the_table_has_a_line_for_each_row_with_angles_in_degrees():
 
 def test_joints_that_cannot_move_cost_nothing():
     locked = straight((1.0, 1.0), [Locked(), Locked()]).rest_pose()
-    for row in compare_solvers(locked, Point(Vector((1.0, 0.0, 0.0)))):
+    for row in compared(locked, Point(Vector((1.0, 0.0, 0.0)))):
         assert (row.reached, row.turns, row.total_angle, row.travel) == (0, 0, 0.0, 0.0)
 
 
@@ -126,7 +131,7 @@ def test_the_most_natural_comes_first_and_is_judged_by_the_references_given():
     (judged,) = compare_all([(pose, goal)], ["CCD"], references=[other], of_body=False)
     assert at_start.naturalness == naturalness(pose, pose.rotations)
     assert judged.naturalness == naturalness(pose, other, of_body=False) > 1.0
-    rows = compare_solvers(START, TARGET)
+    rows = compared(START, TARGET)
     assert [row.naturalness for row in rows[:-1]] == sorted(row.naturalness for row in rows[:-1])
 
 
@@ -134,6 +139,6 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(SettingError, match=r"There are 2 references for 1 tasks\. Give one for each"):
         compare_all([(START, Goal(TARGET, tolerance=0.01))], references=[START.rotations] * 2)
     with pytest.raises(SettingError, match="Cost 'beauty' is unknown"):
-        compare_solvers(START, TARGET, by="beauty")
+        compared(START, TARGET, by="beauty")
     with pytest.raises(SettingError, match="Solver 'NONE' is unknown"):
-        compare_solvers(START, TARGET, ["NONE"])
+        compared(START, TARGET, ["NONE"])

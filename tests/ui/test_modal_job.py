@@ -10,8 +10,8 @@ import bpy
 import pytest
 
 from ik_triangulation.cooperative import no_garbage_collection
-from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake_limbs, bake_spans
+from ik_triangulation.jobs.transaction import Undo
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import modal_job as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
@@ -251,10 +251,10 @@ def test_disabling_the_extension_takes_it_back():
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError("an oversight"), MemoryError()])
 def test_an_error_of_ours_is_told_and_takes_everything_back(problem, monkeypatch, capfd):
-    def broken(*args):
+    def broken(*args, **more):
         raise problem
 
-    monkeypatch.setattr(commit, "_show", broken)
+    monkeypatch.setattr(Undo, "callback", broken)
     limbs = two_limbs()
     with nothing_lost():
         operator, context, recorder = begun(limbs)
@@ -288,13 +288,20 @@ def limbs_with(**settings):
     return [replace(limb, **settings) for limb in limbs]
 
 
+def some_of(parts, long):
+    """Parts to stop at: all, or the last ones, which put everything in its place, and a dozen of those before."""
+    if long:
+        return range(parts)
+    return [*sorted(Random(parts).sample(range(parts - 4), 12)), *range(parts - 4, parts)]
+
+
 @pytest.mark.parametrize("settings", [{}, {"reduce": True}, {"destination": "NEW_ACTION"}, {"mark_misses": True}])
-def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
+def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings, long):
     parts = parts_of(**settings)
     assert parts > 2 * 12  # a curve each
     limbs = limbs_with(**settings)
     with nothing_lost():
-        for stop in range(parts):
+        for stop in some_of(parts, long):
             job = bake_spans.steps(limbs, SPANS, seconds=1.0)
             for _ in range(stop):
                 next(job)
@@ -302,12 +309,12 @@ def test_a_bake_that_is_closed_at_any_part_of_writing_loses_nothing(settings):
 
 
 @pytest.mark.parametrize("settings", [{}, {"reduce": True, "destination": "NEW_ACTION"}])
-def test_an_error_at_any_part_is_raised_and_loses_nothing(settings):
+def test_an_error_at_any_part_is_raised_and_loses_nothing(settings, long):
     parts = parts_of(**settings)
     limbs = limbs_with(**settings)
     random = Random(5)
     with nothing_lost():
-        for stop in random.sample(range(1, parts), 40):
+        for stop in random.sample(range(1, parts), 40 if long else 12):
             job = bake_spans.steps(limbs, SPANS, seconds=1.0)
             for _ in range(stop):
                 next(job)
@@ -342,12 +349,12 @@ def test_cancelled_while_keys_are_written_it_takes_everything_back(monkeypatch):
         assert recorder.is_clean
 
 
-def test_a_bake_that_is_closed_at_any_frame_loses_nothing():
+def test_a_bake_that_is_closed_at_any_frame_loses_nothing(long):
     """Of two limbs, one after the other: the keys of the first are there while the second is worked on."""
     parts, limbs = parts_of(), two_limbs()
     with nothing_lost():
-        for stop in range(parts):
-            job = bake_spans.steps(limbs, SPANS, seconds=0.0 if stop % 7 == 0 else 1.0)
+        for turn, stop in enumerate(some_of(parts, long)):
+            job = bake_spans.steps(limbs, SPANS, seconds=0.0 if turn % 7 == 0 else 1.0)
             for _ in range(stop):
                 next(job)
             job.close()

@@ -11,7 +11,7 @@ from tests.rigs import all_keys
 END, SMOOTHING_IN_POPUP = (222, -38), (222, -91)
 SMOOTHING = 141  # height of the field above the lower edge of Adjust Last Operation [pixels]
 SHORT = 12  # frames
-SLOW = {"bones": 6, "frames": 1600, "solver": "ROSENBROCK", "smooth": False}  # over a second, on a fast machine too
+SLOW = {"bones": 6, "frames": 700, "solver": "ROSENBROCK", "smooth": False}  # over a second, on a fast machine too
 
 
 def script():

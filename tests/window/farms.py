@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 import bpy
 
 from scripts.windowed.inside.scene import clear
-from tests.farm import FLAMENCO_START, MISSED, NAMES, SHOTS, START, SUMMARY, save_shots, worker_script
+from tests.farm import FLAMENCO_START, MISSED, SHOTS, START, SUMMARY, save_shots, worker_script
 
 PYTHON = "python3"
 
@@ -28,21 +28,31 @@ def ran(*words):
 
 def script():
     blender, folder = bpy.app.binary_path, Path(mkdtemp())
-    shots, script, template, flamenco = folder / "shots", folder / "shot.py", folder / "template", folder / "flamenco"
+    shots, script, template, flamenco = folder / "shots", folder / "start.py", folder / "template", folder / "flamenco"
     clear()
     save_shots(shots)
     script.write_text(worker_script())
-    flamenco.mkdir()
     yield 0.1
-    found = []
-    for number, (shot, name) in enumerate(zip(SHOTS, NAMES, strict=True), 1):
-        found.append(ran(PYTHON, script, number, shots, "shots.txt", template, " ".join(["blender", *START]), "--all"))
-        saved = ["--make-folders", "--output", flamenco / f"{name}.blend", "--json", flamenco / f"{name}.json"]
-        found.append(ran(blender, *FLAMENCO_START, "bake", shots / shot, "--all", "--accept-misses", *saved))
-        yield 0.1
-    assert [code for code, _ in found] == [0, 0, 0, 0, 1, 1]
-    assert all(MISSED in said for _, said in found[2:4])
-    assert all("broken.blend' cannot be opened" in said for _, said in found[4:])
+    listed = ["--accept-misses", shots / "shots.txt", "--output", template]
+    found = [ran(PYTHON, script, " ".join(["blender", *START]), "--all", *listed)]
+    yield 0.1
+    found.append(
+        ran(
+            blender,
+            *FLAMENCO_START,
+            "bake-list",
+            shots,
+            "--output",
+            flamenco,
+            "--accept-misses",
+            "--all",
+            "--shots",
+            *SHOTS,
+        )
+    )
+    yield 0.1
+    assert [code for code, _ in found] == [1, 1]
+    assert all(MISSED in said and "broken.blend' cannot be opened" in said for _, said in found)
     for output in (template, flamenco):
         assert sorted(path.name for path in output.rglob("*.blend")) == ["missed.blend", "reached.blend"]
         assert json.loads((output / "broken.json").read_text())["error"]

@@ -48,11 +48,11 @@ def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | Refusal:
         target = _target([goal.target for goal in goals])
         if isinstance(target, Refusal):
             return target
-        tasks.append(PlaceTask(target=target, tolerance=_column([goal.tolerance for goal in goals])))
+        tasks.append(PlaceTask(target=target, tolerance=column([goal.tolerance for goal in goals])))
     kinds = {tuple(map(type, goal.soft)) for goal in goals}
     if len(kinds) > 1:
         return Refusal("an orientation, pole, comfort or obstacle counts at some frames only")
-    angle = _column([goal.angle_tolerance for goal in goals])
+    angle = column([goal.angle_tolerance for goal in goals])
     for number, kind in enumerate(kinds.pop()):
         each: Any = [goal.soft[number] for goal in goals]
         name = NAMES.get(kind, kind.__name__)
@@ -75,12 +75,12 @@ def point_task(places: Numbers, tolerance: Numbers) -> PlaceTask:
     return PlaceTask(target=BatchTarget(None, IDENTITY, places, np.ones(1)), tolerance=tolerance)
 
 
-def _column(values: Sequence[float]) -> Numbers:
+def column(values: Sequence[float]) -> Numbers:
     column = np.array(values, float)
     return column[:1] if (column == column[0]).all() else column
 
 
-def _rows(vectors: Sequence[Any]) -> Numbers:
+def rows_of(vectors: Sequence[Any]) -> Numbers:
     """Vectors as columns (3, F), or (3, 1) if they are all the same."""
     rows = np.array([vector[:] for vector in vectors], float).T
     return rows[:, :1] if (rows == rows[:, :1]).all() else rows
@@ -89,7 +89,7 @@ def _rows(vectors: Sequence[Any]) -> Numbers:
 def _target(targets: Sequence[Target]) -> BatchTarget | Refusal:
     first = targets[0]
     if all(type(target) is Point for target in targets):
-        return BatchTarget(None, IDENTITY, _rows([target.location for target in targets]), np.ones(1))
+        return BatchTarget(None, IDENTITY, rows_of([target.location for target in targets]), np.ones(1))
     if all(type(target) is Transformed and target.target is first.target for target in targets):
         return _moved(first.target, np.array([target.into.copy() for target in targets], float))
     if all(target is first for target in targets):
@@ -134,7 +134,7 @@ def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> 
 def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> AlongTask | None:
     if any(goal.axis != goals[0].axis for goal in goals):
         return None
-    axis, direction = _rows([goals[0].axis]), _rows([goal.direction for goal in goals])
+    axis, direction = rows_of([goals[0].axis]), rows_of([goal.direction for goal in goals])
     return AlongTask(
         length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
     )
@@ -144,14 +144,16 @@ def _look(goals: Sequence[LookAt], length: float, tolerance: Numbers) -> LookTas
     first = goals[0]
     if any((goal.axis, goal.origin, goal.up) != (first.axis, first.origin, first.up) for goal in goals):
         return None
-    axis, up = _rows([first.axis]), None if first.up is None else _rows([first.up])
-    points, origin = _rows([goal.point for goal in goals]), _rows([first.origin])
+    axis, up = rows_of([first.axis]), None if first.up is None else rows_of([first.up])
+    points, origin = rows_of([goal.point for goal in goals]), rows_of([first.origin])
     return LookTask(length=length, tolerance=tolerance, axis=axis / lengths(axis), point=points, origin=origin, up=up)
 
 
 def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
-    angle = _column([goal.angle for goal in goals])
-    return PoleTask(length=length, tolerance=tolerance, location=_rows([goal.location for goal in goals]), angle=angle)
+    angle = column([goal.angle for goal in goals])
+    return PoleTask(
+        length=length, tolerance=tolerance, location=rows_of([goal.location for goal in goals]), angle=angle
+    )
 
 
 _BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, LookAt: _look, Pole: _pole}

@@ -113,16 +113,16 @@ class Skeleton:
     def _images(self, normal: np.ndarray, offset: float, alike: np.ndarray) -> list[int]:
         """Return the bone of the same depth that is nearest to the mirror image of each, -1 where none is near."""
         away, apart = (
-            np.linalg.norm((at - 2.0 * (at @ normal - offset)[:, None] * normal)[:, None] - at, axis=2)
-            for at in (self.heads, self.centres)
+            _distances(at - 2.0 * (at @ normal - offset)[:, None] * normal, at) for at in (self.heads, self.centres)
         )
         away[~alike] = np.inf
+        rows, parents = away + 0.5 * apart, np.array(self.parents)
         images: list[int] = []
         for number, parent in enumerate(self.parents):
-            row = away[number] + 0.5 * apart[number]
+            row = rows[number]
             if parent >= 0 and images[parent] >= 0:  # of two at one place the one whose parents are images
-                row[[each for each in np.nonzero(row < np.inf)[0] if self.parents[each] != images[parent]]] += _MIRRORED
-            nearest = int(np.argmin(row))
+                row += _MIRRORED * (parents != images[parent])
+            nearest = int(row.argmin())
             images.append(nearest if away[number, nearest] < _MIRRORED else -1)
         return images
 
@@ -222,3 +222,9 @@ def _parents_first(bones: RestBones) -> list[str]:
         order.append(name)
         waiting += below.get(name, [])[::-1]
     return order
+
+
+def _distances(one: Points, other: Points) -> np.ndarray:
+    """Return the distances (n, m) of points (n, 3) and (m, 3)."""
+    between = one[:, None] - other
+    return np.asarray(np.sqrt(np.einsum("ijk,ijk->ij", between, between)))

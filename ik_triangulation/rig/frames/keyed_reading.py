@@ -73,7 +73,7 @@ def read_keyed(
 
 
 class KeyedBody(NamedTuple):
-    """What moves around a body: matrices (4, 4, F or 1) of its armature (world space) and of the parent of its hips.
+    """Motion around a body: matrices (4, 4, F or 1) of its armature (world space) and of the parent of its hips.
 
     The `targets` and `poles` (None without one) of its limbs are by the names of their tips, world space.
     """

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Action, ActionChannelbag
 
-from .arrays import KeyArrays, enum_number, get_keys, in_range, merge_keys
+from .arrays import KeyArrays, get_keys, in_range, merge_keys
 from .channelbags import find_curves
 from .packed import packed, unpacked
-from .reading import GENERATED
+from .reading import generated
 
 _KEY = "ik_triangulation_replaced"  # the custom property of an action: a group with a text for each property
 _NEVER = (np.inf, -np.inf)  # a range without keyframes
@@ -60,29 +60,39 @@ def put_replaced(bag: ActionChannelbag, path: str, kept: Replaced | None, undo: 
         _put(bag.id_data, _name(bag, path), text)
 
 
-def keep_replaced_keys(
+def keep_replaced(
     bag: ActionChannelbag,
     path: str,
-    values: Sequence[float],
+    before: Sequence[float],
     indices: Collection[int],
     ends: tuple[float, float],
     undo: ExitStack,
+    mode: str = "",
 ) -> None:
-    """Keep the keyframes made by hand of a location or scale that a bake is about to replace between the `ends`.
+    """Keep what a bake is about to replace of a property between the `ends` (times in the action).
 
-    Those are of the channels in `indices`. `values` are the present ones, which are kept where no bake was before.
-    Closing `undo` forgets it.
+    These are the keyframes made by hand of the channels in `indices`, added to those kept by earlier bakes, and the
+    channel values `before`, in rotation `mode`. Closing `undo` restores what was kept before.
     """
-    known, curves = replaced_in(bag, path), find_curves(bag, path)
-    by_hand = {index: get_keys(curve)["type"] != enum_number("type", GENERATED) for index, curve in curves.items()}
-    baked = known is not None and any(not mask.all() for mask in by_hand.values())
-    replaced = dict(known.keys) if known and baked else {}
+    curves = find_curves(bag, path)
+    baked = {index: generated(curve) for index, curve in curves.items()}
+    known = replaced_in(bag, path) if any(mask.any() for mask in baked.values()) else None
+    replaced = {}
     for index in curves.keys() & indices:
-        own = get_keys(curves[index])
-        going = by_hand[index] & in_range(own, *ends)
-        if going.any():
-            replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
-    put_replaced(bag, path, Replaced("", known.before if known and baked else tuple(values), replaced), undo)
+        if not baked[index].all():
+            own = get_keys(curves[index])
+            going = ~baked[index] & in_range(own, *ends)
+            if going.any():
+                replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
+    if replaced or not known or known.before != tuple(before):
+        put_replaced(bag, path, Replaced(mode, tuple(before), {**(known.keys if known else {}), **replaced}), undo)
+
+
+def before_bake(bag: ActionChannelbag, path: str, present: Sequence[float]) -> tuple[float, ...]:
+    """Return the values of a property before any bake; the `present` ones if it was not baked."""
+    known = replaced_in(bag, path)
+    baked = known is not None and any(generated(curve).any() for curve in find_curves(bag, path).values())
+    return known.before if known and baked else tuple(present)
 
 
 def together(keys: KeyArrays, kept: Replaced | None, index: int) -> KeyArrays:

@@ -28,6 +28,7 @@ _LARGEST = 0.6  # [rad] change of any column in one step
 _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
+_FIRMLY, _ALMOST = Descent(iterations=8, stall=2), 0.02  # for what misses by less than that share of the size
 
 
 class BodyFollower:
@@ -82,6 +83,11 @@ class BodyFollower:
         if not missed:
             return
         far = max(missed, key=missed.__getitem__)
+        if missed[far] < _ALMOST * self._tree.size:  # it may be but the one step that was made which falls short
+            tried = states.copy()
+            if descend(self._tree, tried, at_two_levels(near), _FIRMLY)[0].all():
+                states.put(slice(None), tried)
+                return
         others = [task for task in near if task.level == Level.HOLD or isinstance(task, FloorTask) or task.tip != far]
         if len(others) > len(self._held):
             descend(self._tree, states, at_two_levels(others), _HOLDING)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a body that stands takes part in a reach that its arms cannot make alone: a posture to start from.
+"""Posture of a body that stands and takes part in a reach that its arms cannot make alone, to start from.
 
 A hand that is too far away leaves open what brings it nearer. People turn pelvis and chest towards it, lean aside,
 hinge at the hips over straight legs, and crouch, each as a synergy of many joints (Alexandrov, Frolov and Massion 1998,
@@ -57,12 +57,15 @@ _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
-_STEPS, _AGAIN, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 2, 3, 0.05, 0.6, 0.4
+_STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
+_NOTHING = 1e-4  # amount that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
-_SMOOTHED = 16  # times that amounts are averaged with those of the frames beside it
+_SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
+_BENT = 0.7  # amount of a crouch from which on these are the shins alone
 # The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
 _GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.28, 0.55, 0.4, radians(24.0)
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
@@ -77,7 +80,7 @@ class _Arm(NamedTuple):
 
 
 class Reaching:
-    """What the trunk, the legs and the free arms of a reference of F poses do for the hands; its feet are held."""
+    """The part that trunk, legs and free arms of a reference of F poses, its feet held, take in what its hands do."""
 
     def __init__(
         self,
@@ -175,12 +178,15 @@ class Reaching:
         missing = steady.support.across.T @ steady.measure(geometry).errors
         if not missing.any():
             return geometry
-        heads = geometry.heads
-        lever = np.mean([heads[thigh] - heads[foot] for thigh, _, foot, _ in self._legs], 0)
+        heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
+        # Straight legs lean as a whole, bent ones with their shins.
+        low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
+        lever = high + bent * (low - high)
         lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
         lean *= np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
-        joints = [leg[i] for leg in self._legs for i in (0, 2)]
-        turns = rotate_back(geometry.frames[joints][:, :, :3], np.array([lean, -lean] * len(self._legs)))
+        joints = [joint for leg in self._legs for joint in leg[:3]]
+        turns = np.array([(1.0 - bent) * lean, bent * lean, -lean] * len(self._legs))
+        turns = rotate_back(geometry.frames[joints][:, :, :3], turns)
         rotations[joints] = normalized(product(rotations[joints], exponential(turns)))
         return self._on_its_feet(rotations, at)
 
@@ -206,13 +212,15 @@ class Reaching:
         at = _every(np.flatnonzero(moved), _STRIDE)
         goals = self.goals(tasks, at)
         amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
-        amounts = self.cheapest(amounts, at, goals, _STEPS if begin is None else _AGAIN)
+        steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
+        amounts = self.cheapest(amounts, at, goals, steps, longest)
+        amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
             row[moved] = np.interp(np.flatnonzero(moved), at, values)
-        return averaged_in_time(found.T, _SMOOTHED).T
+        return averaged_in_time(found.T, _SMOOTHED if count > 1 else 0).T
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
-        """What the tips of tasks reach for in the poses `at`."""
+        """Return the places that the tips of tasks reach for in the poses `at`."""
         return [_Goal(self, task.tip, task.measure(self._begin).errors[:, at], at) for task in _reaching(tasks)]
 
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
@@ -220,23 +228,25 @@ class Reaching:
         geometry = self._differences(amounts, at)
         return _cost(amounts, [goal.missing(geometry, len(at)) for goal in goals])[0]
 
-    def cheapest(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int) -> Numbers:
+    def cheapest(
+        self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
+    ) -> Numbers:
         """Amounts (4, P) after so many steps of Newton's method on their cost, inside their bounds.
 
         What is missing is one-sided, so that a step may lead too far: one that costs more is taken back and tried
         shorter.
         """
         n = len(at)
-        least, best, longest = np.full(n, np.inf), amounts, np.full(n, _LONGEST)
+        least, best, limit = np.full(n, np.inf), amounts, np.full(n, longest)
         step = np.zeros_like(amounts)
         for _ in range(steps):
             geometry = self._differences(amounts, at)
             cost, slope, curve = _cost(amounts, [goal.missing(geometry, n) for goal in goals])
             better = cost < least
             least, best = np.where(better, cost, least), np.where(better, amounts, best)
-            longest = np.where(better, longest, _SHORTER * np.abs(step).max(0))
+            limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
             newton = np.where(better, _newton(amounts, slope, curve), step)
-            step = newton * np.minimum(1.0, longest / np.maximum(np.abs(newton).max(0), 1e-300))
+            step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
             amounts = np.clip(best + step, LOWEST[:, None], HIGHEST[:, None])
         return best
 
@@ -342,7 +352,7 @@ def _newton(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
 
 
 class _Goal:
-    """What is missing for a tip to come to its place, in arm's lengths."""
+    """The place of a tip, and how much of an arm's length is missing to it."""
 
     def __init__(self, reaching: Reaching, tip: int, way: Numbers, at: Indices) -> None:
         self._arm = reaching.arm(tip)
@@ -351,7 +361,7 @@ class _Goal:
         self._asked = way.any(0)
 
     def missing(self, geometry: Geometry, n: int) -> tuple[Numbers, Numbers]:
-        """What is missing (P), and its slopes (4, P), by poses of P frames and of a difference of each amount."""
+        """Return what is missing (P) and its slopes (4, P), by poses of P frames and of a difference of each amount."""
         heads = geometry.heads[self._arm.anchor].reshape(3, -1, n)
         far = np.sqrt(((self._place[:, None] - heads) ** 2).sum(0))
         missing = (far[0] - np.clip(far[0], self._least, self._most)) * self._asked
@@ -362,7 +372,7 @@ class _Goal:
 def reaching_of(
     tree: Tree, reference: States, tasks: Sequence[Task], steady: BalanceTask | None = None
 ) -> Reaching | None:
-    """How a reference that stands on held feet reaches; None where no leg is held or the hips do not move.
+    """Return how a reference that stands on held feet reaches; None where no leg is held or the hips do not move.
 
     With balance, `steady`, the legs lean so far that the weight stays above its support.
     """

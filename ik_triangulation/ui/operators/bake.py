@@ -15,8 +15,8 @@ from ...jobs.bodies import bodies_and_tips, repeats_body_bake
 from ...jobs.body_keys import body_settings
 from ...jobs.body_report import BodyReport
 from ...jobs.report import Report
+from ...rig.bake_record import is_recorded_body
 from ...rig.body import RigBody
-from ...rig.body_record import is_recorded_body
 from ...rig.limb import Limb, enabled_limbs, saved_range
 from ...rig.selection import selected_bones
 from ...settings import FrameSettings, PostureSettings, given, settings_of
@@ -35,7 +35,7 @@ from .adjust import (
     load_preset,
 )
 from .job import JobOperator
-from .outcome import report_body, report_outcome
+from .outcome import report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
@@ -79,11 +79,8 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
             given["within"] = dict.fromkeys(rig.tips, given["reduce_tolerance"])
         return BodyBake(rig, span, replace(settings, **given))
 
-    def report_result(self, context: Context, result: list[Report] | tuple[list[BodyReport], list[Report]]) -> set[str]:
-        bodies, limbs = result if isinstance(result, tuple) else ([], result)
-        for body in bodies:
-            report_body(self, context, body)
-        return report_outcome(self, context, limbs) if limbs else {"FINISHED"}
+    def report_result(self, context: Context, result: Sequence[Report | BodyReport]) -> set[str]:
+        return report_outcome(self, context, result)
 
     def draw(self, context: Context) -> None:
         column = self.column()
@@ -107,12 +104,12 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report] | tuple[list[BodyReport], list[Report]]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[Report | BodyReport]]:
         body, bone, where = active_body(context), active_bone(context), (context.scene, context.view_layer)
         if body is not None and bone is not None:
             bake = self.body_bake(body, bone, *self.spans(context, [bone]))
             bake = bake._replace(keep=repeats_body_bake(body, bake.span, bake.settings))
-            return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))
+            return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))[0]
         with ExitStack() as undo:
             load_preset(self, context, undo)
             limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
@@ -134,7 +131,7 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Report] | tuple[list[BodyReport], list[Report]]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[Report | BodyReport]]:
         armature, where = active_armature(context), (context.scene, context.view_layer)
         rigs, alone = bodies_and_tips(armature)
         if not rigs:
@@ -149,7 +146,9 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
         every = enabled_limbs(armature, selected_bones(armature)) if alone else []
         limbs = [limb for limb in every if limb.tip in alone]
         limbs = adjusted(self, limbs, *_SETTINGS) if limbs else []
-        return (yield from bake_bodies.steps(bodies, limbs, spans[len(rigs) :], *where, seconds=seconds))
+        baking = bake_bodies.steps(bodies, limbs, spans[len(rigs) :], *where, seconds=seconds)
+        of_bodies, of_limbs = yield from baking
+        return [*of_bodies, *of_limbs]
 
 
 class POSE_OT_ik_triangulation_rebake(JobOperator):
@@ -176,8 +175,6 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
         return (yield from rebake.steps(bone.id_data, bone.name, *where, seconds=seconds))
 
     def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
-        if isinstance(result, BodyReport):
-            return report_body(self, context, result)
         return report_outcome(self, context, [result])
 
 

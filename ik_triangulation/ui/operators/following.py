@@ -7,7 +7,7 @@ from bpy.types import Context
 from ...jobs.body_following import let_body_follow, measured_again
 from ...jobs.switching import let_follow
 from ..context import active_armature, active_body, active_bone, active_limb, cannot_solve
-from ..last_result import BodyResult, latest, remember_body, remember_result
+from ..last_result import BodyResult, latest, remember_result
 from .base import IKOperator
 
 
@@ -35,7 +35,7 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         if isinstance(result, BodyResult):
             body, frames = active_body(context), result.body.frames
             remedies = let_body_follow(body, frames[0], frames[-1], key, *where)
-            remember_body(measured_again(body, result.body, *where), armature, context.scene)
+            remember_result(measured_again(body, result.body, *where), armature, context.scene)
         else:
             frames = [each.frame for each in result.report.frames]
             remedies = let_follow(active_limb(context), frames[0], frames[-1], key, *where)

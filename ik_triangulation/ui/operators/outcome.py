@@ -10,27 +10,25 @@ from ...jobs.report import Report
 from ...jobs.report_text import summary, summary_of_all
 from ...rig.units import scale_of
 from ..context import active_armature
-from ..last_result import remember_body, remember_result
+from ..last_result import remember_result
 
 
-def report_outcome(operator: Operator, context: Context, reports: Sequence[Report]) -> set[str]:
-    """Report all warnings and one line for all limbs together, keep the outcome for the panel, return FINISHED."""
-    several = len(reports) > 1
+def report_outcome(operator: Operator, context: Context, reports: Sequence[Report | BodyReport]) -> set[str]:
+    """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
+
+    The outcome is kept for the panel.
+    """
+    armature, scene = active_armature(context), context.scene
+    limbs = [report for report in reports if isinstance(report, Report)]
     for report in reports:
-        remember_result(report, active_armature(context), context.scene)
+        remember_result(report, armature, scene)
+        name = f"{report.tip}: " if isinstance(report, Report) and len(limbs) > 1 else ""
         for warning in report.warnings:
-            operator.tell({"WARNING"}, f"{report.tip}: {warning}" if several else warning)
-    line = summary_of_all(reports, context.scene) if several else summary(reports[0], context.scene)
-    operator.tell({"INFO" if all(report.all_reached for report in reports) else "WARNING"}, line)
-    return {"FINISHED"}
-
-
-def report_body(operator: Operator, context: Context, report: BodyReport) -> set[str]:
-    """Report all warnings and one line for the body, keep the outcome for the panel, return FINISHED."""
-    armature = active_armature(context)
-    remember_body(report, armature, context.scene)
-    for warning in report.warnings:
-        operator.tell({"WARNING"}, warning)
-    line = body_summary(report, context.scene, scale_of(armature))
-    operator.tell({"INFO" if report.reached and not report.not_following else "WARNING"}, line)
+            operator.tell({"WARNING"}, f"{name}{warning}")
+        if isinstance(report, BodyReport):
+            line = body_summary(report, scene, scale_of(armature))
+            operator.tell({"INFO" if report.all_reached else "WARNING"}, line)
+    if limbs:
+        line = summary(limbs[0], scene) if len(limbs) == 1 else summary_of_all(limbs, scene)
+        operator.tell({"INFO" if all(report.all_reached for report in limbs) else "WARNING"}, line)
     return {"FINISHED"}

@@ -35,7 +35,7 @@ from .adjust import (
 from .base import IKOperator
 from .job import JobOperator
 from .limbs import other_object
-from .outcome import report_body, report_outcome
+from .outcome import report_outcome
 
 _OF_A_STOP = {"frame_end", "hold"}  # each stop has its own
 _BETWEEN = 24  # frames from the last stop to a new one
@@ -123,8 +123,6 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         draw_reduction(column, self)
 
     def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
-        if isinstance(result, BodyReport):
-            return report_body(self, context, result)
         return report_outcome(self, context, [result])
 
 

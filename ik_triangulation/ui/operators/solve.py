@@ -12,7 +12,7 @@ from ...jobs.body_pose import solve_body_pose
 from ..context import active_body, active_limb, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
 from .base import IKOperator
-from .outcome import report_body, report_outcome
+from .outcome import report_outcome
 
 
 class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperator):
@@ -28,7 +28,7 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         if body is not None:
             where = context.scene, context.view_layer
             posed = solve_body_pose(body, *where, key=key)
-            return self.conclude(lambda: report_body(self, context, with_followers(posed, body, *where)))
+            return self.conclude(lambda: report_outcome(self, context, [with_followers(posed, body, *where)]))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             (limb,) = adjusted(self, [active_limb(context)], *COMFORT)

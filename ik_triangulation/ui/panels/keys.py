@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
 from ...goals.batch.of_bodies import HELD
-from ...jobs.write import REDUCED
+from ...jobs.keys import REDUCED
 from ..context import active_bone
 from ..control_names import control_names
 from ..operators.generated import POSE_OT_ik_triangulation_generated_delete

@@ -15,6 +15,7 @@ from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
+from ik_triangulation.ui.operators import map as map_operators
 
 from ...mapped import pixels, standard
 from ...presets.arms import arm
@@ -78,7 +79,8 @@ def human_arm(preset="Human Arm"):
     return rig, bones
 
 
-def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capfd):
+def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capfd, monkeypatch):
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 10)
     rig, _ = human_arm()
     settings = bpy.context.scene.ik_triangulation_map
     settings.resolution, settings.metric, settings.tolerance, settings.finish = 3, "travel", 1e-5, False
@@ -95,9 +97,11 @@ def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capf
     assert bpy.context.view_layer.objects.active == rig
 
 
-def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd):
+def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd, monkeypatch):
     human_arm("Human Arm (Hinge)")  # of whose places most are missed without Finish
-    bpy.context.scene.ik_triangulation_map.size = 24
+    settings = bpy.context.scene.ik_triangulation_map
+    settings.size, settings.resolution = 16, 8
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 8)
 
     def share(operator, **given):
         assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")(**given) == {"FINISHED"}

@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.jobs.bodies import body_of
 from ik_triangulation.jobs.report import NotFollowing, Remedy
-from ik_triangulation.ui.last_result import latest, remember_body
+from ik_triangulation.ui.last_result import latest, remember_result
 
 from ...bodies import set_up_rig
 from ...layouts import drawn
@@ -49,7 +49,7 @@ def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_n
     bpy.ops.pose.ik_triangulation_solve()
     assert latest(rig, "hand.L").icon == "CHECKMARK"
     note = NotFollowing("DEF-hand.L", "hand.L", 0.3, 1.0, 1, Remedy("upper_arm_parent.L", "IK_FK", 0.0, 1.0))
-    remember_body(latest(rig, "hand.L").body._replace(not_following=[note]), rig, bpy.context.scene)
+    remember_result(latest(rig, "hand.L").body._replace(not_following=[note]), rig, bpy.context.scene)
     result = latest(rig, "hand.L")
     assert (result.icon, result.reached, result.line) == ("ERROR", False, "DEF-hand.L does not follow")
     assert drawn(MAIN)[-2:] == ["DEF-hand.L does not follow", "follow_set"]

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.maps import shell
+from ik_triangulation.ui.operators import map as map_operators
 from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_maps as PANEL
 
 from ...layouts import drawn
@@ -19,7 +19,7 @@ def below(name, said):
 
 
 def test_show_reach_is_at_the_top_and_says_how_much_is_reached(monkeypatch):
-    monkeypatch.setattr(shell, "_FINE", 8)
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 6)
     configure(rig_in_space(), "Bone 2", target=empty(), chain_count=3)
     assert drawn(PANEL)[0] == "show_reach"
     bpy.ops.pose.ik_triangulation_show_reach()

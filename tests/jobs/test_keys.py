@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs import bake as baking
-from ik_triangulation.jobs import frame_solver as following
-from ik_triangulation.jobs import measure, natural_shot
-from ik_triangulation.jobs import write as commit
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.rig import destination
 from ik_triangulation.rig.channel_runs import run_of
-from ik_triangulation.rig.keyframes import writing
 
 from ..modes import every_euler_mode, every_mode
 from ..rigs import (
@@ -31,7 +25,6 @@ from ..rigs import (
     key_location,
     key_of,
     keys_of,
-    nothing_lost,
     path_point,
     random_rotation,
     rotate,
@@ -39,7 +32,7 @@ from ..rigs import (
     rotation_property,
     rows,
 )
-from .moving import animated, bits, dress, limb, moving
+from .moving import bits, dress, limb, moving
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -175,100 +168,6 @@ def test_a_key_made_by_hand_is_like_a_baked_one_but_for_its_type():
 
 
 # What the artist sees afterwards
-
-
-# Rolling back
-
-
-class BrokenError(Exception):
-    """What a test lets go wrong."""
-
-
-def broken_after(calls, function):
-    """The function, which fails once after it has worked that many times."""
-    left = [calls]
-
-    def broken(*args, **kwargs):
-        left[0] -= 1
-        if left[0] == -1:
-            raise BrokenError
-        return function(*args, **kwargs)
-
-    return broken
-
-
-@pytest.mark.parametrize("calls", [0, 1, 5, 11])
-@pytest.mark.parametrize("kind", ["no animation", "an empty action", "keys"])
-def test_a_bake_that_fails_half_way_through_writing_changes_nothing(kind, calls, monkeypatch):
-    rig, target = animated(kind)
-    left = [calls]
-
-    def put(curve, keys, **options):
-        left[0] -= 1
-        if left[0] == -1:  # and what is put back afterwards goes by the same function
-            curve.keyframe_points.clear()
-            raise BrokenError
-        original(curve, keys, **options)
-
-    original = writing.put_keys
-    monkeypatch.setattr(writing, "put_keys", put)
-    with nothing_lost(), pytest.raises(BrokenError):
-        bake(limb(rig, target), 1, 10)
-    assert left[0] < 0
-
-
-STEPS = [
-    (commit, "channel_values"),
-    (following, "solve_goal"),
-    (natural_shot, "natural_path"),
-    (natural_shot, "reference_rotations"),
-    (commit, "within_limits"),
-    (commit, "replace_keys"),
-    (commit, "_show"),
-    (measure, "_judge"),
-    (measure, "shown_tip"),
-    (commit, "run_of"),
-    (baking, "check_limb"),
-    (baking, "check_keyed"),
-    (destination, "ensure_channelbag"),
-    (writing, "new_curve"),
-    (writing, "merge_keys"),
-    (writing, "NewKeys"),
-]
-
-
-CASES = [
-    (module, step, kind)
-    for module, step in STEPS
-    for kind in ("no animation", "keys")
-    if step != "merge_keys" or kind == "keys"  # without keys there is nothing to merge with
-]
-
-
-@pytest.mark.parametrize(("module", "step", "kind"), CASES, ids=[f"{step}, {kind}" for _, step, kind in CASES])
-def test_a_bake_that_fails_at_any_step_changes_nothing(module, step, kind, monkeypatch):
-    rig, target = animated(kind)
-    bpy.context.view_layer.update()
-    rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    monkeypatch.setattr(
-        module, step, broken_after(1 if step in {"solve_goal", "new_curve"} else 0, getattr(module, step))
-    )
-    solver = "TRIANGULATION" if module is following else "NATURAL"
-    with nothing_lost(), pytest.raises(BrokenError):
-        bake(limb(rig, target, solver=solver), 1, 10)
-
-
-SOLVE_STEPS = [(commit, "write_keys"), (commit, "set_rotation"), (commit, "channel_values"), (measure, "shown_tip")]
-
-
-@pytest.mark.parametrize(("module", "step"), SOLVE_STEPS, ids=[step for _, step in SOLVE_STEPS])
-def test_a_solve_that_fails_at_any_step_changes_nothing(module, step, monkeypatch):
-    rig, target = animated("keys")
-    bpy.context.view_layer.update()
-    rig.pose.bones["Bone 0"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    monkeypatch.setattr(module, step, broken_after(0, getattr(module, step)))
-    with nothing_lost(), pytest.raises(BrokenError):
-        solve_pose(limb(rig, target), key=True)
 
 
 # Locks and limits

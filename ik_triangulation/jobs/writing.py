@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writing of keys and poses as one transaction: the same for limbs, bodies and IK controls.
+
+Keys made by hand that are replaced are kept in the action, and so is the pose before. Closing the undo stack restores
+everything, also if the work is closed before its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import ActionChannelbag, Object, PoseBone, Scene, ViewLayer
+
+from ..cooperative import Work, finished
+from ..rig.clock import Clock
+from ..rig.destination import Destination
+from ..rig.freedom import keyed
+from ..rig.hips import location_channel, place_before_bake
+from ..rig.keyframes import GENERATED, AnimatedValues, Channel, replace_keys, write_keys
+from ..rig.keyframes.replaced import before_bake, keep_replaced
+from ..rig.posed import remember_location, remember_place, remember_written
+from ..rig.reference import Boned, hold_reference
+from ..rig.rotation import PROPERTIES, channel
+from .transaction import Undo
+
+
+class Keys(NamedTuple):
+    """Keys to write: channels with their `times` (in the action) and interpolation; a `full` bake has so many.
+
+    `at` are the indices of the frames that have keys. `deviation` is the largest distance of a limb's tip from the full
+    bake by key reduction [Blender units, world space]. Of a body, `outside` is the largest distance of the centre of
+    mass from its support between the keys, where that was measured, and `allowed` has the distances by which fewer keys
+    may move the tips that reach, by their names [Blender units, armature space].
+    """
+
+    runs: Sequence[Channel]
+    times: Sequence[float]
+    interpolation: str
+    full: int
+    at: Sequence[int] = ()
+    deviation: float = 0.0
+    outside: float | None = None
+    allowed: Mapping[str, float] = {}
+
+    def full_keys(self, written: int, reduce: bool) -> int:
+        """Return the number of keys in a full bake, by the number `written`; all of these if no keys were dropped."""
+        return max(self.full, written) if reduce else written
+
+
+class Writing(NamedTuple):
+    """Keys to write for the bones of a `rig` between two frames, the `ends`, to a destination of a `kind`.
+
+    With `keep`, keys made by hand stay.
+    """
+
+    rig: Boned
+    keys: Keys
+    ends: tuple[float, float]
+    destination: Destination
+    kind: str = "ACTION"
+    keep: bool = False
+
+
+def write_together(
+    parts: Sequence[Writing], undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
+) -> Work[list[int]]:
+    """Replace the keys of all parts between their ends, and pose the present frame; return the number of keys of each.
+
+    Blender evaluates all of them once, as it copies the whole action for that. Values without keyframes stay as
+    `view_layer` shows them.
+    """
+    written: dict[Object, list[Channel]] = {}
+    for part in parts:
+        written.setdefault(part.rig.armature, []).extend(part.keys.runs)
+    saved = {armature: AnimatedValues(armature, [run.path for run in runs]) for armature, runs in written.items()}
+    for values in saved.values():
+        undo.callback(values.update_and_restore, view_layer)
+    counts = list[int]()
+    for part in parts:
+        counts += [(yield from _replace(part, scene, undo))]
+    view_layer.update()
+    for armature, values in saved.items():
+        values.restore([(run.path, index) for run in written[armature] for index in run.indices])
+    yield
+    for part in parts:
+        _show(part, scene, undo)
+    return counts
+
+
+def write_pose(
+    rig: Boned, runs: Sequence[Channel], frame: float, key: bool, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> int:
+    """Pose bones as in the first row of these channels, and with `key` key them; return the number of keys."""
+    armature, time = rig.armature, Clock(scene, rig.armature).time(frame)
+    bones = _bones(rig)
+    hold_reference(bones, scene, undo)
+    keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo)) if key else 0
+    for run in runs:
+        bone, prop = _property(armature, run)
+        values = run.values[0].tolist()
+        if prop not in PROPERTIES:
+            values = [values[i] if i in run.indices else old for i, old in enumerate(getattr(bone, prop))]
+        _put(bone, prop, values, undo)
+    remember_written(bones)
+    return keys
+
+
+def key_present_pose(
+    bones: Sequence[PoseBone], scene: Scene, view_layer: ViewLayer, hips: PoseBone | None = None
+) -> int:
+    """Key rotations of bones, and the location of `hips`, as posed at the present frame; return the number of keys."""
+    armature = bones[0].id_data
+    time = Clock(scene, armature).time(scene.frame_current + scene.frame_subframe)
+    runs = []
+    for bone in bones:
+        prop, _ = channel(bone)
+        values = np.array([tuple(getattr(bone, prop))], np.float32)
+        runs.append(Channel(bone.name, bone.path_from_id(prop), values, keyed(bone)))
+    if hips is not None:
+        runs.append(location_channel(armature, hips.name, np.array(hips.location)[:, None]))
+    with Undo() as undo:
+        keys = finished(write_keys(armature, runs, [time], time, time, view_layer, undo))
+        undo.pop_all()
+    return keys
+
+
+def _replace(part: Writing, scene: Scene, undo: ExitStack) -> Work[int]:
+    """Replace the keys of a part, and evaluate nothing; return their number."""
+    rig, keys, armature = part.rig, part.keys, part.rig.armature
+    first, last = map(Clock(scene, armature).time, part.ends)
+    by_hand = hold_reference(_bones(rig), scene, undo)
+    bag = part.destination.bag(part.kind, armature, undo)
+    for run in keys.runs:
+        bone, prop = _property(armature, run)
+        mode, before = "", by_hand.get(run.bone, ())
+        if prop in PROPERTIES:
+            mode = bone.rotation_mode
+        else:
+            before = _before(bone, prop, run.path, bag)
+        keep_replaced(bag, run.path, before, () if part.keep else run.indices, (first, last), undo, mode)
+        if prop == "location":
+            remember_location(bone, before, undo)
+    how = {"kind": GENERATED, "keep": part.keep}
+    return (yield from replace_keys(bag, keys.runs, keys.times, first, last, undo, keys.interpolation, **how))
+
+
+def _before(bone: PoseBone, prop: str, path: str, bag: ActionChannelbag) -> tuple[float, ...]:
+    """Return the location or scale that a bone had before any bake."""
+    if prop == "location":
+        return place_before_bake(bone.id_data, bone.name, bag)
+    return before_bake(bag, path, tuple(getattr(bone, prop)))
+
+
+def _show(part: Writing, scene: Scene, undo: ExitStack) -> None:
+    """Pose the baked bones by their curves, which Blender would only do at the next change of frame."""
+    armature = part.rig.armature
+    time = Clock(scene, armature).time(scene.frame_current + scene.frame_subframe)
+    for run in part.keys.runs:
+        bone, prop = _property(armature, run)
+        values = list(getattr(bone, prop))
+        curves = part.destination.shown(part.kind, armature, time, run.path)
+        for index in curves.keys() & run.indices:
+            values[index] = curves[index].evaluate(time)
+        _put(bone, prop, values, undo)
+    remember_written(_bones(part.rig))
+    remember_place(armature.pose.bones[name] for name in {run.bone for run in part.keys.runs})
+
+
+def _put(bone: PoseBone, prop: str, values: Sequence[float], undo: ExitStack) -> None:
+    """Set the channels of a property of a bone if they differ; closing `undo` restores them."""
+    before = tuple(getattr(bone, prop))
+    if before != tuple(values):  # Blender evaluates the rig again for what is set, changed or not
+        undo.callback(setattr, bone, prop, before)
+        setattr(bone, prop, values)
+
+
+def _property(armature: Object, run: Channel) -> tuple[PoseBone, str]:
+    return armature.pose.bones[run.bone], run.path.rpartition(".")[2]
+
+
+def _bones(rig: Boned) -> list[PoseBone]:
+    return [rig.armature.pose.bones[name] for name in rig.bones]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Easing of the hasty turns of a body: what its goals leave free of the frames around them is averaged over time.
+
+A body that stretches to the edge of its reach unbends by the square root of the way, so all of it snaps straight within
+a frame or two. Its goals say where the hand is, not that the trunk leans only when the arm is used up: averaged, the
+trunk leans some frames earlier, and every goal is met where it was. Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..cooperative import Work
+from ..goals.batch import BalanceTask, Task
+from ..kinematics.arrays import Mask, Numbers
+from ..kinematics.batch import States, Tree
+from ..solvers.batch.descent import Descent, descend
+from ..solvers.batch.system import System
+from ..solvers.body.priorities import at_two_levels
+from ..solvers.body.settling import exactly
+from ..solvers.natural.posture import Posture
+from .turns import turns_by_joint
+
+_SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
+_OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty
+_STILL = 0.005  # [rad] turn of a joint that does not count for the median
+_MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
+_ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
+_CALMER = 0.9  # share of the excess that is left at most
+_ROUGH, _FINE = Descent(iterations=2), Descent(iterations=12, stall=4)  # in each round, and after all of them
+
+
+def eased(
+    tree: Tree, posture: Posture, states: States, tasks: Sequence[Task], steady: BalanceTask | None
+) -> Work[States]:
+    """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal."""
+    for margin in _MARGINS:
+        haste = _haste(tree, states)
+        moving = _moving(haste.max(0, initial=0.0) > 1.0, margin)
+        frames = np.flatnonzero(moving)
+        if not len(frames):
+            break
+        tried, goals = states.copy(), [task.take(frames) for task in tasks]
+        for _ in range(_ROUNDS):
+            offsets = posture.offsets(tried)
+            for _ in range(_AVERAGES):
+                offsets[:, frames] = 0.5 * offsets[:, frames] + 0.25 * (offsets[:, frames - 1] + offsets[:, frames + 1])
+            some = posture.take(frames).states(offsets[:, frames])
+            descend(tree, some, at_two_levels(goals), _ROUGH)
+            tried.put(frames, some)
+            yield
+        exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE)
+        tried.put(frames, some)
+        now = _haste(tree, tried)
+        after, before = (System(tree, each, goals) for each in (some, states.take(frames)))
+        lost = ~after.met & (before.met | (after.value > before.value))
+        states = states.copy()
+        for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
+            around = slice(frames[row[0]] - 1, frames[row[-1]] + 1)
+            calmer = now[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
+            if calmer and not lost[row].any():
+                states.put(frames[row], some.take(row))
+    return states
+
+
+def _moving(hasty: Mask, margin: int) -> Mask:
+    """The frames (F) that may move for hasty turns to the next frame (F - 1), none of them the first or the last."""
+    moving = np.zeros(len(hasty) + 1, bool)
+    for f in np.flatnonzero(hasty).tolist():
+        moving[max(f + 1 - margin, 0) : f + 1 + margin] = True
+    moving[0] = moving[-1] = False
+    return moving
+
+
+def _haste(tree: Tree, states: States) -> Numbers:
+    """Turns (n, F - 1) of the joints from frame to frame, 1.0 being the largest that is not hasty."""
+    turns = turns_by_joint(tree.rotations(states))[:, 1:]
+    counted = np.where(turns > _STILL, turns, np.nan)
+    some = np.isfinite(counted).any(1)
+    median = np.zeros(len(turns))
+    median[some] = np.nanmedian(counted[some], 1)
+    limit = np.maximum(np.minimum(_FAR_OVER * median, np.maximum(_OVER * median, _LARGE)), _SMALL)
+    return turns / limit[:, None]

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A list of shots is baked by one worker: what breaks costs its own line, and nothing is written over."""
+
+import json
+import shutil
+import sys
+
+import bpy
+import pytest
+
+from ik_triangulation.cli import bake_list, main
+from ik_triangulation.cli.shot_list import ListedShot, line_numbers, shots_of
+
+from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened, told
+from ..rigs import curves_of
+
+# The worker, in which a file of this name takes the process down as a crash of Blender does.
+CRASHING = """
+import os, sys
+import bpy
+import ik_triangulation
+from ik_triangulation import cli
+from ik_triangulation.cli import bake_list
+executed = bake_list.execute
+def execute(arguments, console):
+    if "crash" in arguments.file.name:
+        os.kill(os.getpid(), 9)
+    return executed(arguments, console)
+bake_list.execute = execute
+ik_triangulation.register()
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def shots(rig_file):
+    """A folder with one shot, which others are copies of."""
+    return rig_file.parent
+
+
+@pytest.fixture
+def baked(shots, tmp_path, capfd, monkeypatch):
+    """Bake a list of these lines; exit code, standard output, standard error."""
+    monkeypatch.setattr(bake_list, "worker_start", lambda: [sys.executable, "-c", CRASHING])
+    monkeypatch.chdir(ROOT)
+
+    def run(lines, *words):
+        (shots / "shots.txt").write_text("\n".join(lines), encoding="utf-8")
+        capfd.readouterr()
+        code = main(["bake-list", str(shots / "shots.txt"), "--output", str(tmp_path / "baked"), "--all", *words])
+        return code, *capfd.readouterr()
+
+    return run
+
+
+def report(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as on Unix")
+def test_a_crash_and_a_broken_file_cost_one_shot_each(addon, shots, baked, tmp_path):
+    for name in ("a/ä b.blend", "a_ä b.blend", "crash.blend", "z.blend"):
+        (shots / name).parent.mkdir(exist_ok=True)
+        shutil.copy(shots / "rig.blend", shots / name)
+    (shots / "broken.blend").write_text("no .blend file")
+    before = (shots / "z.blend").read_bytes()
+    out = tmp_path / "baked"
+    out.mkdir()
+    (out / "crash.json").write_text("of a run before")
+    lines = [
+        "\ufeff# the episode",
+        "a\\ä b.blend",
+        "",
+        "a_ä b.blend",
+        "crash.blend",
+        "broken.blend",
+        "none.blend",
+        "../x.blend",
+    ]
+    code, _, said = baked([*lines, "z.blend", "z.blend"])
+    assert code == FAILED
+    assert said.splitlines()[-1] == "7 shots: 3 reached, 0 missed, 4 failed", said
+    assert {path.relative_to(out).as_posix() for path in out.rglob("*.blend")} == {
+        "a/ä b.blend",
+        "a_ä b.blend",
+        "z.blend",
+    }
+    for name in ("a/ä b", "a_ä b", "z"):
+        found = report(out / f"{name}.json")
+        assert (found["command"], found["file"], found["reached"]) == ("bake", str(shots / f"{name}.blend"), True)
+        assert curves_of(opened(out / f"{name}.blend"))
+    failed = {name: report(out / f"{name}.json")["error"] for name in ("crash", "broken", "none")}
+    assert failed["crash"].startswith("Blender ended with exit code -9 while it baked")
+    assert "cannot be opened" in failed["broken"]
+    assert failed["none"].startswith("There is no file")
+    assert "Line 8 of shots.txt is '../x.blend'. Name a .blend file in the folder of the list." in said
+    assert (shots / "z.blend").read_bytes() == before
+
+
+def test_the_exit_code_is_the_worst_and_lines_or_shots_are_chosen(addon, shots, baked):
+    lines = ["rig.blend", "#", "none.blend"]
+    far = ["--target", "Far", "--tip", "Bone 3"]
+    words = ["bake-list", str(shots / "shots.txt"), "--output", str(shots.parent / "baked")]
+    code, out, said = baked(lines, "--lines", "1-2", "--openjd")
+    assert (code, said.splitlines()[-1]) == (DONE, "1 shots: 1 reached, 0 missed, 0 failed")
+    assert out.split("\n")[:3] == [
+        "openjd_status: rig.blend",
+        "openjd_progress: 100.0",
+        "openjd_status: rig.blend: reached",
+    ]
+    assert main([*words, *far, "--lines", "1"]) == MISSED
+    assert main([*words, *far, "--shots", "rig.blend", "--accept-misses"]) == DONE
+
+
+@pytest.mark.parametrize(
+    "wrong", ["../a.blend", "a\\..\\..\\a.blend", "/srv/a.blend", "C:\\a.blend", "C:a.blend", "a.fbx"]
+)
+def test_a_line_that_names_no_file_in_the_folder_is_refused_with_the_reason(wrong, tmp_path):
+    (tmp_path / "shots.txt").write_text(f"\ufeff# shots\n{wrong}\nb.blend\n", encoding="utf-8")
+    reason = f"Line 2 of shots.txt is '{wrong}'. Name a .blend file in the folder of the list."
+    assert shots_of(tmp_path / "shots.txt", None, None)[1] == [ListedShot(wrong, reason), ListedShot("b.blend")]
+    assert shots_of(tmp_path, None, [wrong])[1][0].reason == reason.replace("Line 2 of shots.txt", "Shot 1")
+
+
+def test_no_shot_is_written_over_another_one(addon, shots, baked):
+    (shots / "sub").mkdir()
+    shutil.copy(shots / "rig.blend", shots / "sub/rig.blend")
+    before = (shots / "sub/rig.blend").read_bytes()
+    (shots / "shots.txt").write_text("rig.blend\nsub/rig.blend")
+    assert (
+        main(["bake-list", str(shots / "shots.txt"), "--output", str(shots / "sub"), "--all", "--lines", "1"]) == FAILED
+    )
+    assert (shots / "sub/rig.blend").read_bytes() == before
+    code, _, said = baked(["Rig.blend", "rig.blend"], "--lines", "2-3")
+    assert code == FAILED
+    assert "there is no line 3" in said
+    code, _, said = baked([])
+    assert (code, said) == (
+        FAILED,
+        f"IK Triangulation: '{shots / 'shots.txt'}' names no shots. Write the path of a .blend file on each line.\n",
+    )
+
+
+def test_a_worker_that_does_not_start_is_a_failure_with_its_reason(addon, baked, monkeypatch):
+    for start, reason in (
+        (["no such program"], "cannot be started"),
+        ([sys.executable, "-c", "1"], "exit code 0 before"),
+    ):
+        monkeypatch.setattr(bake_list, "worker_start", lambda start=start: start)
+        code, _, said = baked(["rig.blend"])
+        assert code == FAILED
+        assert reason in said
+
+
+def test_lines_are_numbers_spans_and_steps(run):
+    assert line_numbers("1-3,7, 10-14:2") == {1, 2, 3, 7, 10, 12, 14}
+    for wrong in ("0", "3-1", "a", "1-9:0", ""):
+        code, _, said = run("bake-list", "x.txt", "--output", "y", "--lines", wrong)
+        assert code == USAGE
+        assert "names no lines. Write them as 7, 1-20 or 3-5,9." in said
+
+
+def test_assets_outside_of_the_folder_are_listed_for_deadline_cloud(shots, run, tmp_path):
+    opened(shots / "rig.blend")
+    for folder in (tmp_path / "textures", shots):
+        folder.mkdir(exist_ok=True)
+        (folder / "skin.png").write_bytes(b"")
+        image = bpy.data.images.new("Skin", 1, 1)
+        image.source, image.filepath, image.use_fake_user = "FILE", str(folder / "skin.png"), True
+    bpy.ops.wm.save_mainfile()
+    (shots / "shots.txt").write_text("rig.blend")
+    code, out, _ = run("list-assets", shots / "shots.txt")
+    assert code == DONE
+    inputs = told(out)["assetReferences"]["inputs"]
+    assert inputs == {"filenames": [str((tmp_path / "textures/skin.png").resolve())], "directories": []}
+    (tmp_path / "textures/skin.png").unlink()
+    code, _, said = run("list-assets", shots / "shots.txt")
+    assert code == FAILED
+    assert "skin.png', which is not there." in said

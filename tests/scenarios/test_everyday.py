@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that an empty on one hand drives moves as people do: it turns and leans first, and bends its knees last."""
+
+import pytest
+
+from scripts.benchmarks import jobs, scenes
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+EXACT = 1e-3  # m
+
+
+def posture_of(job):
+    with scenes.extension():
+        found = jobs.posture_of(job)
+    assert found.off < EXACT
+    assert found.slip < EXACT
+    assert found.turn < 30.0
+    return found
+
+
+def test_for_a_cup_across_the_body_it_turns_and_bends_no_knee():
+    found = posture_of("cup across")
+    assert found.knee <= 25.0
+    assert found.trunk <= 40.0
+    assert -64.0 <= found.shoulders <= -25.0
+    assert found.shoulders < found.hips < -5.0
+    assert found.clavicle >= 5.0
+    assert found.free <= 15.0
+
+
+@pytest.mark.parametrize(("job", "knee"), [("far ahead", 40.0), ("far aside", 25.0), ("lean on a table", 40.0)])
+def test_what_is_far_ahead_or_aside_is_reached_by_leaning(job, knee):
+    found = posture_of(job)
+    assert found.knee <= knee
+    assert found.free <= 15.0
+
+
+def test_a_shoulder_rises_for_a_shelf_while_the_trunk_stays_upright():
+    found = posture_of("shelf")
+    assert found.trunk <= 15.0
+    assert 8.0 <= found.clavicle <= 25.0
+    assert found.knee <= 25.0
+
+
+def test_a_hand_goes_to_the_floor_by_bending_the_knees():
+    assert 90.0 <= posture_of("one hand to the floor").knee <= 150.0
