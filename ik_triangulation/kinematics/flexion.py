@@ -9,6 +9,8 @@ from math import atan2, pi, radians, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
+from .euler_limits import EulerLimits
+from .framed import Framed, unframed
 from .freedom import Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
@@ -16,6 +18,7 @@ _LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of fl
 _MOST_ASIDE = radians(45.0)  # angle to the axis that anatomy wants, up to which it does: knock-knees bend sideways
 _CLEAR = radians(20.0)  # bend at rest from which on it tells the axis whatever anatomy wants, as of an animal's elbow
 _FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
+_WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
 _MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _ALONG = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
@@ -76,6 +79,23 @@ def told_flexion(links: Sequence[Vector], joints: Iterable[int], wanted: Vector)
     if told is None or flexion_axis(links, joints, sin(_CLEAR)) is not None:
         return told
     return told if told.angle(wanted, 0.0) < _MOST_ASIDE else None
+
+
+def hinge_axis(freedom: Freedom) -> Vector | None:
+    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends one way.
+
+    In the joint's rest frame: the one axis with a wide range to one side of rest and hardly any to the other.
+    """
+    own = unframed(freedom)
+    if not isinstance(own, EulerLimits):
+        return None
+    axes = []
+    for number, (lower, upper) in enumerate(zip(own.lower, own.upper, strict=True)):
+        if max(-lower, upper) > _WIDE and min(-lower, upper) < _ONE_WAY * max(-lower, upper):
+            axes.append(Vector([float(n == number) for n in range(3)]) * (1.0 if upper > -lower else -1.0))
+    if len(axes) != 1:
+        return None
+    return freedom.frame @ axes[0] if isinstance(freedom, Framed) else axes[0]
 
 
 def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:

@@ -18,7 +18,9 @@ from ...kinematics import Freedom, Hinge
 from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.batch.algebra import compose, cross, dot, exponential, lengths, matrices, rotate, rotate_back
 from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
+from ...kinematics.flexion import hinge_axis
 
+MOST_ASIDE = np.radians(15.0)  # off its hinge up to which a straight elbow bends; the upper bone turns for more
 AHEAD = np.radians(2.0)  # of the tip of an end, seen from the elbow, from which on the end turns
 _MOST_TURN = (
     1.5  # of that angle: with less the elbow gets faster where the end turns no more, with more the end bends far
@@ -60,6 +62,23 @@ class Elbow(NamedTuple):
         before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
         turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
+
+    def on_own_hinge(self, flexion: Numbers) -> Numbers:
+        """Return the normals (3, F) nearest to `flexion` that are off the elbow's own hinge by little, as seen here.
+
+        Limits that bend one way tell the hinge; without any it is `flexion` itself.
+        """
+        own = None if isinstance(self.freedom, Hinge) else hinge_axis(self.freedom)
+        if own is None:
+            return flexion
+        along = directions(np.asarray(self.up, float))
+        hinge = rotate(self.rest, np.array(own[:])[:, None])
+        hinge = directions(np.broadcast_to(hinge - along * dot(hinge, along), flexion.shape))
+        level = flexion - along * dot(flexion, along)
+        angle = np.arctan2(dot(cross(hinge, level), along), dot(hinge, level))
+        angle = np.clip(angle, -MOST_ASIDE, MOST_ASIDE)
+        normals: Numbers = hinge * np.cos(angle) + cross(along, hinge) * np.sin(angle)
+        return normals
 
     def bent_for(
         self, turned: Numbers, flexion: Numbers, whole: Numbers, distance: Numbers

@@ -15,10 +15,11 @@ from mathutils import Matrix, Quaternion, Vector
 from ...goals import Goal, Orientation, Point, Pole
 from ...kinematics import Free, Freedom, Hinge, Pose
 from ...kinematics.batch.coordinates import bounded
+from ...kinematics.flexion import hinge_axis
 from ...kinematics.ranges import clamp_to_range
 from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
 from ..finish import least_error
-from .elbow import AHEAD, NO_BEND, NORMALS
+from .elbow import AHEAD, MOST_ASIDE, NO_BEND, NORMALS
 from .form import LimbForm
 from .swivel_cost import BEYOND, END, FORBIDDEN, POLE, SWING, SWIVEL, UPPER
 from .two_bones import MISS
@@ -132,7 +133,11 @@ class OneLimb:
         if isinstance(freedom, Hinge):
             turned, normal = _on_hinge(freedom, rest, elbow, up, low, flexion, distance)
         else:
-            turned, normal, self.end_turns = _in_plane(relative, up, relative @ bone, down, flexion, distance)
+            hinged = _on_own_hinge(freedom, rest, up, flexion)
+            turned, normal, self.end_turns = _in_plane(relative, up, relative @ bone, down, hinged, distance)
+            if hinged is not flexion:  # the upper bone turns its hinge to the bend
+                wanted = _in_plane(relative, up, relative @ bone, down, flexion, distance)[1]
+                reference = reference @ (_axes(up, wanted) @ _axes(up, normal).transposed())
         bent = up + turned @ low
         self._axis = (goal if away > _ROUNDING * size else wrist).normalized()
         base = rotation_between(way, self._axis) @ (reference @ normal)
@@ -260,6 +265,19 @@ def _flexion_at_rest(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) ->
     if bent.length > sin(_BENT_AT_REST) * up.length * low.length:
         return bent.normalized()
     return rest @ freedom.bend_axis
+
+
+def _on_own_hinge(freedom: Freedom, rest: Matrix, up: Vector, flexion: Vector) -> Vector:
+    """The normal nearest to `flexion` that is off the elbow's own hinge by little, as Elbow.on_own_hinge()."""
+    own = hinge_axis(freedom)
+    if own is None:
+        return flexion
+    along, hinge = up.normalized(), rest @ own
+    hinge = (hinge - along * hinge.dot(along)).normalized()
+    level = flexion - along * flexion.dot(along)
+    angle = atan2(hinge.cross(level).dot(along), hinge.dot(level))
+    angle = min(max(angle, -MOST_ASIDE), MOST_ASIDE)
+    return hinge * cos(angle) + along.cross(hinge) * sin(angle)
 
 
 def _in_plane(

@@ -97,7 +97,11 @@ class TwoBones:
             )
         else:
             normal = rotate_back(reference, cross(flexion, way))
-        relative, normal, turn = elbow.bent_with_end(self.turned[1], directions(normal), distance)
+        flexion, wanted = directions(normal), None
+        own = elbow.on_own_hinge(flexion)
+        if own is not flexion:  # the upper bone turns its hinge to the bend
+            _, wanted, _ = elbow.bent_with_end(self.turned[1], flexion, distance)
+        relative, normal, turn = elbow.bent_with_end(self.turned[1], own, distance)
         low = elbow.low
         if turn is not None and elbow.bone is not None:  # the end turns a little off the lower bone
             low = elbow.bone + rotate(turn, low - elbow.bone)
@@ -105,9 +109,12 @@ class TwoBones:
             self.turned[2] = compose(rest.swapaxes(0, 1), compose(turn, compose(rest, self.turned[2])))
         bent = up + rotate(relative, low)
         shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
-        self.reference_upper = reference
         self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))
         # The normal of the reference, brought to the goal by the least turn.
+        if wanted is not None:
+            ends = np.broadcast_to(up, normal.shape)
+            reference = compose(reference, compose(axes_of(ends, wanted), axes_of(ends, normal).swapaxes(0, 1)))
+        self.reference_upper = reference
         base = rotate(matrices(smallest_rotations(way, self.axis)), rotate(reference, normal))
         self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))
         self.lower = compose(self.upper, relative)
