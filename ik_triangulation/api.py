@@ -57,10 +57,7 @@ if TYPE_CHECKING:
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
     from .jobs.bake import solve_pose as solve_pose
-    from .jobs.bake_all import BodyBake as BodyBake
-    from .jobs.bake_all import bake_bodies as bake_bodies
-    from .jobs.bake_all import rebake_body as rebake_body
-    from .jobs.bodies import body_of as body_of
+    from .jobs.body_bake import BodyBake, bake_bodies, body_of, rebake_body
     from .jobs.body_bake import bake_body as bake_body
     from .jobs.body_following import let_body_follow as let_body_follow
     from .jobs.body_keys import BodyKeySettings as BodyKeySettings
@@ -70,7 +67,8 @@ if TYPE_CHECKING:
     from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
-    from .jobs.frame_result import FrameResult as FrameResult
+    from .jobs.controls import let_follow
+    from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
@@ -84,9 +82,8 @@ if TYPE_CHECKING:
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
     from .jobs.report import Report as Report
-    from .jobs.switching import let_follow as let_follow
-    from .jobs.target_from_animation import target_from_animation as target_from_animation
-    from .jobs.tip_summary import TipSummary as TipSummary
+    from .jobs.report import TipSummary
+    from .jobs.targets import target_from_animation
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment
@@ -111,10 +108,8 @@ if TYPE_CHECKING:
     from .presets import preset_of as preset_of
     from .presets import read_preset as read_preset
     from .presets import write_preset as write_preset
+    from .rig.body import Contact, store_contacts, stored_contacts
     from .rig.body import RigBody as RigBody
-    from .rig.contacts import Contact as Contact
-    from .rig.contacts import store_contacts as store_contacts
-    from .rig.contacts import stored_contacts as stored_contacts
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
     from .solvers import SOLVERS as SOLVERS

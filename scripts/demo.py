@@ -55,9 +55,9 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.bodies import body_of
+    from ik_triangulation.jobs.body_bake import body_of
     from ik_triangulation.jobs.body_report import body_lines
-    from ik_triangulation.jobs.report_text import summary
+    from ik_triangulation.jobs.report import summary
 
     scene, done = bpy.context.scene, []
     for name, actor in actors.items():

@@ -8,7 +8,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Locked, Pose
-from ik_triangulation.kinematics.euler import EULER_ORDERS
+from ik_triangulation.kinematics.rotation import EULER_ORDERS
 from ik_triangulation.solvers import SOLVERS
 
 GENERAL = [solver for solver in SOLVERS if solver != "TWO_BONE"]  # which refuses most chains: test_two_bone.py

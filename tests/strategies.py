@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Vector
 
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Locked, Pose
-from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.kinematics.rotation import about
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, about
 
 LONG = "--long" in sys.argv  # before any test is collected
 SPECIAL = (0.0, -0.0, pi / 2.0, -pi / 2.0, pi, -pi)

@@ -41,6 +41,8 @@ BLENDER = {
     "numpy",
 }
 
+INTERFACES = {"register", "unregister", "step"}  # names that several modules define, as one interface
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 PARTS = {path.stem for path in PACKAGE.iterdir()}
 
@@ -73,6 +75,41 @@ def imports(path: Path):
     return ours, others
 
 
+def imported_files(path: Path) -> dict[Path, int]:
+    """The files of this package that a file imports, each with a line: in functions and for type checkers as well."""
+    found = {}
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            start = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                tries = [start / f"{alias.name}.py", start / alias.name / "__init__.py"]
+                tries += [start.with_suffix(".py"), start / "__init__.py"]
+                found.setdefault(next(file for file in tries if file in FILES), node.lineno)
+    return found
+
+
+def files_behind(path: Path, arrows: dict[Path, dict[Path, int]]) -> set[Path]:
+    """The files that a file needs: those that it imports, those that these import, and so on."""
+    found, ahead = set(), [path]
+    while ahead:
+        new = arrows.get(ahead.pop(), {}).keys() - found
+        found |= new
+        ahead += new
+    return found
+
+
+def public_names(path: Path) -> set[str]:
+    """Names without an underscore that a module defines at its top level."""
+    names = set()
+    for node in nodes_of(path)[0].body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
 def test_every_part_has_its_place():
     assert {part_of(path) for path in FILES} <= set(BELOW) | ENTRANCES
 
@@ -96,6 +133,27 @@ def test_imports_point_down():
         allowed = set(BELOW) | ENTRANCES if part in ENTRANCES else below(part) | {part}
         wrong += [f"{inside(path)}:{line} imports {name}" for name, line in imports(path)[0] if name not in allowed]
     assert not wrong, f"A room imports only from those below it (ROOMS above):{told(wrong)}"
+
+
+def test_no_files_import_each_other():
+    arrows = {path: imported_files(path) for path in FILES if part_of(path) not in ENTRANCES}
+    behind = {path: files_behind(path, arrows) for path in arrows}
+    wrong = [
+        f"{inside(path)}:{line} imports {inside(other)}"
+        for path, others in arrows.items()
+        for other, line in others.items()
+        if path in behind.get(other, ())
+    ]
+    assert not wrong, f"No circle of imports: move what two files need to one below both:{told(wrong)}"
+
+
+def test_a_public_name_is_defined_once():
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for name in public_names(path) - INTERFACES:
+            homes.setdefault(name, []).append(inside(path))
+    wrong = [f"{name}: {', '.join(files)}" for name, files in homes.items() if len(files) > 1]
+    assert not wrong, f"One public name has one meaning in the whole package. Rename all but one:{told(wrong)}"
 
 
 def test_imports_from_outside():

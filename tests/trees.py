@@ -8,7 +8,9 @@ from random import Random
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.goals.batch import BatchTarget, OrientTask, PlaceTask
+from ik_triangulation.goals.orientation import OrientTask
+from ik_triangulation.goals.target_shapes import BatchTarget
+from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Framed, Free, Hinge, Joint, Locked, Pose, framed
 from ik_triangulation.kinematics.batch import Geometry, States, Tree, TreeTip
 from ik_triangulation.kinematics.batch.algebra import exponential, normalized, product

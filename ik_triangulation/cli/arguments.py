@@ -1,31 +1,155 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments shared by several commands."""
+"""Arguments of commands: numbers with their ranges, flags derived from the table of settings, and shared ones."""
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
+import re
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, BooleanOptionalAction
+from collections.abc import Callable, Collection
+from math import degrees, inf, isfinite, radians
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..settings import (
     BendSettings,
     ChainSettings,
+    Flag,
     FrameSettings,
     GoalSettings,
     KeySettings,
     MethodSettings,
     PostureSettings,
     ReachSettings,
+    Setting,
+    settings_of,
 )
+from ..settings.keys import DURATIONS, FRAMES
 from ..solvers import SOLVERS
-from .flags import add_settings
-from .numbers import reach_stop
+
+N = TypeVar("N", int, float)
+
+_FLOAT = 3.4028234e38  # the largest number in single precision
+_STOP = re.compile(r"(.+?):(-?\d+)(?::(\d+))?(?::(take|give))?")
+
+_INT = 2**31 - 1  # the largest whole number of a property
 
 DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 PROGRAM = "ik_triangulation"  # name of the command line
 
 _SAVED = "Defaults are the settings saved on the tip bone."
 _OF_BAKE = ("smoothing", "start_from", "smooth")
+
+
+def number(text: str) -> float:
+    """Read a finite number that Blender can store."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"'{text}' is not a number") from None
+    if not isfinite(value):
+        raise ArgumentTypeError(f"{text} is not finite")
+    if abs(value) > _FLOAT:
+        raise ArgumentTypeError(f"{text} is more than Blender can store, {_FLOAT:.3g}")
+    return value
+
+
+def whole(text: str) -> int:
+    """Read a whole number."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,100}", text):
+        raise ArgumentTypeError(f"'{text:.40}' is not a whole number")
+    return int(text)
+
+
+def within(read: Callable[[str], N], least: float, most: float, kind: str = "number") -> Callable[[str], N]:
+    """Return a reader of numbers in a range; messages name their `kind`."""
+
+    def checked(text: str) -> N:
+        value = read(text)
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"{text} is not a {kind} {_range(least, most)}")
+        return value
+
+    return checked
+
+
+def _range(least: float, most: float) -> str:
+    if most == inf:
+        return f"from {_plain(least)} up"
+    return f"up to {_plain(most)}" if least == -inf else f"from {_plain(least)} to {_plain(most)}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+frame = within(whole, *FRAMES, "frame")
+frames = within(whole, *DURATIONS, "number of frames")
+
+
+def reach_stop(text: str) -> tuple[str, int, int, str]:
+    """Read a stop: target, frame, the number of frames it is held and what is done with a prop, after a colon each."""
+    # The shortest name that leaves numbers: with a hold given, even a name that ends in a colon and a number is clear.
+    match = _STOP.fullmatch(text)
+    if match is None:
+        raise ArgumentTypeError(
+            f"'{text}' is not a target with a frame, such as Cup:20 or, held for 5 frames, Cup:20:5, or Cup:20:take"
+        )
+    name, at, hold, take = match.groups()
+    return name, frame(at), frames(hold or "0"), (take or "none").upper()
+
+
+def add_settings(
+    arguments: Any, group: type, only: Collection[str] = (), without: Collection[str] = (), defaults: bool = False
+) -> None:
+    """Add the flags of a group of settings: all of them, `only` these, or all `without` these.
+
+    Parsed values have the names of the fields. A flag that is not given is None, or with `defaults` the default.
+    """
+    for name, row in settings_of(group).items():
+        if isinstance(row.flag, Flag) and name not in without and (not only or name in only):
+            default = {"default": row.default if defaults else None}
+            keywords = {"dest": name, "help": _help(row, defaults), **default, **_value(row), **row.flag.more}
+            arguments.add_argument(row.flag.name, **keywords)
+
+
+def _help(row: Setting, defaults: bool) -> str:
+    """Return the flag's own help, or the setting's description with unit and range, escaped for argparse."""
+    assert isinstance(row.flag, Flag)
+    text = row.flag.help or row.description[0].lower() + row.description[1:] + _unit(row)
+    return text.replace("%", "%%") + (" (default: %(default)s)" if defaults and row.default is not False else "")
+
+
+def _unit(row: Setting) -> str:
+    options = row.options
+    if options.get("subtype") == "DISTANCE":
+        return ", in Blender units"
+    is_share = row.kind is FloatProperty and options.get("subtype") == "FACTOR"
+    return f" ({options['min']:g} to {options['max']:g})" if is_share else ""
+
+
+def _value(row: Setting) -> dict[str, Any]:
+    """Return the keywords with which argparse reads a value of the setting."""
+    assert isinstance(row.flag, Flag)
+    if row.kind is BoolProperty:
+        return {"action": "store_false" if row.flag.name.startswith("--no-") else "store_true"}
+    if row.kind is EnumProperty:
+        return {"type": _choice(row.choices), "choices": row.choices}
+    if row.kind not in {IntProperty, FloatProperty}:
+        return {}
+    end = _INT if row.kind is IntProperty else inf
+    least, most = row.flag.range or (row.options.get("min", -end), row.options.get("max", end))
+    if row.options.get("subtype") == "ANGLE":
+        read = within(number, degrees(least), degrees(most), "number of degrees")
+        return {"type": lambda text: radians(read(text)), "metavar": "DEGREES"}
+    return {"type": within(whole, least, most) if row.kind is IntProperty else within(number, least, most)}
+
+
+def _choice(choices: list[str]) -> Callable[[str], str]:
+    """Return a reader of these identifiers that ignores case."""
+    meant = {choice.upper(): choice for choice in choices}
+    return lambda text: meant.get(text.upper(), text)
 
 
 def add_command(commands: Any, name: str, what: str) -> Any:

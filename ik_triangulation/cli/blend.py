@@ -1,23 +1,98 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open and save .blend files, and detect that the open file was changed by somebody else."""
+"""Open and save .blend files, and detect those that are incomplete, newer, or changed by somebody else.
+
+Check that a .blend file was written completely. Blender reports success even if the disk was full. A file is a header
+and blocks with their lengths, the last of them ENDB; a compressed file is a sequence of Zstandard frames followed by a
+table of their sizes. Source: Blender, doc/blender_file_format; the Zstandard seekable format, version 0.1.0.
+"""
 
 from __future__ import annotations
 
 import os
+import struct
+from argparse import Namespace
 from errno import EIO, ENAMETOOLONG, ENOSPC
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import bpy
 from bpy.app.handlers import persistent
 
 from ..errors import IKError
 from ..rig.safe_files import Stamp, discard, stamp_of
-from .blend_check import is_whole
+
+_FRAME, _TABLE, _TABLE_END = b"\x28\xb5\x2f\xfd", b"\x5e\x2a\x4d\x18", b"\xb1\xea\x92\x8f"
+_FOOTER = struct.Struct("<IB4s")  # number of frames, flags, magic number
+_BLOCK = struct.Struct("<4si16x")  # up to Blender 4.5: code, length
+_LARGE_BLOCK = struct.Struct("<4s4x8xq8x")  # from Blender 5.0 on
 
 _LONGEST = 1023  # bytes in a path; Blender cuts off what is longer
 
 _read: dict[str, Stamp | None] = {}  # the file that is open, as it was when Blender began to read it
+
+
+def check_newer(arguments: Namespace) -> list[str]:
+    """Return a warning if a newer Blender saved the open file. Raises IKError if it would be overwritten.
+
+    Call it as soon as the file is open, before any work is done.
+    """
+    wrote: tuple[int, ...] = tuple(bpy.data.version)
+    here: tuple[int, ...] = tuple(bpy.app.version_file)
+    if wrote <= here:
+        return []
+    name, own = ("{}.{}".format(*version) for version in (wrote, here))
+    what = f"The file was saved by Blender {name}, and this is Blender {own}"
+    if getattr(arguments, "overwrite", False) and not arguments.overwrite_newer:
+        raise IKError(
+            f"{what}: data that it does not know would be lost. Save to --output FILE, or use --overwrite-newer."
+        )
+    return [f"{what}: data that it does not know may be missing. Use Blender {name}."]
+
+
+def is_whole(path: Path) -> bool:
+    """Return True if all blocks of a .blend file are there, and nothing after them. Raises OSError."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            return _frames_end(file, size) if file.read(4) == _FRAME else _blocks_end(file, size)
+        except struct.error:  # the file ends within a block
+            return False
+
+
+def _blocks_end(file: BinaryIO, size: int) -> bool:
+    file.seek(0)
+    header = file.read(9)
+    if header[:7] != b"BLENDER":
+        return False
+    large = header[7:9].isdigit()
+    block = _LARGE_BLOCK if large else _BLOCK
+    at = int(header[7:9]) if large else 12
+    while True:
+        file.seek(at)
+        code, length = block.unpack(file.read(block.size))
+        at += block.size + length
+        if code == b"ENDB":
+            return at == size
+        if length < 0 or not code[:2].isalnum():
+            return False
+
+
+def _frames_end(file: BinaryIO, size: int) -> bool:
+    file.seek(max(0, size - _FOOTER.size))
+    count, flags, mark = _FOOTER.unpack(file.read(_FOOTER.size))
+    entry = 12 if flags & 0x80 else 8
+    start = size - _FOOTER.size - count * entry - 8
+    if mark != _TABLE_END or start < 0:
+        return False
+    file.seek(start)
+    table = file.read(8 + count * entry)
+    at = 0
+    for number in range(count):
+        file.seek(at)
+        if file.read(4) != _FRAME:
+            return False
+        at += struct.unpack_from("<I", table, 8 + number * entry)[0]
+    return at == start and table[:4] == _TABLE
 
 
 def open_file(file: Path | None) -> Path | None:

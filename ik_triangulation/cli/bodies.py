@@ -11,8 +11,7 @@ from bpy.types import Object, Scene
 
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
-from ..jobs.bake_all import BodyBake, bake_bodies
-from ..jobs.bodies import bodies_and_tips, body_of
+from ..jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, body_of
 from ..jobs.body_keys import body_settings
 from ..jobs.body_reach import body_stop, reach_with_body
 from ..jobs.body_report import BodyReport, body_summary
@@ -32,8 +31,8 @@ from ..settings import (
     PostureSettings,
     settings_of,
 )
-from .envelope import CommandResult
 from .limbs import armature_of, range_of
+from .run import CommandResult
 
 _OF_A_LIMB = ("bones", "target", "preset", "chain_count", "all")
 _OF_ALL = ("tolerance", "angle_tolerance", "influence")  # settings of limbs that are given to all that reach

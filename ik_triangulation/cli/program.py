@@ -10,10 +10,9 @@ from contextlib import redirect_stdout
 from typing import TextIO
 
 from .. import __version__
-from . import analysing, assets, bake_list, solving, targets
+from . import analysing, bake_list, solving
 from .arguments import PROGRAM, add_quiet
-from .console import Console
-from .run import execute
+from .run import Console, execute
 
 
 def run_program(argv: Sequence[str], out: TextIO | None = None) -> int:
@@ -43,7 +42,7 @@ def build_parser() -> ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     solving.add_solving_commands(commands)
     bake_list.add_bake_list(commands)
-    assets.add_list_assets(commands)
-    targets.add_target_commands(commands)
+    analysing.add_list_assets(commands)
+    solving.add_target_commands(commands)
     analysing.add_analysis_commands(commands)
     return top

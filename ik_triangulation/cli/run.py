@@ -1,29 +1,125 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One run of a command: check, open, work, write everything or nothing, report."""
+"""One run of a command: check, open, work, write everything or nothing, report as text and as one JSON object."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
+from typing import Any, TextIO
 
 import bpy
 from bpy.types import Scene
 
+from .. import __version__
 from ..errors import IKError
+from ..jobs.report import TipSummary, missed_frames_of
 from ..rig.safe_files import Write, write_new
 from .arguments import DONE, FAILED, MISSED
-from .blend import check_input, check_unchanged, note_saved, open_file, write_blend
-from .console import Console
-from .envelope import CommandResult, report
+from .blend import check_input, check_newer, check_unchanged, note_saved, open_file, write_blend
 from .limbs import scene_of
-from .lock import locked
-from .newer import check_newer
-from .outputs import STDOUT, check_output, check_outputs, keep_versions, written
+from .outputs import STDOUT, check_output, check_outputs, keep_versions, locked, written
+
+SCHEMA = 2
+
+
+class Console:
+    """Writer of results to `out` and of messages to standard error; of errors only if `quiet`."""
+
+    def __init__(self, out: TextIO, quiet: bool = False):
+        self.out = out
+        self.quiet = quiet
+
+    def put(self, text: str) -> None:
+        """Write a result. A closed pipe, as by `head`, is not an error; raises OSError for other failures."""
+        try:
+            print(text, file=self.out, flush=True)
+        except BrokenPipeError:
+            _to_nowhere(self.out.fileno())
+        except OSError as error:
+            _to_nowhere(self.out.fileno())  # or closing it would raise again
+            raise OSError(error.errno, error.strerror, "Standard output") from error
+
+    def say(self, text: str, end: str = "\n") -> None:
+        """Write a message, unless quiet."""
+        if not self.quiet:
+            self.error(text, end)
+
+    def error(self, text: str, end: str = "\n") -> None:
+        """Write an error."""
+        if sys.stderr is None:  # closed
+            return
+        try:
+            print(text, end=end, file=sys.stderr, flush=True)
+        except BrokenPipeError:
+            _to_nowhere(sys.stderr.fileno())
+        except (OSError, ValueError):
+            return
+
+
+def _to_nowhere(descriptor: int) -> None:
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        if nowhere != descriptor:
+            os.close(nowhere)
+
+
+@dataclass
+class CommandResult:
+    """Result of a command.
+
+    `limbs` and `parts` are entries of its report, and so are the `tips` of these limbs and of bodies. `text` is for
+    standard output, `lines` are for standard error, and `files` are written besides the .blend file.
+    """
+
+    limbs: list[dict[str, Any]] = field(default_factory=list)
+    parts: dict[str, Any] = field(default_factory=dict)
+    tips: list[TipSummary] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    text: str = ""
+    files: dict[Path, Write] = field(default_factory=dict)
+    reached: bool = True
+
+
+def report(command: str, file: Path | None, result: CommandResult, error: str | None = None) -> str:
+    """Return the report of a run as JSON."""
+    values = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "command": command,
+        "file": None if file is None else str(file),
+        "reached": error is None and result.reached,
+        "missed": missed_frames_of(result.tips),
+        "tips": [tip._asdict() for tip in result.tips],
+        "limbs": result.limbs,
+        **result.parts,
+        "warnings": result.warnings,
+        "error": error,
+    }
+    try:
+        return json.dumps(values, indent=2, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(_plain(values), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: infinity and NaN become null."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
 
 
 def execute(arguments: Namespace, console: Console) -> tuple[int, str]:

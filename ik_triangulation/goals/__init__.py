@@ -5,15 +5,12 @@ Needs mathutils, nothing else of Blender. Everything is in armature space.
 """
 
 from .comfort import Effort, Near
-from .goal import Goal
-from .look_at import LookAt
+from .goal import Goal, SoftGoal
 from .obstacles import Avoid, Ball, Block
-from .orientation import Direction, Orientation
+from .orientation import Direction, LookAt, Orientation
 from .pole import Pole
-from .shapes import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere
-from .soft import SoftGoal
-from .target import Anywhere, Target
-from .transformed import Transformed
+from .shapes import Anywhere, Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
+from .target_shapes import Transformed
 
 __all__ = [
     "Anywhere",

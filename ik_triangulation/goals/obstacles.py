@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Soft goal that keeps the links out of obstacles: balls and boxes.
+"""Obstacles, balls and boxes, that the links stay out of: as a soft goal, and as a task for many poses at once.
 
-Source: repulsive obstacles, Khatib 1986, "Real-time obstacle avoidance for manipulators and mobile robots", as a soft
-constraint of "Inverse Kinematics - Improved Methods" (seed document gradient-methods). The residual of a link is the
-penetration depth of its deepest point.
+Soft goal that keeps the links out of obstacles: balls and boxes. Source: repulsive obstacles, Khatib 1986, "Real-time
+obstacle avoidance for manipulators and mobile robots", as a soft constraint of "Inverse Kinematics - Improved Methods"
+(seed document gradient-methods). The residual of a link is the penetration depth of its deepest point.
+
+The task of keeping the links of a chain out of balls and boxes, for many poses at once. The formulas are those of
+goals.obstacles, where the source is named.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import isfinite
-from typing import Protocol
+from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
 from mathutils import Matrix, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
+from ..kinematics.arrays import Columns, Numbers
+from ..kinematics.batch import Geometry
+from ..kinematics.batch.algebra import at, cross, dot, lengths
 from .checks import check_finite, check_weight
-from .soft import JointAxis, Residual
+from .goal import JointAxis, Residual
+from .task import AngleTask, Missing
 
 BISECTIONS = 12  # of a link, to find its deepest point
 
@@ -114,3 +124,138 @@ def deepest(obstacle: Obstacle, head: Vector, link: Vector) -> Vector:
         middle = (least + most) / 2.0
         depth, out = obstacle.depth(head + link * middle)
     return head + link * middle
+
+
+class AvoidedVolume(Protocol):
+    """A convex volume to stay out of, at each pose."""
+
+    def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """Depths (n, F) of points (n, 3, F), negative outside, and the unit vectors (n, 3, F) that lead out."""
+
+    def take(self, columns: Columns) -> Self:
+        """The volume at those poses."""
+
+
+class Balls(NamedTuple):
+    """A ball: all points within `radius` (F or 1) of `centre` (3, F or 1)."""
+
+    centre: Numbers
+    radius: Numbers
+
+    def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """Depths of points, and the ways out."""
+        offset = points - self.centre
+        distance = lengths(offset)
+        nowhere = distance == 0.0
+        out = np.where(nowhere[:, None], np.array((0.0, 0.0, 1.0))[:, None], offset)
+        return self.radius - distance, out / np.where(nowhere, 1.0, distance)[:, None]
+
+    def take(self, columns: Columns) -> Balls:
+        """The ball at those poses."""
+        return Balls(at(self.centre, columns), at(self.radius, columns))
+
+
+class Blocks(NamedTuple):
+    """A box: unit `axes` (3, 3, F or 1), a column each, half sides `sizes` (3, F or 1), and a `margin` (F or 1)."""
+
+    centre: Numbers
+    axes: Numbers
+    sizes: Numbers
+    margin: Numbers
+
+    def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """Depths of points, and the ways out."""
+        along = np.einsum("ijf,nif->njf", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), points - self.centre)
+        beyond = np.abs(along) - self.sizes
+        signs = np.where(along >= 0.0, 1.0, -1.0)
+        outside = np.maximum(beyond, 0.0)
+        away = lengths(outside)
+        inside = away == 0.0
+        nearest = np.arange(3)[:, None] == beyond.argmax(1)[:, None]
+        ways = np.where(inside[:, None], nearest, outside / np.where(inside, 1.0, away)[:, None]) * signs
+        out = np.einsum("ijf,njf->nif", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), ways)
+        return self.margin - np.where(inside, beyond.max(1), away), out
+
+    def take(self, columns: Columns) -> Blocks:
+        """The box at those poses."""
+        return Blocks(*(at(each, columns) for each in self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AvoidTask(AngleTask):
+    """Keep the links of a chain out of `volumes`, within `tolerance`, a share of the reach.
+
+    A link that is outside has neither error nor row.
+    """
+
+    volumes: Sequence[AvoidedVolume]
+    joints: int
+    reach: float
+
+    @property
+    def count(self) -> int:
+        """Number of rows: one for each link and volume."""
+        return self.joints * len(self.volumes)
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure how deep the deepest point of each link is in each volume."""
+        heads = geometry.heads
+        links = np.concatenate((heads[1:], geometry.tip()[None])) - heads
+        found = [_deepest(volume, heads, links) for volume in self.volumes]
+        depths = np.maximum(np.concatenate([each[0] for each in found]), 0.0) / self.reach
+        points, out = (np.concatenate([each[number] for each in found]) for number in (1, 2))
+        return Missing(depths * self.length, depths.max(0), (points, out))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the deepest points along the ways out."""
+        tree, (points, ways) = geometry.tree, measured.more
+        for row in range(self.count):
+            deep = measured.errors[row] > 0.0
+            if deep.any():
+                columns, joints = tree.moving(row % self.joints)
+                velocity = cross(axes[columns], points[row] - geometry.heads[joints])
+                out[row, columns] = dot(velocity, ways[row][None]) * deep * (self.length / self.reach)
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Nothing: what is to be avoided is no goal that is followed."""
+        return np.zeros(0)
+
+    def take(self, columns: Columns) -> AvoidTask:
+        """The task of those poses."""
+        volumes = [volume.take(columns) for volume in self.volumes]
+        return replace(self, volumes=volumes, tolerance=at(self.tolerance, columns))
+
+
+def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[AvoidedVolume] | None:
+    """Return the volumes of obstacles given pose by pose; None if they are not the same ones at every pose."""
+    if len({tuple(map(type, each)) for each in obstacles}) > 1:
+        return None
+    found: list[AvoidedVolume] = []
+    for each in zip(*obstacles, strict=True):
+        if all(isinstance(one, Ball) for one in each):
+            balls = [one for one in each if isinstance(one, Ball)]
+            found.append(Balls(np.array([one.centre[:] for one in balls]).T, np.array([one.radius for one in balls])))
+        elif all(isinstance(one, Block) for one in each):
+            blocks = [one for one in each if isinstance(one, Block)]
+            frames = np.moveaxis(np.array([one.frame.copy() for one in blocks], float), 0, -1)
+            sizes = lengths(frames[:3, :3].swapaxes(0, 1))
+            margins = np.array([one.margin for one in blocks])
+            found.append(Blocks(np.ascontiguousarray(frames[:3, 3]), frames[:3, :3] / sizes, sizes, margins))
+        else:
+            return None
+    return found
+
+
+def _deepest(volume: AvoidedVolume, heads: Numbers, links: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Depths (n, F), points (n, 3, F) and ways out of the points of links deepest in a volume, by bisection."""
+    least, most = np.zeros(links[:, 0].shape), np.ones(links[:, 0].shape)
+    middle = np.full(least.shape, 0.5)
+    depth, out = volume.depth(heads + links * 0.5)
+    if (depth <= -lengths(links) / 2.0).all():
+        return depth, heads + links * 0.5, out
+    for _ in range(BISECTIONS):
+        falls = dot(out, links) < 0.0
+        least, most = np.where(falls, middle, least), np.where(falls, most, middle)
+        middle = (least + most) / 2.0
+        depth, out = volume.depth(heads + links * middle[:, None])
+    return depth, heads + links * middle[:, None], out

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Target shapes, each with the point of it that is nearest to the end effector.
+"""Target shapes: the point of each that is nearest to an end effector, for one place and for many places at once.
 
-Source: Elias 2004, "Inverse Kinematics - Improved Methods", section Targets (seed document gradient-methods): plane,
-cylinder, ring, volume and vector field, each as the vector from the tip to the nearest point. Deviation: the printed
-vector to the cylinder omits the position of the tip; here it is measured from the tip.
+Target shapes, each with the point of it that is nearest to the end effector. Source: Elias 2004, "Inverse Kinematics -
+Improved Methods", section Targets (seed document gradient-methods): plane, cylinder, ring, volume and vector field,
+each as the vector from the tip to the nearest point. Deviation: the printed vector to the cylinder omits the position
+of the tip; here it is measured from the tip.
 
 Everything is in armature space, the space in which solvers work; Transformed brings a target there from another space.
 Radii are in Blender units. Directions may have any length and are normalised. Every shape raises TargetError for a
@@ -14,16 +15,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import dist, hypot, isfinite
+from math import dist, hypot, inf, isfinite
+from typing import Protocol
 
+import numpy as np
 from mathutils import Matrix, Vector
 
 from ..errors import TargetError
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch.algebra import dot, lengths
 from ..kinematics.rotation import orthogonal
 from .checks import checked_direction, checked_location, checked_radius, set_fields, unit_vector
-from .target import Target
 
 _SHEARED = 1e-5  # cosine between two axes of a frame beyond which it is no rounding
+
+_PARALLEL = 1e-12  # of an offset: the part of it across an axis that is rounding
+
+
+class Target(Protocol):
+    """A set of points to reach, armature space. Solvers move the tip to the nearest one.
+
+    The same point always has the same nearest point, also where several are equally near.
+    """
+
+    def closest(self, point: Vector) -> Vector:
+        """The point of the target nearest to `point`."""
+
+    def least_distance(self, point: Vector) -> float:
+        """Lower bound of the distance from `point` to the target [Blender units]; 0 where none is known."""
+        return dist(self.closest(point), point)
+
+    def greatest_distance(self, point: Vector) -> float:
+        """Upper bound of the distance from `point` to the farthest point of the target; inf for an endless one."""
+        return inf
+
+
+class Anywhere(Target):
+    """All of space: the target of an end effector whose place does not count."""
+
+    def closest(self, point: Vector) -> Vector:
+        return point.copy()
 
 
 @dataclass(frozen=True)
@@ -259,3 +290,94 @@ class Field(Target):
 def _outward(offset: Vector, axis: Vector) -> Vector:
     """Unit vector orthogonal to the unit vector `axis` towards `offset`; a fixed one for an offset along the axis."""
     return orthogonal(offset, axis) or axis.orthogonal().normalized()
+
+
+def shape_is_batched(shape: Target) -> bool:
+    """Tell whether a shape has a formula here."""
+    return type(shape) in NEAREST
+
+
+def _column(vector: Vector) -> Numbers:
+    return np.array(vector, float)[:, None]
+
+
+def _point(shape: Point, points: Numbers) -> Numbers:
+    return np.broadcast_to(_column(shape.location), points.shape)
+
+
+def _plane(shape: Plane, points: Numbers) -> Numbers:
+    normal = _column(shape.normal)
+    nearest: Numbers = points + normal * dot(_column(shape.location) - points, normal)
+    return nearest
+
+
+def _along(start: Vector, direction: Vector, points: Numbers, least: float, most: float) -> Numbers:
+    way = _column(direction)
+    nearest: Numbers = _column(start) + way * np.clip(dot(points - _column(start), way), least, most)
+    return nearest
+
+
+def _line(shape: Line, points: Numbers) -> Numbers:
+    return _along(shape.location, shape.direction, points, -np.inf, np.inf)
+
+
+def _ray(shape: Ray, points: Numbers) -> Numbers:
+    return _along(shape.location, shape.direction, points, 0.0, np.inf)
+
+
+def _segment(shape: Segment, points: Numbers) -> Numbers:
+    way = shape.end - shape.start
+    return _along(shape.start, way.normalized(), points, 0.0, way.length)
+
+
+def _sphere(shape: Sphere, points: Numbers) -> Numbers:
+    centre = _column(shape.centre)
+    return centre + shape.radius * _directions(points - centre, Vector((0.0, 0.0, 1.0)), 0.0)
+
+
+def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
+    axis = _column(shape.axis)
+    offset = points - _column(shape.location)
+    along = axis * dot(offset, axis)
+    outward = _directions(offset - along, shape.axis.orthogonal().normalized(), _PARALLEL * lengths(offset))
+    return _column(shape.location) + along + outward * shape.radius
+
+
+def _ring(shape: Ring, points: Numbers) -> Numbers:
+    axis = _column(shape.normal)
+    offset = points - _column(shape.centre)
+    across = offset - axis * dot(offset, axis)
+    outward = _directions(across, shape.normal.orthogonal().normalized(), _PARALLEL * lengths(offset))
+    return _column(shape.centre) + outward * shape.radius
+
+
+def _box(shape: Box, points: Numbers) -> Numbers:
+    frame = np.array(shape.frame.copy(), float)  # Blender 4.5 does not give the rows of a frozen matrix
+    offset = points - frame[:3, 3:]
+    result = points.copy()
+    for axis in frame[:3, :3].T:
+        size = float(np.sqrt(axis @ axis))
+        way = (axis / size)[:, None]
+        along = dot(offset, way)
+        result -= way * (along - np.clip(along, -size, size))
+    return result
+
+
+def _directions(offsets: Numbers, otherwise: Vector, rounding: Numbers | float) -> Numbers:
+    """Unit vectors of offsets; a given one for those whose length is at most the `rounding`."""
+    size = lengths(offsets)
+    nowhere = size <= rounding
+    return np.where(nowhere, _column(otherwise), offsets / np.where(nowhere, 1.0, size))
+
+
+NEAREST: dict[type, Callable[..., Numbers]] = {
+    Point: _point,
+    Plane: _plane,
+    Line: _line,
+    Ray: _ray,
+    Segment: _segment,
+    Sphere: _sphere,
+    Cylinder: _cylinder,
+    Ring: _ring,
+    Box: _box,
+}

@@ -18,34 +18,27 @@ from ..cooperative import Job, cooperative
 from ..errors import AnimationError
 from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import Bones, find_bone
-from ..rig.bake_record import recorded_bake, recorded_span
-from ..rig.checks import check_limb, check_range, check_separate
-from ..rig.clock import Clock
+from ..rig.by_hand.keys import keep_place, remember_place, remember_written
+from ..rig.by_hand.record import recorded_bake, recorded_span
+from ..rig.by_hand.reference import hold_reference
+from ..rig.checks import broken_drivers, check_limb, check_range, check_separate
+from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.destination import Made
-from ..rig.drivers import broken_drivers
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import sample
+from ..rig.frames.samples import sample
 from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys, is_baked, key_frames, remove_generated
 from ..rig.limb import Limb
-from ..rig.links import Links
-from ..rig.markers import mark
-from ..rig.nla import check_nla
-from ..rig.posed import keep_place, remember_place, remember_written
-from ..rig.reference import hold_reference
-from .among_others import solve_among_others
-from .bake_wave import BakePlan, Span, bake_together
+from ..rig.timeline import Clock, check_nla, mark
+from .bake_wave import BakePlan, Span, bake_together, check_something
+from .controls import check_keyed, keyed_bones, watch_of
 from .frame_solver import SolvedFrame, outside
-from .judge import moved_inside, report_of
 from .keys import WrittenKeys, pose_channels
-from .measure import Watch, measure_now
-from .nothing_to_bake import check_something
-from .onto_controls import check_keyed, keyed_bones, watch_of
-from .reference import solve_frames
+from .measure import Watch, measure_now, moved_inside, report_of
+from .natural_shot import solve_among_others, solve_frames
 from .report import Report
-from .transaction import Transaction, Undo
-from .writing import write_pose
+from .writing import Transaction, Undo, write_pose
 
 
 def solve_pose(

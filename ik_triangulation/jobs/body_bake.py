@@ -1,44 +1,97 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baking of a whole body: all of its limbs at once, rotations of its bones and the place of its hips."""
+"""Baking of a whole body, of bodies and limbs as one, and the body that a limb is solved with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import inf
 from time import perf_counter
+from typing import NamedTuple
 
 import bpy
-from bpy.types import Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import Job, Work, cooperative, relay
-from ..errors import AnimationError
-from ..rig.bake_record import record_body
+from ..errors import AnimationError, ChainError
 from ..rig.body import RigBody
-from ..rig.carriers import check_body_limbs
+from ..rig.by_hand.record import record_body, recorded_body, recorded_span
 from ..rig.checks import check_armature, check_range
-from ..rig.clock import Clock, evaluated_time
+from ..rig.dependencies import in_waves
 from ..rig.destination import Destination
 from ..rig.frames.body_frames import Animation
 from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
 from ..rig.freedom import limit_notes
-from ..rig.held_tips import corrected_times
 from ..rig.hips import check_hips, located_by_hand
-from ..rig.keyframes import ByHand, check_keys, key_frames, made_by_hand
-from ..rig.markers import mark
-from ..rig.nla import check_nla
-from ..rig.waiting import take_along_shown
-from .bake import frames_from
-from .body_floor import with_floor
-from .body_following import follow_body
+from ..rig.keyframes import ByHand, check_keys, is_baked, key_frames, made_by_hand
+from ..rig.limb import Limb
+from ..rig.stored_body import corrected_times, stored_body
+from ..rig.targets.untouched import check_body_limbs, take_along_shown
+from ..rig.timeline import Clock, check_nla, evaluated_time, mark
+from .bake import bake_spans, frames_from
+from .bake_wave import Span, check_something
+from .body_following import follow_body, with_followers
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_report import BodyReport, measure_body
-from .contact_frames import read_contacts
-from .nothing_to_bake import check_something
-from .switching import Track
-from .transaction import Transaction, Undo
-from .writing import Writing, write_together
+from .body_report import BodyReport, measure_body, with_floor
+from .contacts import read_contacts
+from .controls import Track
+from .report import Report
+from .writing import Transaction, Undo, Writing, write_together
 
 _PARTS = 5  # of a bake
+
+
+def body_of(armature: Object, tip: str) -> RigBody | None:
+    """Return the body that the limb which ends in `tip` is solved with; None for a limb that is solved alone.
+
+    Limbs are solved together if a tip among them is held, or if they share bones. One that merely hangs on another is
+    solved after it. Several held tips are a body without anything that reaches: the feet of an animal whose hips are
+    animated. Raises what stored_body() does, and ChainError for a held limb that is alone.
+    """
+    bones = armature.pose.bones
+    found = stored_body(armature, tip)
+    if found is None or not (found.limbs or found.contacts or len(found.held) > 1):
+        if bones[tip].ik_triangulation.hold:
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, "
+                "or press Find Contacts."
+            )
+        if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
+            raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
+        return None
+    turned = [name for limb in found.limbs for name in limb.solved]
+    return found if found.held or len(turned) > len(set(turned)) else None
+
+
+def check_alone(armature: Object, tip: str, what: str) -> None:
+    """Raise ChainError if a limb belongs to a body, as `what` is to be done can only be done to a lone limb."""
+    if body_of(armature, tip) is not None:
+        raise ChainError(f"'{tip}' is part of a body, and {what} works on single limbs. Use Pose or Bake.")
+
+
+def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
+    """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
+    bodies, alone = list[RigBody](), list[str]()
+    for bone in armature.pose.bones:
+        stored = bone.ik_triangulation
+        if not stored.hold and not (stored.enabled and stored.target):
+            continue
+        if any(bone.name in body.tips for body in bodies):
+            continue
+        body = body_of(armature, bone.name)
+        if body is None:
+            alone.append(bone.name)
+        else:
+            bodies.append(body)
+    return bodies, alone
+
+
+def repeats_body_bake(rig: RigBody, span: Span, settings: BodyKeySettings) -> bool:
+    """Tell whether a bake would only repeat an earlier one of the body, as repeats_bake() does for a limb."""
+    before = recorded_span(rig.armature, rig.tips[-1])
+    inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
+    return settings.destination == "ACTION" and inside and is_baked(rig.armature, rig.bones)
 
 
 @cooperative
@@ -166,3 +219,106 @@ def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mappin
     kept = made_by_hand(rig.armature, rig.bones, *times)
     located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
     return kept, len({*located, *(time for keys in kept.values() for time in keys)})
+
+
+class BodyBake(NamedTuple):
+    """A body to bake over a span, by the settings of its keys; with `keep` keys that were made by hand stay."""
+
+    rig: RigBody
+    span: Span
+    settings: BodyKeySettings
+    keep: bool = False
+
+
+class _Part:
+    """A body or a limb as what depends on others, and on which others depend."""
+
+    def __init__(self, number: int, limbs: Sequence[Limb], whole: Limb | RigBody, solved: Sequence[str]) -> None:
+        self.number, self._limbs, self.solved = number, limbs, solved
+        self.armature: Object = whole.armature
+        self.bones, self.tip = whole.bones, whole.tips[-1] if isinstance(whole, RigBody) else whole.tip
+
+    @cached_property
+    def targets(self) -> list[tuple[Object, str]]:
+        """All targets."""
+        return [target for limb in self._limbs for target in limb.targets]
+
+    @property
+    def surfaces(self) -> list[Object]:
+        """All meshes whose surface is reached."""
+        return [mesh for limb in self._limbs for mesh in limb.surfaces]
+
+    @cached_property
+    def obstacle_objects(self) -> list[Object]:
+        """All obstacles."""
+        return [ob for limb in self._limbs for ob in limb.obstacle_objects]
+
+
+@cooperative
+def bake_bodies(
+    bodies: Sequence[BodyBake],
+    limbs: Sequence[Limb] = (),
+    spans: Sequence[Span] = (),
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    *,
+    seconds: float = inf,
+) -> Job[tuple[list[BodyReport], list[Report]]]:
+    """Bake bodies and limbs that are none of theirs, each over a span of its own, in the order of their dependencies.
+
+    Returns a report for each, in the order given. Raises what bake_spans() and bake_body() do; then, and if it is
+    stopped, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if not any(body.keep for body in bodies):
+        check_something([body.rig for body in bodies], limbs)
+    parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
+    parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
+    of_bodies: dict[int, BodyReport] = {}
+    of_limbs: dict[int, Report] = {}
+    with Undo() as undo:
+        within = Transaction(undo)
+        for wave in in_waves(parts):
+            some = [part.number - len(bodies) for part in wave if part.number >= len(bodies)]
+            if some:
+                baking = bake_spans.steps(
+                    [limbs[n] for n in some],
+                    [spans[n] for n in some],
+                    scene,
+                    view_layer,
+                    seconds=seconds,
+                    within=within,
+                )
+                of_limbs.update(zip(some, (yield from baking), strict=True))
+            for number in (part.number for part in wave if part.number < len(bodies)):
+                of_bodies[number] = yield from _baked(bodies[number], scene, view_layer, within)
+        result = [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
+        undo.pop_all()
+    return result
+
+
+@cooperative
+def rebake_body(
+    armature: Object, tip: str, scene: Scene | None = None, view_layer: ViewLayer | None = None
+) -> Job[BodyReport]:
+    """Bake the body of the limb that ends in `tip` as it was baked last into the active action, over its span.
+
+    Keys that were baked are replaced, and those made by hand are kept. Raises AnimationError if it was not baked
+    before, and what bake_body() does; then, and if it is stopped, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    rig, span, settings, notes = recorded_body(armature, tip, scene)
+    bake = BodyBake(rig, span, BodyKeySettings(**settings), keep=True)
+    report = yield from _baked(bake, scene, view_layer)
+    return report._replace(warnings=[*notes, *report.warnings])
+
+
+def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[BodyReport]:
+    """Bake a body, with warnings of deform bones that do not follow it."""
+    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
+    with Undo() as undo:
+        own = Transaction(undo, within.made) if within else Transaction(undo)
+        report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how, within=own)
+        report = with_followers(report, bake.rig, scene, view_layer)
+        Transaction.end(undo, within)
+    return report

@@ -17,19 +17,18 @@ from mathutils import Matrix, Vector
 from ..cooperative import Work, finished
 from ..rig.armature import is_flat
 from ..rig.body import RigBody
+from ..rig.by_hand.shown_limb import Switch, find_switch
 from ..rig.checks import check_armature
+from ..rig.controls import Links
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
-from ..rig.links import Links
-from ..rig.switches import Switch, find_switch
 from .body_report import BodyReport, judged_limb, tip_missing
-from .frame_result import Shown
+from .controls import Track, frames_between, let_show, set_switches
+from .frame_solver import Shown
 from .measure import EvaluatedLimb, Watch, astray
-from .onto_controls import let_show
 from .report import NotFollowing, Remedy
-from .switching import Track, frames_between, set_switches
-from .transaction import Undo
+from .writing import Undo
 
 
 class BodyWatch(Watch):

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of a body that is solved: its channels, the handles that hold its tips between two keys, and fewer keys.
-
-Channels that are straight from frame to frame leave the arc of the solution between them, and held tips slip there by
-the square of what a body moves in a frame. Where that is more than held tips may, keys get handles: first those of a
-smooth curve, and where these do not do, the two handles of a segment are fitted to the poses in which the tips are held
-on half frames. Keys stay on the frames.
-"""
+"""The keys of a body that is solved, and their writing, which can be undone until the end."""
 
 from __future__ import annotations
 
@@ -18,21 +12,19 @@ from bpy.types import PropertyGroup, Scene
 
 from ..cooperative import Work, finished
 from ..errors import SettingError
-from ..goals.batch import PlaceTask, Task
-from ..goals.batch.faded import FadedTask
-from ..goals.batch.of_bodies import HELD
+from ..goals.from_goals import HELD
+from ..goals.task import FadedTask, PlaceTask, Task
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.limit_arrays import Freedoms
-from ..motion.bezier import Curves, straight, through
+from ..motion.frames import Curves, straight, through
 from ..motion.reduction import BodyBounds, FullBake, JointChannels, handle_slopes, parts_between, reduce
 from ..rig.body import RigBody, moving_bones
-from ..rig.clock import Clock
-from ..rig.frames.body_between import read_between
-from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.hips import location_channel
 from ..rig.keyframes import ByHand, Channel, interpolation_of
 from ..rig.limb import Limb
+from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from ..settings import KeySettings, settings_of
 from ..solvers.batch.descent import hold

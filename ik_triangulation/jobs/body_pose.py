@@ -1,34 +1,55 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of a whole body at the present frame, as it is shown: read, solve, check, write."""
+"""Solving of a whole body at the present frame, and from pose to pose while its goals move."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Scene, ViewLayer
+from bpy.types import ID, Action, Depsgraph, Scene, ViewLayer
+from mathutils import Matrix
 
 from ..cooperative import finished
-from ..kinematics.batch import States
+from ..goals import Anywhere, Goal
+from ..goals.from_goals import hold_tasks
+from ..goals.task import PlaceTask, Task
+from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import Geometry, States
+from ..kinematics.batch.algebra import lengths
+from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
-from ..rig.carriers import check_body_limbs
+from ..rig.by_hand.keys import remember_location
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
+from ..rig.frames.keyed_motion import read_keyed
+from ..rig.frames.samples import Sample, Samples, goals_at, sample
 from ..rig.hips import check_hips
-from ..rig.keyframes import check_keys
-from ..rig.nla import check_nla
-from ..rig.posed import remember_location
-from ..rig.waiting import take_along_shown
-from .body_floor import with_floor
+from ..rig.keyframes import check_keys, curves_of
+from ..rig.limb import saved_range
+from ..rig.targets.goal import GoalReader
+from ..rig.targets.untouched import check_body_limbs, is_waiting, take_along_shown
+from ..rig.timeline import check_nla
+from ..solvers.batch.change import System
+from ..solvers.body.solve_body import BodyFollower
+from ..solvers.natural.posture import Posture
 from .body_keys import body_channels
 from .body_problem import BodyProblem
-from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing
-from .contact_frames import read_contacts
-from .judgement import held_tolerances
-from .transaction import Undo
-from .writing import write_pose
+from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing, with_floor
+from .contacts import read_contacts
+from .live_limb import StillRig
+from .live_state import Surroundings, surroundings_of
+from .measure import held_tolerances
+from .natural_shot import is_at, is_moving
+from .writing import Undo, write_pose
+
+_LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
+_ALIKE = 0.6  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
+_SETTLING = 20  # steps of one that does not
 
 
 def solve_body_pose(
@@ -102,3 +123,246 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         tolerances = goal.tolerance, limb.angle_tolerance
         tips[limb.tip] = BodyTipReport.judged((distances, angles), tolerances, [frame], goal, due)
     return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)
+
+
+class BodyMotion:
+    """Poses of a body, each from the one before; the first one, and one after a leap, as Solve Pose poses it."""
+
+    def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
+        """Follow from `states`, if they are of the same body."""
+        contacts = finished(read_contacts(rig, scene, samples.frames))
+        self.problem, self._scene = BodyProblem(rig, samples, contacts), scene
+        finished(self.problem.stand())
+        self._fades = any((share < 1.0).any() for share in samples.influence.values())
+        problem = self.problem
+        self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
+        self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
+        self._goals: Sequence[Task] = ()
+        self._is_at_rest = True
+        self.states = None if states is None or not _is_alike(states, problem.reference) else states
+
+    def take(self, states: States, goals: Sequence[Task]) -> None:
+        """Take a pose as it is, and go on from there."""
+        self.states, self._goals, self._is_at_rest = states, self._raised(goals), True
+
+    def follow(self, goals: Sequence[Task]) -> None:
+        """Go on to other goals of the tips that reach."""
+        goals = self._raised(goals)
+        before, self._goals, self._is_at_rest = self._goals, goals, False
+        moved = self._largest_way(before) / self.problem.body.tree.size
+        if self.states is None or self._fades or (moved > _FAR and self.is_met(before)):
+            self.states, self._is_at_rest = self._solved(), True
+            return
+        for _ in range(int(np.ceil(max(min(moved, _FAR), _LEAP) / _LEAP))):
+            self.states = self._follower.moved(self.states, goals)
+
+    def rest(self) -> bool:
+        """Become the pose of Solve Pose, if that is alike and reaches, or settle; tell whether the pose has changed."""
+        if self.states is None or self._is_at_rest:
+            return False
+        self._is_at_rest = True
+        found = self._solved()
+        if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
+            self.states = found
+            return True
+        for _ in range(_SETTLING):
+            self.states = self._follower.moved(self.states, self._goals)
+        return True
+
+    def _raised(self, goals: Sequence[Task]) -> Sequence[Task]:
+        """Goals below the floor raised to it."""
+        return self.problem.floor.raised(goals) if self.problem.floor else goals
+
+    def _largest_way(self, before: Sequence[Task]) -> float:
+        """Largest way of a target since it was at the goals before, or from its tip if there was no such goal."""
+        if self.states is None:
+            return 0.0
+        known = {task.tip: task for task in before if isinstance(task, PlaceTask)}
+        geometry = Geometry(self.problem.body.tree, self.states)
+        ways = [
+            task.target.place - known[task.tip].target.place if task.tip in known else task.measure(geometry).errors
+            for task in self._goals
+            if isinstance(task, PlaceTask)
+        ]
+        return max((float(lengths(way).max()) for way in ways), default=0.0)
+
+    def is_met(self, goals: Sequence[Task]) -> bool:
+        """Tell whether the pose meets goals."""
+        return self.states is not None and bool(System(self.problem.body.tree, self.states, goals).met.all())
+
+    def _solved(self) -> States:
+        return finished(self.problem.path(self._scene, tasks=[*self._held, *self._goals])).states
+
+
+def _is_alike(one: States, other: States) -> bool:
+    """Tell whether states are of trees with the same columns, on hips that hang in the same frame."""
+    shapes = (one.angles, other.angles), (one.balls, other.balls), (one.held, other.held)
+    return all(a.shape == b.shape for a, b in shapes) and bool(np.abs(one.root - other.root).max() < 1e-6)
+
+
+class BodyNow(NamedTuple):
+    """State that a body follows at a frame: matrices (4x4) of the armature and above its hips, and samples of limbs."""
+
+    frame: float
+    world: Matrix
+    base: Matrix
+    samples: Sequence[Sample]
+
+    def surroundings(self, depsgraph: Depsgraph) -> Surroundings:
+        """All that is followed, in a form that can be compared; the body itself moves where its limbs begin.
+
+        A target that waits is not followed.
+        """
+        still = Matrix.Identity(4)
+        followed = [each for each in self.samples if not is_waiting(each.limb.armature.pose.bones[each.limb.tip])]
+        own = [surroundings_of(each._replace(rig=each.rig._replace(base=still)), depsgraph) for each in followed]
+        return self.world.freeze(), self.base.freeze(), *own
+
+
+class LiveGoals:
+    """The goals of a body as it was when this was made, at other places of its targets."""
+
+    def __init__(self, rig: RigBody, depsgraph: Depsgraph, frame: float) -> None:
+        """Raises what sample() raises."""
+        self.rig = rig
+        shown = rig.armature.evaluated_get(depsgraph)
+        samples = [sample(limb, depsgraph, frame) for limb in rig.limbs]
+        self.first = BodyNow(frame, shown.matrix_world.copy(), base_of(shown, rig.hips).copy(), samples)
+        self._readers = [GoalReader() for _ in rig.limbs]
+        self.starts: list[Pose] = [
+            Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+            for limb, now in zip(rig.limbs, samples, strict=True)
+        ]
+        self._suits = all(StillRig.suits(limb) for limb in rig.limbs) and not _is_driven(rig)
+
+    def again(self, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> BodyNow | None:
+        """Return what the depsgraph shows now; None if somebody may have changed more than what is followed."""
+        rig, first = self.rig, self.first
+        if not self._suits or rig.armature.data in touched:
+            return None
+        if any(isinstance(each, (Scene, Action)) for each in touched):
+            return None
+        try:
+            shown = rig.armature.evaluated_get(depsgraph)
+            if shown.matrix_world != first.world or base_of(shown, rig.hips) != first.base:
+                return None
+            if any(bone and bone not in ob.pose.bones for limb in rig.limbs for ob, bone in limb.targets):
+                return None
+            samples = [
+                Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first.samples
+            ]
+        except ReferenceError:  # a target was removed
+            return None
+        return BodyNow(frame, first.world, first.base, samples)
+
+    def goals(self, now: BodyNow) -> dict[str, list[Goal]]:
+        """The goals of all tips."""
+        each = zip(self.rig.limbs, self._readers, self.starts, now.samples, strict=True)
+        bones = self.rig.armature.pose.bones
+        return {
+            limb.tip: [Goal(Anywhere()) if is_waiting(bones[limb.tip]) else reader.at(sampled, start)]
+            for limb, reader, start, sampled in each
+        }
+
+
+def _is_driven(rig: RigBody) -> bool:
+    """Tell whether drivers move or set something of the body's bones."""
+    animation = rig.armature.animation_data
+    if animation is None:
+        return False
+    own = tuple(bone.path_from_id() for bone in rig.pose_bones)
+    return any(curve.data_path.startswith(own) for curve in animation.drivers)
+
+
+_AROUND = 120  # frames on either side at most
+
+
+class AheadOfBake(NamedTuple):
+    """The poses of a body at `frames`, and what they were solved from, in a form that can be compared."""
+
+    frames: range
+    source: tuple[Any, ...]
+    states: States
+
+    def at(self, frame: float) -> States:
+        """The pose at a frame."""
+        return self.states.take([self.frames.index(int(frame))]).copy()
+
+
+def solve_ahead(
+    rig: RigBody,
+    tip: str,
+    goals: LiveGoals,
+    now: BodyNow,
+    samples: BodySamples,
+    known: AheadOfBake | None,
+    scene: Scene,
+    view_layer: ViewLayer,
+) -> AheadOfBake | None:
+    """Solve all frames of the range of the limb at `tip` as a bake would, unless they are `known`.
+
+    `samples` are those of the present frame. None where a target is off its animation, where F-curves do not tell all
+    of the motion or nothing moves, and outside the range.
+    """
+    stored = rig.armature.pose.bones[tip].ik_triangulation
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    frame = int(now.frame)
+    if rig.contacts or _fades(rig, samples):
+        return None
+    if step != 1 or frame != now.frame or not first <= frame <= last or first == last or _moves_above(rig):
+        return None
+    frames = range(max(first, frame - _AROUND), min(last, frame + _AROUND) + 1)
+    if known is not None and frame in known.frames and known.frames[0] >= first and known.frames[-1] <= last:
+        frames = known.frames
+    read = [read_keyed(limb, scene, view_layer, frames, simple=True) for limb in rig.limbs]
+    shots = [each for each in read if each is not None]
+    if len(shots) < len(read) or not any(is_moving(each) for each in shots):
+        return None
+    at = frames.index(frame)
+    if not all(is_at(each, at, seen) for each, seen in zip(shots, now.samples, strict=True)):
+        return None
+    source = rig, *(_bytes(each) for each in shots), samples.rotations.tobytes(), samples.locations.tobytes()
+    if known is not None and known.frames == frames and known.source == source:
+        return known
+    problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
+    states, _ = finished(problem.path(scene))
+    return AheadOfBake(frames, source, states)
+
+
+def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:
+    """The samples of all frames from those of the present one and of each limb."""
+    found = {}
+    for limb, start, shot in zip(rig.limbs, goals.starts, shots, strict=True):
+        reader, waits = GoalReader(), is_waiting(rig.armature.pose.bones[limb.tip])
+        found[limb.tip] = [Goal(Anywhere()) if waits else reader.at(shot[k], start) for k in range(len(frames))]
+    return now._replace(
+        frames=frames,
+        worlds=_of_frames(shots[0].worlds, len(frames)),
+        bases=_of_frames(now.bases, len(frames)),
+        rotations=_of_frames(now.rotations, len(frames)),
+        locations=_of_frames(now.locations, len(frames)),
+        shown=None if now.shown is None else _of_frames(now.shown, len(frames)),
+        goals=found,
+        influence={tip: _of_frames(share, len(frames)) for tip, share in now.influence.items()},
+    )
+
+
+def _of_frames(values: Numbers, count: int) -> Numbers:
+    return np.broadcast_to(values, (*values.shape[:-1], count))
+
+
+def _bytes(shot: Samples) -> tuple[bytes, ...]:
+    return tuple(each.tobytes() for each in (shot.worlds, shot.targets, shot.poles) if each is not None)
+
+
+def _fades(rig: RigBody, samples: BodySamples) -> bool:
+    """Tell whether tips have an influence below 1, or one that is animated."""
+    if any((share < 1.0).any() for share in samples.influence.values()):
+        return True
+    return any(curve.data_path.endswith("ik_triangulation.influence") for curve in curves_of(rig.armature))
+
+
+def _moves_above(rig: RigBody) -> bool:
+    """Tell whether a bone above the hips is animated."""
+    above = tuple(bone.path_from_id() for bone in rig.armature.pose.bones[rig.hips].parent_recursive)
+    return bool(above) and any(curve.data_path.startswith(above) for curve in curves_of(rig.armature))

@@ -11,22 +11,21 @@ from bpy.types import Scene
 from mathutils import Vector
 
 from ..cooperative import Work
-from ..goals.batch import BalanceTask, Task
-from ..goals.batch.of_bodies import MARGIN, balance_of, body_tasks, hold_tasks
+from ..goals.from_goals import MARGIN, balance_of, body_tasks, hold_tasks
+from ..goals.support import BalanceTask
+from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
 from ..motion.body_path import BodyPath
-from ..motion.faded_path import faded_path
-from ..motion.standing import standing
+from ..motion.faded_path import faded_path, standing
 from ..rig.body import BodyRest, RigBody
-from ..rig.clock import Clock
 from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples
+from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contact_frames import Contacts, compliance_with_contacts, with_contacts
-from .ground import lifted
+from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
 
 
 class HeldPlaces(NamedTuple):

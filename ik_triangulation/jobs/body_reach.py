@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reach of a whole body: keys from its pose at one frame to the targets of its limbs at others, held tips planted."""
+"""Reach of a whole body: the frames of its motion to the targets of its limbs, held tips planted, and their keys."""
 
 from __future__ import annotations
 
@@ -18,24 +18,21 @@ from ..goals import Goal, Point
 from ..kinematics.batch import Geometry, States
 from ..rig.body import RigBody
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.clock import Clock, evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.body_samples import BodySamples, GoalsAgain, read_body
 from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
-from ..rig.nla import check_nla
-from ..rig.waiting import take_along_shown
-from .body_floor import with_floor
+from ..rig.targets.untouched import take_along_shown
+from ..rig.timeline import Clock, check_nla, evaluated_time
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_report import BodyReport, measure_body
-from .contact_frames import read_contacts
+from .body_report import BodyReport, measure_body, with_floor
+from .contacts import read_contacts
+from .controls import Track
 from .reach import Stop, check_stops, own_stop, style_of
 from .reach_motion import BodyReachMotion, BodyVisit
-from .switching import Track
-from .transaction import Undo
-from .writing import Writing, write_together
+from .writing import Undo, Writing, write_together
 
 _PARTS = 4
 

@@ -13,8 +13,8 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Work
 from ..goals import Anywhere, Goal
-from ..goals.look_at import LookAt
-from ..goals.orientation import Direction, Orientation, missing_angle
+from ..goals.from_goals import body_tasks
+from ..goals.orientation import Direction, LookAt, Orientation, missing_angle
 from ..kinematics import Body
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch.algebra import lengths, turn_vectors
@@ -25,11 +25,9 @@ from ..rig.frames.reader import Evaluator
 from ..rig.interference import TipMoved, explained
 from ..rig.limb import Limb
 from ..rig.units import degrees_text, distance_text, is_seen, length_text, scale_of
-from .body_problem import HeldPlaces, Planned
-from .judgement import held_tolerances, is_within
-from .measure import AGREES
-from .report import NotFollowing
-from .tip_summary import TipSummary
+from .body_problem import BodyProblem, HeldPlaces, Planned
+from .measure import AGREES, held_tolerances, is_within
+from .report import NotFollowing, TipSummary
 
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
@@ -358,3 +356,19 @@ def tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:
     length = rig.armature.data.bones[name].length
     matrix.translation = matrix @ Vector((0.0, length, 0.0))
     return matrix
+
+
+def with_floor(report: BodyReport, problem: BodyProblem, goals: Mapping[str, Sequence[Goal]]) -> BodyReport:
+    """Return a report in which tips that miss a goal below the floor say so; `goals` are those of its frames."""
+    missed = {name: tip.missed for name, tip in report.tips.items() if tip.missed and name in goals}
+    floor = problem.floor
+    if floor is None or not missed:
+        return report
+    tips = dict(report.tips)
+    for name, frames in missed.items():
+        at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
+        late = {name: [goals[name][number] for number in at.tolist()]}  # at other frames of a reach there are none
+        for task in body_tasks(problem.body, late, 1.0):
+            if (floor.take(at).below(task) > task.tolerance).any():
+                tips[name] = tips[name]._replace(below_floor=True)
+    return report._replace(tips=tips)

@@ -11,18 +11,16 @@ from bpy.types import Object
 
 from ..errors import ChainError
 from ..presets import apply_preset, find_preset, read_preset
-from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, BodyLimb
-from ..rig.anatomy.reading import Anatomy
+from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, Anatomy, BodyLimb
 from ..rig.armature import find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
-from ..rig.look_axis import stance_of
-from ..rig.made_rotation import remember_rotation
-from ..rig.waiting import let_wait, put_at_tip
+from ..rig.stance import stance_of
+from ..rig.targets.untouched import let_wait, put_at_tip, remember_rotation
 from ..settings import check_registered
 from ..settings.edition import stamp
 from .limb_tools import give_limits, keep_orientation, new_target
-from .transaction import all_or_nothing
+from .writing import all_or_nothing
 
 _BALL = 0.25  # of the length of a head: radius of the ball it looks at
 MOST_TIPS = 6  # of selected bones that are limbs of their own; more are those of a whole rig
@@ -50,9 +48,9 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
     the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
-    without limits get the ranges of their presets. Hands and head get new empties, which wait (rig.waiting) until they
-    are moved. Limbs keep their targets and settings but for their length. Raises ChainError where no feet are found, or
-    only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
+    without limits get the ranges of their presets. Hands and head get new empties, which wait until they are moved
+    (rig.targets.untouched). Limbs keep their targets and settings but for their length. Raises ChainError where no feet
+    are found, or only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))

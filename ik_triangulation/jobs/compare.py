@@ -16,16 +16,16 @@ from ..errors import SettingError
 from ..goals import Goal
 from ..kinematics import Pose
 from ..rig.armature import Bones
+from ..rig.by_hand.reference import reference_rotations
 from ..rig.checks import check_limb
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import Sample, sample
-from ..rig.goal import GoalReader
+from ..rig.frames.samples import Sample, sample
 from ..rig.limb import Limb
-from ..rig.reference import reference_rotations
+from ..rig.targets.goal import GoalReader
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
 from .frame_solver import NATURAL, at_frame, solver_settings
-from .reference import solve_frames
+from .natural_shot import solve_frames
 
 
 @cooperative
@@ -44,7 +44,7 @@ def compare(
     """Return a result for each solver, the lowest cost `by` first: each solves from the pose shown to the target.
 
     With `from_rest` each starts with the joints at rest instead. At the present frame, or summed up at each of
-    `frames`. Naturalness is that of solvers.naturalness; `references` has for each frame the rotations of the solved
+    `frames`. Naturalness is that of solvers.compare; `references` has for each frame the rotations of the solved
     joints in the pose that it is judged by, by default the one that somebody made by hand. Nothing is posed or keyed.
     Errors and travel are in armature space. A step is one solve; no more frames are read at once than can be in about
     that many `seconds`. Raises an IKError that names the culprit.

@@ -18,17 +18,16 @@ from ..cooperative import Work
 from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
-from ..motion.bezier import flowing, straight
+from ..motion.frames import flowing, straight
 from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_angle, turned_about, turns_between
 from ..motion.reduction import ControlBounds, FullBake, JointChannels, reduce
-from ..rig.channel_runs import run_of
-from ..rig.clock import Clock
+from ..rig.by_hand.shown_limb import is_animated_by_hand
 from ..rig.freedom import keyed
 from ..rig.ik_controls import IKControls, shown_offset
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
-from ..rig.rotation import channel
-from ..rig.shown_limb import is_animated_by_hand
+from ..rig.rotation import channel, run_of
+from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
 from .keys import REDUCED, thinned, values_before_start

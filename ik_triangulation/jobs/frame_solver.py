@@ -1,34 +1,63 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of samples, one frame after the other, into solved frames: the poses to write."""
+"""Solving of samples, one frame after the other, into solved frames, and the results of these frames."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
-from mathutils import Quaternion
+import numpy as np
+from mathutils import Quaternion, Vector
 
 from ..cooperative import Work
 from ..errors import RigError
 from ..goals import Goal
-from ..goals.soft import soft_cost
-from ..kinematics import Chain, Locked, Pose
+from ..goals.goal import soft_cost
+from ..kinematics import Chain, Cost, Locked, Pose
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.rotation import rotation_angle
-from ..motion.jump_removal import Path
 from ..motion.jumps import Jump
-from ..motion.meeting import meet
+from ..motion.path import Path, meet
+from ..motion.path_measures import PathMeasures
+from ..rig.anatomy.limbs import Anatomy
 from ..rig.armature import Bones
-from ..rig.frames.sampling import Rig, Sample
-from ..rig.goal import GoalReader
+from ..rig.controls import Controls
+from ..rig.frames.samples import Rig, Sample
+from ..rig.freedom import can_turn
 from ..rig.limb import Limb
+from ..rig.stance import has_hinge, outwards_of
+from ..rig.targets.goal import GoalReader
 from ..solvers import Solution, SolverSettings, solve_goal
-from ..solvers.natural import PLAIN_LIMB
+from ..solvers.natural import PLAIN_LIMB, LimbForm
 from ..solvers.null_space import MET
-from .limb_form import limb_form
+
+_JOINTS = (2, 3)
 
 NATURAL = "NATURAL"  # the solver that starts from the samples' own pose, the reference, and from nothing else
 Jumps = Callable[[], list[Jump]]
 _ON_LIMIT = 1e-5  # [rad] violation of limits that rounding explains
+
+
+def limb_form(limb: Limb) -> LimbForm:
+    """Return the form of a limb by the part of the body that it was added as, else that its bones are."""
+    part, side = _part(limb)
+    if not has_hinge(part):
+        return PLAIN_LIMB
+    return LimbForm(has_end=True, flexion=outwards_of(limb.armature, part, limb.bones, side))
+
+
+def _part(limb: Limb) -> tuple[str, str]:
+    """Return the part of the body that a limb is, and the side "L" or "R" that its bones tell."""
+    if len(limb.solved) not in _JOINTS:
+        return "NONE", ""
+    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
+    turning = [name for name in limb.in_order if can_turn(limb.armature.pose.bones[name])]
+    found = Anatomy(limb.armature, Controls(limb.armature)).limb_of(turning)
+    side = found.side if found else ""
+    if stored and stored.body_part != "NONE":
+        return str(stored.body_part), side
+    return (found.kind.name, side) if found else ("NONE", "")
 
 
 class SolvedFrame(NamedTuple):
@@ -208,3 +237,146 @@ def between(start: Pose, end: Pose, share: float) -> Pose:
     # Between rotations less than 2 degrees apart slerp() cuts the corner.
     rotations = [joint.freedom.nearest(before.slerp(after, share).normalized()) for joint, before, after in pairs]
     return Pose(end.chain, end.base, rotations)
+
+
+class Shown(NamedTuple):
+    """Location of the tip and rotation of its bone as Blender evaluates them, armature space.
+
+    `goal` is the limb's goal where its target is now, if that has moved since it was read.
+    """
+
+    tip: Vector
+    rotation: Quaternion
+    goal: Goal | None = None
+
+
+class FrameResult(NamedTuple):
+    """One frame as it is shown: `error` is the distance from tip to target [Blender units, world space].
+
+    `pose` is the one that was written; with an influence below 1 that is short of the `solution`. `angle` [rad] is the
+    deviation of the tip from the orientation asked for; None if none is. `iterations` are those of the solver, or where
+    all frames are solved together the steps of Gauss-Newton; restarts that are made together count as none. A frame
+    that is not `due` is on its way, and `error` is the distance to the intermediate target of that frame.
+    """
+
+    frame: float
+    error: float
+    reached: bool
+    iterations: int
+    pose: Pose
+    solution: Pose
+    angle: float | None = None
+    due: bool = True
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """Limits that joints are at, such as "X maximum", by the bones' names."""
+        pairs = zip(self.pose.chain.joints, self.pose.rotations, strict=True)
+        ends = {joint.name: joint.freedom.on_limits(rotation) for joint, rotation in pairs}
+        return {name: found for name, found in ends.items() if found}
+
+    @property
+    def cost(self) -> Cost:
+        """Turns, total angle and travel of the solution; those of a bake add up over its frames."""
+        return self.solution.cost
+
+
+class JudgedFrames(Sequence[FrameResult]):
+    """The results of all frames: arrays of what is counted, and a row for each, which is made when it is asked for.
+
+    `errors` (F) and `angles` (F, or None) are those of the rows, `reached` and `due` are masks (F). `path` has costs
+    and limits as arrays; it is None for results that were made as rows.
+    """
+
+    def __init__(
+        self,
+        row: Callable[[int], FrameResult],
+        frames: Sequence[float],
+        errors: Numbers,
+        reached: Mask,
+        due: Mask,
+        angles: Numbers | None = None,
+        path: PathMeasures | None = None,
+    ) -> None:
+        self._row, self.frames, self.path = row, frames, path
+        self.errors, self.reached, self.due, self.angles = errors, reached, due, angles
+
+    @classmethod
+    def of(cls, rows: Sequence[FrameResult]) -> JudgedFrames:
+        """The results in these rows."""
+        if isinstance(rows, JudgedFrames):
+            return rows
+        angles = [np.nan if row.angle is None else row.angle for row in rows]
+        asked = any(row.angle is not None for row in rows)
+        return cls(
+            rows.__getitem__,
+            [row.frame for row in rows],
+            np.array([row.error for row in rows], float),
+            np.array([row.reached for row in rows], bool),
+            np.array([row.due for row in rows], bool),
+            np.array(angles, float) if asked else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    def __getitem__(self, index: Any) -> Any:
+        indices = range(len(self))[index]
+        return [self._row(k) for k in indices] if isinstance(indices, range) else self._row(indices)
+
+    def due_only(self, due: Mask) -> JudgedFrames:
+        """Return the same results, due at no other frames than these (F)."""
+        both = self.due & due
+
+        def row(k: int) -> FrameResult:
+            return self._row(k)._replace(due=bool(both[k]))
+
+        return JudgedFrames(row, self.frames, self.errors, self.reached, both, self.angles, self.path)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return each frame as plain values for JSON; of a path no rows are made for it."""
+        if self.path is None:
+            return [
+                {
+                    "frame": row.frame,
+                    "due": row.due,
+                    "distance": row.error,
+                    "reached": row.reached,
+                    "iterations": row.iterations,
+                    "angle": row.angle,
+                    "on_limits": row.on_limits,
+                    "cost": asdict(row.cost),
+                }
+                for row in self
+            ]
+        costs, limits = self.path.costs, self.path.on_limits_at
+        columns = zip(
+            self.frames,
+            self.due.tolist(),
+            self.errors.tolist(),
+            self.reached.tolist(),
+            self.path.steps.tolist(),
+            [None] * len(self) if self.angles is None else self.angles.tolist(),
+            costs.turns.tolist(),
+            costs.total_angle.tolist(),
+            costs.travel.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "frame": frame,
+                "due": due,
+                "distance": error,
+                "reached": reached,
+                "iterations": steps,
+                "angle": angle,
+                "on_limits": limits(k),
+                "cost": {"turns": turns, "total_angle": total, "travel": travel},
+            }
+            for k, (frame, due, error, reached, steps, angle, turns, total, travel) in enumerate(columns)
+        ]
+
+    @property
+    def counted(self) -> Mask:
+        """The due frames; all if none is due."""
+        return self.due if self.due.any() else np.ones(len(self), bool)

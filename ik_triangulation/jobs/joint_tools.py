@@ -15,7 +15,7 @@ from mathutils import Quaternion
 
 from ..errors import AnimationError, ChainError, FreedomError
 from ..kinematics import Freedom, Hinge
-from ..kinematics.mirror import mirror_between, mirrored
+from ..kinematics.framed import mirror_between, mirrored
 from ..kinematics.rotation import rotation_angle
 from ..motion.learning import OFF_AXIS, SHARE, Learned, learn_freedom
 from ..rig.armature import find_bone
@@ -24,7 +24,7 @@ from ..rig.freedom import freedom_of, limits_of, stiffness_of, store
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, limit_order, rotation_from, rotation_of
 from ..settings import check_registered
-from .transaction import all_or_nothing
+from .writing import all_or_nothing
 
 _LARGEST = 1e6  # [rad] channel value beyond which single precision resolves no rotation
 

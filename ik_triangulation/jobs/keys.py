@@ -19,18 +19,15 @@ from ..cooperative import Work, finished
 from ..kinematics import Freedom, Locked, Pose
 from ..kinematics.arrays import Array, Numbers
 from ..kinematics.batch.limit_arrays import Freedoms
-from ..motion.batch import BatchKinematics
-from ..motion.bezier import Curves, flowing, straight
+from ..motion.frames import BatchKinematics, Curves, flowing, straight
 from ..motion.reduction import FullBake, JointChannels, LimbBounds, Reduction, reduce
-from ..rig.channel_runs import run_of
-from ..rig.clock import Clock
+from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
 from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
 from ..rig.limb import Limb
-from ..rig.limit_check import within_limits
-from ..rig.reference import Boned
-from ..rig.rotation import channel
+from ..rig.rotation import channel, run_of, within_limits
+from ..rig.timeline import Clock
 from .frame_solver import SolvedFrame, chains_of, same_joints
 from .shot import SolvedShot
 from .writing import Keys, Writing, write_together

@@ -14,20 +14,18 @@ from ..errors import ChainError
 from ..kinematics import Locked
 from ..kinematics.rotation import orientation, rotation_angle
 from ..presets import Preset, apply_preset, find_preset, read_preset
-from ..rig.anatomy.eyes import is_eye, turned_eye
-from ..rig.anatomy.limbs import ARM, BodyLimb
-from ..rig.anatomy.reading import Anatomy
+from ..rig.anatomy.limbs import ARM, Anatomy, BodyLimb
+from ..rig.anatomy.names import is_eye, turned_eye
 from ..rig.armature import bones_in_line, find_bone
-from ..rig.collections import home
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
-from ..rig.look_axis import look_of
-from ..rig.made_rotation import remember_rotation
+from ..rig.map_objects import home
+from ..rig.stance import look_of
+from ..rig.targets.untouched import remember_made, remember_rotation
 from ..rig.units import scale_of
-from ..rig.waiting import remember_made
 from ..settings import check_registered
 from ..settings.edition import stamp
-from .transaction import all_or_nothing
+from .writing import all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _AHEAD = 20.0  # of an eye's length: distance to the ball it looks at

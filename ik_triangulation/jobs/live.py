@@ -16,11 +16,11 @@ import bpy
 from bpy.types import ID, Depsgraph, Object, Scene
 
 from ..errors import IKError
+from ..rig.by_hand.keys import remember_written
+from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
-from ..rig.posed import remember_written
-from ..rig.reference import hold_reference
-from ..rig.selection import selected_limb
-from .bodies import body_of
+from ..rig.limb import selected_limb
+from .body_bake import body_of
 from .body_report import BodyReport
 from .live_body import LiveBody
 from .live_limb import LiveLimb

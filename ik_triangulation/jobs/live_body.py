@@ -12,20 +12,18 @@ from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..errors import ChainError
-from ..goals.batch.of_bodies import body_tasks
+from ..goals.from_goals import body_tasks
 from ..kinematics.batch import Geometry
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
+from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.frames.body_samples import body_now
-from ..rig.posed import keep_location, keep_pose, remember_location, remember_place, remember_written
-from ..rig.reference import hold_reference
-from ..rig.waiting import is_waiting, keep_waiting, take_along
-from .bodies import body_of
-from .body_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, solve_ahead
-from .body_pose import check_body, measure_body_pose
+from ..rig.targets.untouched import is_waiting, keep_waiting, take_along
+from .body_bake import body_of
+from .body_pose import AheadOfBake, BodyMotion, BodyNow, LiveGoals, check_body, measure_body_pose, solve_ahead
 from .body_report import BodyReport
-from .live_channels import LiveChannels
-from .live_state import LiveState, Surroundings, is_animated
+from .live_state import LiveChannels, LiveState, Surroundings, is_animated
 from .writing import key_present_pose
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live limb: looks at what it follows, solves, reports and keys itself."""
+"""A live limb: looks at what it follows, solves, reports and keys itself; and the goals of the limbs of a live body."""
 
 from __future__ import annotations
 
@@ -12,26 +12,22 @@ from mathutils import Quaternion
 
 from ..kinematics import Pose
 from ..rig.armature import Bones, base_of
+from ..rig.by_hand.keys import keep_pose
 from ..rig.checks import check_limb
-from ..rig.frames.sampling import Sample, goals_at, sample
-from ..rig.goal import GoalReader
+from ..rig.frames.samples import Sample, goals_at, sample
 from ..rig.keyframes import check_keys
-from ..rig.limb import Limb
-from ..rig.nla import check_nla
-from ..rig.posed import keep_pose
+from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import rotation_of
-from ..rig.selection import selected_limb
-from ..solvers.natural import trailing
+from ..rig.targets.goal import GoalReader
+from ..rig.timeline import check_nla
+from ..solvers.natural import trading
 from ..solvers.solve import solve_goal
-from .among_others import solve_among_others
 from .bake import solve_pose
 from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, solver_settings
-from .judge import report_of
 from .keys import WrittenKeys
-from .live_channels import LiveChannels
-from .live_state import LiveState, Surroundings, is_animated, surroundings_of
-from .measure import NOT_MEASURED, Watch, measure_now
-from .reference import referred
+from .live_state import LiveChannels, LiveState, Surroundings, is_animated, surroundings_of
+from .measure import NOT_MEASURED, Watch, measure_now, report_of
+from .natural_shot import referred, solve_among_others
 from .report import Remedy, Report
 from .writing import key_present_pose
 
@@ -209,7 +205,7 @@ class StillRig:
         goal = self._goals.at(now, begin)
         solution = solve_goal(begin, goal, self._settings, follow=True)
         if self._reference:
-            pose = trailing(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
+            pose = trading(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
             if pose is not solution.pose:
                 error = (pose.tip - goal.target.closest(pose.tip)).length
                 solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measurement of solved frames on the evaluated rig: the tip, and the deform bones that are meant to follow it."""
+"""Measurement of solved frames on the evaluated rig, and their judgement: reached or missed by what Blender shows."""
 
 from __future__ import annotations
 
@@ -9,29 +9,60 @@ from functools import partial
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
 from bpy.types import Depsgraph, Scene
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
 from ..goals import Goal
+from ..goals.from_goals import HELD, HELD_ANGLE
 from ..goals.orientation import missing_angle
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat
+from ..rig.body import RigBody
+from ..rig.by_hand.shown_limb import Switch, find_switch
+from ..rig.controls import Links
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import frame_of, is_elsewhere, may_hang
-from ..rig.goal import GoalReader
+from ..rig.frames.samples import frame_of, is_elsewhere, may_hang
 from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
-from ..rig.links import Links
-from ..rig.switches import Switch, find_switch
-from .frame_result import Shown
-from .frame_solver import SolvedFrame
-from .report import NotFollowing, Remedy
-from .shot import frames_of
+from ..rig.targets.goal import GoalReader
+from ..rig.units import scale_of
+from .frame_solver import FrameResult, JudgedFrames, Jumps, Shown, SolvedFrame
+from .keys import WrittenKeys
+from .report import NotFollowing, Remedy, Report
+from .shot import SolvedShot, frames_of
 
 AGREES = 1e-4  # of the reach: distance of the evaluated from the predicted tip that is not warned of
 _ROUNDING = 1e-5  # of the reach: distance that single precision explains
 _TURNED = 1e-4  # [rad] angle that single precision explains
+
+_ROWS = 5  # of missed frames that a warning names
+
+
+def is_within(
+    distances: Numbers,
+    tolerance: Numbers | float,
+    angles: Numbers | None = None,
+    angle_tolerance: Numbers | float = inf,
+) -> Mask:
+    """Return a mask of the tips that are at their goals: `distances` and `angles` (any shape) within the tolerances.
+
+    Lengths are in the same units, angles in rad; NaN is an angle where no rotation is asked for.
+    """
+    close: Mask = np.asarray(distances) <= tolerance
+    return close if angles is None else close & ((angles <= angle_tolerance) | np.isnan(angles))
+
+
+def held_tolerances(rig: RigBody, tip: str, reach: float) -> tuple[float, float]:
+    """Return how far a held tip may slip [Blender units, armature space] and turn [rad]; `reach` is that of its limb.
+
+    These are the tolerances of the limb, but no less than what is solved for.
+    """
+    stored = getattr(rig.armature.pose.bones[tip], "ik_triangulation", None)
+    slip, turn = (stored.tolerance / scale_of(rig.armature), stored.angle_tolerance) if stored else (0.0, 0.0)
+    return max(slip, HELD * reach), max(turn, HELD_ANGLE)
 
 
 class Watch:
@@ -304,3 +335,94 @@ def astray(limb: Limb, seen: EvaluatedLimb, follower: str, solved: SolvedFrame |
 def remedy_of(switch: Switch, value: float, frame: float, scene: Scene) -> Remedy:
     """Describe a switch as data: its value at a frame, and the one to give it."""
     return Remedy(switch.holder, switch.name, switch.at(frame, scene), value)
+
+
+def report_of(
+    limb: Limb,
+    solved: Sequence[SolvedFrame],
+    seconds: float,
+    written: WrittenKeys,
+    warnings: Sequence[str],
+    find_jumps: Jumps = list,
+    measured: Measured = NOT_MEASURED,
+) -> Report:
+    """Return the report of solved frames; `seconds` is the time they took, `written` the keys made of them.
+
+    A frame is judged by the tip that was `measured` as Blender evaluates it; where that agrees with the pose that was
+    written, or was not measured, by that pose.
+    """
+    results = _judged(solved, measured.shown)
+    warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
+    names = limb.armature.name, limb.tip, limb.target_name, limb.solver
+    counts = {"keys": written.keys, "full_keys": written.full, "tip_deviation": written.tip_deviation}
+    tolerances = limb.tolerance, limb.angle_tolerance
+    notes = measured.not_following
+    alone = _judged(solved, measured.alone) if notes else ()
+    following = {"not_following": notes, "alone": alone}
+    return Report(
+        *names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts, **following
+    )
+
+
+def _judged(solved: Sequence[SolvedFrame], shown: Mapping[float, Shown]) -> JudgedFrames:
+    """Judge solved frames; those of a shot by its arrays, a row of the report is made where it is asked for."""
+
+    def row(k: int) -> FrameResult:
+        return _result(solved[k], shown.get(solved[k].now.frame))
+
+    if not (isinstance(solved, SolvedShot) and solved.is_written):
+        return JudgedFrames.of([row(k) for k in range(len(solved))])
+    limb, angles, errors = solved.samples.first.limb, solved.angles, solved.distances.copy()
+    if shown:
+        places = {frame: k for k, frame in enumerate(frames_of(solved))}
+        angles = None if angles is None else angles.copy()
+        for frame in shown:
+            k = places[frame]
+            result = row(k)
+            errors[k] = result.error
+            if angles is not None:
+                angles[k] = result.angle
+    reached = is_within(errors, limb.tolerance, angles, limb.angle_tolerance)
+    due = np.ones(len(solved), bool)
+    return JudgedFrames(row, solved.samples.frames, errors, reached, due, angles, solved.measures)
+
+
+def none_due(results: JudgedFrames) -> list[str]:
+    """Return a warning if no frame is due at its target."""
+    if results.due.any():
+        return []
+    return ["Influence is below 1 at every frame at the target: none can be said to be reached or missed."]
+
+
+def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
+    """Judge one frame; with an influence below 1 it is not due."""
+    (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
+    goal = (shown and shown.goal) or goal
+    tip = shown.tip if shown else pose.tip
+    error = (world @ tip - world @ goal.target.closest(tip)).length
+    angle = missing_angle(goal.soft, tip, shown.rotation if shown else pose.tip_rotation) if goal.soft else None
+    reached = error <= limb.tolerance and (angle is None or angle <= limb.angle_tolerance)
+    due = limb.influence == 1.0
+    return FrameResult(now.frame, error, reached, solution.iterations, pose, solution.pose, angle, due)
+
+
+def missed_frames(results: JudgedFrames) -> list[str]:
+    """Return a warning that names the first frames of a bake that miss the target, consecutive ones as a range."""
+    missed = results.due & ~results.reached
+    if len(results) == 1 or not missed.any():
+        return []
+    begins = np.flatnonzero(missed & ~np.concatenate(([False], missed[:-1])))
+    ends = np.flatnonzero(missed & ~np.concatenate((missed[1:], [False])))
+    frames = results.frames
+    rows = zip(begins[:_ROWS].tolist(), ends[:_ROWS].tolist(), strict=True)
+    first = [f"{frames[a]:g}" if a == b else f"{frames[a]:g} to {frames[b]:g}" for a, b in rows]
+    more = " and others" if len(begins) > _ROWS else ""
+    return [f"The target is missed at frames {', '.join(first)}{more}."]
+
+
+def moved_inside(names: Sequence[str], frame: float) -> list[str]:
+    """Return a warning about bones that were outside their limits."""
+    if not names:
+        return []
+    bones = ", ".join(f"'{name}'" for name in names)
+    return [f"{bones} stood outside the limits at frame {frame:g} and had to be moved inside."]

@@ -1,22 +1,111 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All frames of a limb solved together by the natural solver, near the pose that was made by hand."""
+"""All frames of a limb solved together by the natural solver, near the pose made by hand; or one frame among them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from bpy.types import Scene
+import numpy as np
+from bpy.types import Depsgraph, Scene, ViewLayer
+from mathutils import Quaternion
 
-from ..cooperative import Work
-from ..goals.batch import Refusal
+from ..cooperative import Work, finished
+from ..goals.from_goals import Refusal
+from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
-from ..motion.limb_motion import limb_motion
+from ..kinematics.batch.algebra import signs_along
+from ..motion.limb_motion import LEAST_IN_CYCLE, limb_motion
 from ..rig.armature import Bones
-from ..rig.frames.samples import Samples
-from ..rig.limb import Limb
-from ..rig.reference import reference_rotations
-from .frame_solver import solver_settings
+from ..rig.by_hand.reference import reference_rotations
+from ..rig.by_hand.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
+from ..rig.frames.keyed_motion import read_keyed
+from ..rig.frames.reader import FrameReader
+from ..rig.frames.samples import Sample, Samples
+from ..rig.limb import Limb, saved_range
+from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, solver_settings
 from .shot import ShotProblem, SolvedShot
+
+_AROUND = 12  # frames on either side
+_SAME = 1e-5  # difference of matrices that rounding explains
+_UNREAD = Refusal("F-curves alone do not give the motion of rig and target", chosen=True)
+
+
+def solve_frames(
+    limb: Limb,
+    bones: Bones,
+    samples: Sequence[Sample],
+    scene: Scene,
+    begun: bool = False,
+    shown: Numbers | None = None,
+) -> Iterator[SolvedFrame]:
+    """Solve one sample after the other, as follow() does, from the reference if the solver is the natural one.
+
+    The reference is what is `shown` (bones, 4, F), if that is given.
+    """
+    begins = referred(limb, bones, samples, scene, shown)
+    for now, solved in zip(samples, follow(limb, bones, begins, begun), strict=True):
+        yield solved._replace(now=now)
+
+
+def referred(
+    limb: Limb, bones: Bones, samples: Sequence[Sample], scene: Scene, shown: Numbers | None = None
+) -> Iterator[Sample]:
+    """Yield the samples as the solver starts from them.
+
+    For the natural solver that is the reference, in place of the animated rotations of the bones that turn.
+    """
+    if limb.solver != NATURAL:
+        yield from samples
+        return
+    rotations = reference_rotations(limb, [now.frame for now in samples], scene) if shown is None else shown
+    turning = [not isinstance(freedom, Locked) for freedom in bones.freedoms]
+    for k, now in enumerate(samples):
+        column = k if rotations.shape[-1] > 1 else 0
+        channels = [
+            each._replace(rotation=Quaternion(rotations[row, :, column])) if turns else each
+            for row, (turns, each) in enumerate(zip(turning, now.rig.channels, strict=True))
+        ]
+        yield now._replace(rig=now.rig._replace(channels=channels))
+
+
+def shown_reference(reader: FrameReader) -> Numbers | None:
+    """Return the rotations (bones, 4, F) that the bones of a limb have in the pose of its IK controls, by hand.
+
+    None if these do not animate what the character shows. What bakes have made of the controls does not count.
+    """
+    limb, armature = reader.limb, reader.limb.armature
+    controls = shows_ik(limb)
+    if controls is None:
+        return None
+    with baked_keys_aside(armature, controls, reader.view_layer):
+        looking = reader.evaluate(
+            reader.frames, lambda depsgraph, _: shown_rotations(limb, controls, armature.evaluated_get(depsgraph))
+        )
+        found = finished(looking)
+    rotations = np.moveaxis(np.array([found[frame] for frame in reader.frames], float), 0, -1)
+    return np.asarray(rotations * signs_along(rotations)[:, None])
+
+
+def begun_as_shown(now: Sample, reader: FrameReader) -> Sample:
+    """Return a sample whose rotations are those that the character shows, if that follows the limb's IK controls.
+
+    Only for limbs whose keys go to these, or have the character follow the limb.
+    """
+    limb, armature = reader.limb, reader.limb.armature
+    controls = controls_or_none(limb) if limb.keys_on != "FK" else None
+    if controls is None:
+        return now
+
+    def look(depsgraph: Depsgraph, _: float) -> list[Quaternion] | None:
+        evaluated = armature.evaluated_get(depsgraph)
+        return shown_rotations(limb, controls, evaluated) if controls.is_shown(evaluated) else None
+
+    rotations = finished(reader.evaluate([now.frame], look))[now.frame]
+    if rotations is None:
+        return now
+    pairs = zip(now.rig.channels, rotations, strict=True)
+    channels = [each._replace(rotation=rotation) for each, rotation in pairs]
+    return now._replace(rig=now.rig._replace(channels=channels))
 
 
 def solve_naturally(
@@ -61,3 +150,68 @@ def reference_of_joints(problem: ShotProblem, limb: Limb, scene: Scene, shown: N
 def _spacing(frames: Sequence[float]) -> float:
     """Mean distance of the frames."""
     return max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else 1.0
+
+
+def solve_among_others(
+    limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer
+) -> SolvedFrame | Refusal:
+    """Solve the present frame as a bake over the limb's range would; a refusal where it has to be solved alone."""
+    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
+    if limb.solver != NATURAL or stored is None or limb.influence != 1.0:
+        return Refusal("only the natural solver looks at other frames, and at an influence of 1", chosen=True)
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    number, rest = divmod(now.frame - first, step)
+    count = (last - first) // step + 1
+    if rest or not 0 <= number < count or count < 2:
+        return Refusal("the frame is none of those that are baked", chosen=True)
+    ends = read_keyed(limb, scene, view_layer, [first, first + step * (count - 1)], simple=True)
+    if ends is None:
+        return _UNREAD
+    numbers = _window(int(number), count, is_closed=count >= LEAST_IN_CYCLE and _ends_alike(ends))
+    frames = [first + step * each for each in numbers]
+    samples = read_keyed(limb, scene, view_layer, frames, simple=True)
+    at = numbers.index(int(number))
+    if samples is None:
+        return _UNREAD
+    if not is_moving(samples) or not is_at(samples, at, now):
+        return Refusal("the target rests, or is not where its keys have it", chosen=True)
+    shot = finished(solve_naturally(limb, bones, samples, scene, part_from=numbers[0]))
+    return shot if isinstance(shot, Refusal) else _from_present(shot[at], now, at_frame(now, bones))
+
+
+def _from_present(solved: SolvedFrame, now: Sample, pose: Pose) -> SolvedFrame:
+    """Return a solved frame with its cost counted from the present pose."""
+    goal, solution = solved.goal, solved.solution
+    for i, (joint, rotation) in enumerate(zip(pose.chain.joints, solution.pose.rotations, strict=True)):
+        if joint.freedom.moves and rotation != pose.rotations[i]:
+            pose.put(i, rotation)
+    error = (goal.target.closest(pose.tip) - pose.tip).length
+    solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
+    return SolvedFrame(now, goal, solution, pose)
+
+
+def _window(number: int, count: int, is_closed: bool) -> list[int]:
+    """The numbers of the frames around one, of so many; in a lap, whose last frame is its first, round its end."""
+    around = range(number - _AROUND, number + _AROUND + 1)
+    if is_closed and count - 1 > 2 * _AROUND:
+        return [number if each == number else each % (count - 1) for each in around]
+    return [each for each in around if 0 <= each < count]
+
+
+def _ends_alike(ends: Samples) -> bool:
+    motions = (ends.worlds, ends.bases, ends.targets, ends.poles)
+    return all(each is None or np.abs(each[..., -1] - each[..., 0]).max() <= _SAME for each in motions)
+
+
+def is_moving(samples: Samples) -> bool:
+    return any(each.shape[-1] > 1 for each in (samples.worlds, samples.bases, samples.targets))
+
+
+def is_at(samples: Samples, at: int, now: Sample) -> bool:
+    """Tell whether the frame of that index is the present one as it is shown."""
+    there: Sample = samples[at]
+    pairs: Sequence = ((there.target, now.target), (there.rig.world, now.rig.world), (there.rig.base, now.rig.base))
+    # Of a frozen matrix, as those of a live limb are, numpy makes an array only through a copy.
+    apart = max(float(np.abs(np.array(a.copy()) - np.array(b.copy())).max()) for a, b in pairs)
+    size = max(1.0, float(np.abs(np.array(now.target.copy())).max()))
+    return apart <= _SAME * size and (there.pole is None) == (now.pole is None)

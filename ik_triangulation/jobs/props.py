@@ -21,9 +21,9 @@ from ..errors import AnimationError, RigError, SettingError, TargetError
 from ..rig.armature import is_flat
 from ..rig.dependencies import Dependencies, Node
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.sampling import frame_of
+from ..rig.frames.samples import frame_of
 from ..rig.limb import Limb
-from ..rig.props import (
+from ..rig.targets.props import (
     KeyedPart,
     PropKeys,
     PropValues,

@@ -19,24 +19,21 @@ from ..motion.timing import profile
 from ..rig.animated import ignored
 from ..rig.armature import Bones
 from ..rig.checks import check_limb, check_range
-from ..rig.clock import evaluated_time
 from ..rig.destination import Destination
 from ..rig.frames.reader import FrameReader
 from ..rig.limb import Limb, bone_of
-from ..rig.nla import check_nla
-from ..rig.props import muted
+from ..rig.targets.props import muted
+from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import length_text
-from .frame_result import JudgedFrames
-from .frame_solver import SolvedFrame, outside
-from .judge import moved_inside, none_due, report_of
+from .controls import check_keyed, watch_of, write_by_settings
+from .frame_solver import JudgedFrames, SolvedFrame, outside
 from .keys import LimbBake
-from .measure import measure_frames
-from .onto_controls import check_keyed, watch_of, write_by_settings
+from .measure import measure_frames, moved_inside, none_due, report_of
+from .natural_shot import begun_as_shown
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, ReachMotion, ReachStyle, TargetVisit
-from .reference import begun_as_shown
 from .report import Report
-from .transaction import Undo
+from .writing import Undo
 
 PATHS = ("ARC", "LINE")
 

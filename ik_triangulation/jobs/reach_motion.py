@@ -25,25 +25,24 @@ from mathutils import Vector
 
 from ..cooperative import Work, finished
 from ..goals import Goal, Point
-from ..goals.batch import Level, Task
-from ..goals.batch.from_goals import point_task
-from ..goals.batch.of_bodies import body_tasks, hold_tasks
+from ..goals.from_goals import body_tasks, hold_tasks, point_task
+from ..goals.task import Level, Task
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
-from ..kinematics.joint_path import joint_path
+from ..kinematics.framed import joint_path
 from ..motion.body_path import body_path
 from ..motion.timing import Profile, window
 from ..rig.armature import Bones
-from ..rig.frames.sampling import Sample
-from ..rig.goal import GoalReader
+from ..rig.frames.samples import Sample
 from ..rig.limb import Limb
+from ..rig.targets.goal import GoalReader
 from ..rig.units import length_text
 from ..solvers import Solution, solve, solve_goal
+from ..solvers.batch.change import System
 from ..solvers.batch.descent import hold, precisely
-from ..solvers.batch.system import System
 from ..solvers.body.floor import kept_above
-from ..solvers.body.settling import exactly
+from ..solvers.body.priorities import exactly
 from ..solvers.natural.posture import Posture
 from .body_problem import BodyProblem
 from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All frames of a limb solved together, as arrays; a solved frame is made of them only where it is asked for."""
+"""All frames of a limb solved together, as arrays; a solved frame is made of them only where it is needed."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from mathutils import Matrix, Quaternion
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.batch import RADIAN, AlongTask, LookTask, OrientTask, PlaceTask, Refusal, Task
-from ..goals.batch.from_goals import BATCHED, point_task, tasks_of
-from ..goals.batch.preferences import preferences_of
+from ..goals.from_goals import BATCHED, RADIAN, Refusal, point_task, preferences_of, tasks_of
+from ..goals.orientation import AlongTask, LookTask, OrientTask
+from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, lengths, rotate
-from ..motion.jumps import Jump, abrupt, reason, turned
+from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of, ways_of
 from ..motion.knots import KnotMethod
-from ..motion.mending import relaxed, track_without_jumps
 from ..motion.path_measures import PathMeasures
-from ..motion.shots import Shot, Tracked
-from ..motion.turns import beyond_speed_of, leaps_of, turns_of, ways_of
+from ..motion.repair import relaxed, track_without_jumps
+from ..motion.tracking import Shot, Tracked
 from ..rig.armature import SQUARE, Bones
 from ..rig.frames.samples import Samples
-from ..rig.goal import GoalReader
 from ..rig.limb import Limb
+from ..rig.targets.goal import GoalReader
 from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
 

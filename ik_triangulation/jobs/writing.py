@@ -1,30 +1,84 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing of keys and poses as one transaction: the same for limbs, bodies and IK controls.
+"""Writing of solved frames as keys and poses, of limbs, bodies and IK controls: all of it can be undone until the end.
 
-Keys made by hand that are replaced are kept in the action, and so is the pose before. Closing the undo stack restores
-everything, also if the work is closed before its end.
+Writing of keys and poses as one transaction: the same for limbs, bodies and IK controls. Keys made by hand that are
+replaced are kept in the action, and so is the pose before. Closing the undo stack restores everything, also if the work
+is closed before its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
+import bpy
 import numpy as np
 from bpy.types import ActionChannelbag, Object, PoseBone, Scene, ViewLayer
 
 from ..cooperative import Work, finished
-from ..rig.clock import Clock
-from ..rig.destination import Destination
+from ..rig.by_hand.keys import remember_location, remember_place, remember_written
+from ..rig.by_hand.reference import Boned, hold_reference
+from ..rig.destination import Destination, Made
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel, place_before_bake
 from ..rig.keyframes import GENERATED, AnimatedValues, Channel, replace_keys, write_keys
-from ..rig.keyframes.replaced import before_bake, keep_replaced
-from ..rig.posed import remember_location, remember_place, remember_written
-from ..rig.reference import Boned, hold_reference
+from ..rig.keyframes.reading import before_bake, keep_replaced
 from ..rig.rotation import PROPERTIES, channel
-from .transaction import Undo
+from ..rig.timeline import Clock
+from ..settings.property_groups import keep_settings
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class Undo(ExitStack):
+    """The undo stack of a transaction: each write to Blender's data announces itself by the callback that undoes it.
+
+    Tests make the write of any number fail here.
+    """
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """State that bakes share which are done as one: closing `undo` undoes all; `made` are the channelbags made."""
+
+    undo: ExitStack
+    made: Made = field(default_factory=dict)
+
+    @staticmethod
+    def end(own: ExitStack, within: Transaction | None) -> None:
+        """End a bake that cannot fail any more: what closing `own` undoes is left to the larger transaction."""
+        done = own.pop_all()
+        if within is not None:
+            within.undo.push(done)
+
+
+def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Concatenate[Object, _P], _R]:
+    """Decorate a job that sets up an armature: whatever it raises, settings and objects are as they were before."""
+
+    @wraps(job)
+    def run(armature: Object, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with Undo() as undo:
+            keep_objects(undo)
+            keep_settings(armature, undo)
+            result = job(armature, *args, **kwargs)
+            undo.pop_all()
+        return result
+
+    return run
+
+
+def keep_objects(undo: ExitStack) -> None:
+    """Have the closing of `undo` remove the objects that were made since."""
+    undo.callback(_remove_new, {ob.session_uid for ob in bpy.data.objects})
+
+
+def _remove_new(known: set[int]) -> None:
+    for ob in [ob for ob in bpy.data.objects if ob.session_uid not in known]:
+        bpy.data.objects.remove(ob)
 
 
 class Keys(NamedTuple):

@@ -4,18 +4,13 @@
 Everything is in armature space, lengths in Blender units, angles in radians, quaternions wxyz.
 """
 
-from .body import Body, BodySegment, BodyTip
-from .body_pose import BodyPose
-from .chain import Chain
+from .body import Body, BodyPose, BodySegment, BodyTip
 from .cone import Cone
-from .cost import Cost
-from .euler_limits import EulerLimits
 from .framed import Framed, framed, unframed
-from .freedom import Free, Freedom, Locked
+from .freedom import EulerLimits, Free, Freedom, Locked
 from .hinge import Hinge
-from .inheritance import Inheritance
-from .joint import Joint
-from .pose import Pose
+from .joint import Inheritance, Joint
+from .pose import Chain, Cost, Pose
 
 __all__ = [
     "Body",

@@ -9,9 +9,8 @@ from math import atan2, pi, radians, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .euler_limits import EulerLimits
 from .framed import Framed, unframed
-from .freedom import Freedom
+from .freedom import EulerLimits, Freedom
 
 _STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
 _LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling

@@ -1,28 +1,83 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Degrees of freedom and limits of a joint: one small class for each kind, all with the same interface.
+"""Degrees of freedom and limits of a joint, a class for each kind with the same interface: free, locked, Euler angles.
 
-Rotations are those of a pose bone's matrix_basis: the identity is the rest pose, and hinge axes and limits are given in
-the joint's rest frame.
+Degrees of freedom and limits of a joint: one small class for each kind, all with the same interface. Rotations are
+those of a pose bone's matrix_basis: the identity is the rest pose, and hinge axes and limits are given in the joint's
+rest frame.
+
+Projection of a rotation onto those whose Euler angles lie in a box, in closed form. The cosine of half the angle
+between a rotation and that of three Euler angles is linear in the cosine and the sine of each half angle, with eight
+coefficients. The nearest rotation has at least one angle at a bound. With one angle fixed, the optimum of the other two
+is given by the largest singular value of a 2 x 2 matrix, and every other extremum is a saddle. So where those two are
+outside their ranges, a second angle is at a bound too, and the third is the optimum for both, clamped to its range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, inf, sin, sqrt
+from functools import cached_property
+from math import atan2, cos, hypot, inf, isinf, isnan, pi, sin, sqrt, tau
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
-from .rotation import rotation_between
-
-if TYPE_CHECKING:
-    from .euler_limits import EulerLimits
+from ..errors import FreedomError
+from .rotation import (
+    AXES,
+    EULER_ORDERS,
+    PARITY,
+    Triple,
+    euler_axes,
+    from_euler,
+    other_euler,
+    rotation_angle,
+    rotation_between,
+    to_euler,
+    wrap,
+)
 
 _AXES = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
 ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is at that limit
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
+
+_SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
+# With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
+# coefficients.
+FACES = (
+    (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
+    (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
+    (0, 1, ((0, 1), (2, 3), (4, 5), (6, 7))),
+)
+
+
+def clamp_to_range(angle: float, lower: float, upper: float) -> float:
+    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
+    if lower <= angle <= upper:
+        return angle
+    if lower == -inf or upper == inf:
+        # One-sided: whole turns always lead inside.
+        return lower + (angle - lower) % tau if upper == inf else upper - (upper - angle) % tau
+    above = lower + (angle - lower) % tau
+    if above <= upper:
+        return above
+    return upper if above - upper <= lower - (above - tau) else lower
+
+
+def finite(lower: float, upper: float) -> tuple[float, float]:
+    """A range of at most a full turn that contains the same directions."""
+    if lower == -inf:
+        return (-pi, pi) if upper == inf else (upper - tau, upper)
+    return lower, min(upper, lower + tau)
+
+
+def check_limits(name: str, lower: float, upper: float) -> None:
+    """Raise FreedomError for a range that is inverted or has NaN as an end."""
+    if isnan(lower) or isnan(upper):
+        raise FreedomError(f"{name} is not a number. Give it angles.")
+    if lower > upper:
+        raise FreedomError(f"{name} is inverted ({lower:.4g} to {upper:.4g} rad). Swap lower and upper.")
 
 
 class Coordinate(NamedTuple):
@@ -138,3 +193,130 @@ class Locked(Freedom):
 
     def swung(self, rotation: Quaternion, start: Vector, end: Vector) -> Quaternion:
         return rotation
+
+
+class EulerBox:
+    """Angles [rad] (x, y, z) from `lower` to `upper`, in Blender's `order`."""
+
+    def __init__(self, order: str, lower: Sequence[float], upper: Sequence[float]) -> None:
+        self._lower, self._upper = lower, upper
+        self._axes, self._sign = AXES[order], PARITY[order]
+        self._ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
+        self._ends = [
+            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)]
+            for ends in self._ranges
+        ]
+
+    def nearest(self, rotation: Quaternion) -> Triple:
+        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
+        sign, ranges, ends = self._sign, self._ranges, self._ends
+        w, a, b, c = rotation[0], *(sign * rotation[1 + axis] for axis in self._axes)
+        agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
+        faces = []
+        for held, (_, _, pairs) in enumerate(FACES):
+            for bound, cosine, sine in ends[held]:
+                p, q, r, s = face = [cosine * agreement[i] + sine * agreement[j] for i, j in pairs]
+                faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, face))
+        faces.sort(reverse=True)
+        best, nearest = -1.0, [0.0, 0.0, 0.0]
+        for greatest, held, bound, (p, q, r, s) in faces:
+            if greatest / 2.0 <= best:
+                break
+            second, third, _ = FACES[held]
+            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
+            y, z = total + difference, total - difference
+            fitted_y, fitted_z = clamp_to_range(y, *ranges[second]), clamp_to_range(z, *ranges[third])
+            if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
+                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
+                break
+            for (n, m), edges in ((second, third), ((p, r), (q, s))), ((third, second), ((p, q), (r, s))):
+                (xc, xs), (yc, ys) = edges
+                for end, cosine, sine in ends[n]:
+                    x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
+                    if hypot(x, y) <= best:  # the most that any third angle can do
+                        continue
+                    angle = clamp_to_range(2.0 * atan2(y, x), *ranges[m])
+                    value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
+                    if value > best:
+                        best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
+        angles = [0.0, 0.0, 0.0]
+        for axis, angle in zip(self._axes, nearest, strict=True):
+            angles[axis] = min(max(sign * angle, self._lower[axis]), self._upper[axis])  # a mirrored -0.0 is 0.0
+        return angles[0], angles[1], angles[2]
+
+
+@dataclass(frozen=True)
+class EulerLimits(Freedom):
+    """A joint whose Euler angles in Blender's `order` stay from `lower` to `upper` [rad], each a triple (x, y, z).
+
+    An axis with equal limits is frozen there. A rotation is allowed if either of its two Euler triples is, so the
+    middle axis of the order may go beyond +-90 degrees. Raises FreedomError for an unknown order, an inverted range or
+    an angle that is NaN.
+    """
+
+    order: str
+    lower: tuple[float, float, float]
+    upper: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if self.order not in EULER_ORDERS:
+            raise FreedomError(f"Euler order '{self.order}' is unknown. Choose one of {', '.join(EULER_ORDERS)}.")
+        object.__setattr__(self, "lower", tuple(float(angle) for angle in self.lower))
+        object.__setattr__(self, "upper", tuple(float(angle) for angle in self.upper))
+        for letter, lower, upper in zip("XYZ", self.lower, self.upper, strict=True):
+            check_limits(f"Euler limit {letter}", lower, upper)
+
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """The axes (0 to 2) that are not frozen."""
+        return tuple(axis for axis in range(3) if self.lower[axis] < self.upper[axis])
+
+    @cached_property
+    def _box(self) -> EulerBox:
+        return EulerBox(self.order, self.lower, self.upper)
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.axes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple("XYZ"[axis] for axis in self.axes)
+
+    def in_euler(self, order: str) -> EulerLimits | None:
+        return self if order == self.order else None
+
+    def coordinates(self, rotation: Quaternion) -> list[Coordinate]:
+        angles = self.angles(rotation)
+        turned = euler_axes(angles, self.order)
+        lower, upper = self.lower, self.upper
+        return [Coordinate(turned[axis], angles[axis], lower[axis], upper[axis]) for axis in self.axes]
+
+    def at(self, rotation: Quaternion, values: Sequence[float]) -> Quaternion:
+        angles = list(self.lower)
+        for axis, value in zip(self.axes, values, strict=True):
+            angles[axis] = min(max(value, angles[axis]), self.upper[axis])
+        return from_euler(angles, self.order)
+
+    def random(self, random: Random) -> Quaternion:
+        ranges = map(finite, self.lower, self.upper)
+        return from_euler([random.uniform(*ends) for ends in ranges], self.order)
+
+    def nearest(self, rotation: Quaternion) -> Quaternion:
+        angles = self.angles(rotation)
+        result = from_euler(angles, self.order)
+        return rotation if rotation_angle(result, rotation) < ANGLE_ROUNDING else result
+
+    def angles(self, rotation: Quaternion) -> tuple[float, ...]:
+        """Euler angles [rad] (x, y, z) inside the limits for the allowed rotation nearest to `rotation`."""
+        triple = x, y, z = to_euler(rotation, self.order)
+        (a, b, c), (d, e, f) = self.lower, self.upper
+        # Fast path: almost every rotation is allowed and has its angles in the first half turn.
+        fx, fy, fz = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)
+        if abs(fx - x) + abs(fy - y) + abs(fz - z) < ANGLE_ROUNDING / 4.0:
+            return fx, fy, fz
+        for angles in (triple, other_euler(triple, self.order)):
+            fitted = tuple(map(clamp_to_range, angles, self.lower, self.upper))
+            if all(abs(wrap(b - a)) < ANGLE_ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
+                return fitted
+        return self._box.nearest(rotation)

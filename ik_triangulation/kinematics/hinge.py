@@ -9,9 +9,7 @@ from random import Random
 from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
-from .euler_limits import EulerLimits
-from .freedom import ANGLE_ROUNDING, Coordinate, Freedom
-from .ranges import check_limits, clamp_to_range, finite
+from .freedom import ANGLE_ROUNDING, Coordinate, EulerLimits, Freedom, check_limits, clamp_to_range, finite
 from .rotation import about, rotation_angle, twist, wrap
 
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it

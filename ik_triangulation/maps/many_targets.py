@@ -20,21 +20,20 @@ from mathutils import Vector
 
 from ..cooperative import Work, relay
 from ..goals import Goal, Point
-from ..goals.batch import BatchTarget, PlaceTask
+from ..goals.target_shapes import BatchTarget
+from ..goals.task import PlaceTask
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import conjugated, lengths, rotate, rotate_back
 from ..kinematics.batch.algebra import product as quaternion_product
-from ..kinematics.batch.states import joined
-from ..kinematics.chain import LENGTH_ROUNDING
-from ..kinematics.cost import SMALLEST_TURN
+from ..kinematics.batch.tree import joined
+from ..kinematics.pose import LENGTH_ROUNDING, SMALLEST_TURN
 from ..solvers import SolverSettings, solve_goal
 from ..solvers.batch.descent import Descent, descend
-from ..solvers.batch.own_steps import STEPS, walk_on
+from ..solvers.batch.own_steps import STEPS, Walk, WalkedChain, walk_on
 from ..solvers.batch.restarts import restart
-from ..solvers.batch.walk import Walk, WalkedChain
-from ..solvers.own_part import take_own_steps
+from ..solvers.solve import take_own_steps
 
 _GAIN = 1e-4  # of the reach: decrease of a distance that is passed on to the neighbours
 # Starts for each target that is missed, and of the reach: how far apart such targets are. What a start finds for one of

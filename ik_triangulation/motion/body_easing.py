@@ -13,15 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import BalanceTask, Task
+from ..goals.support import BalanceTask
+from ..goals.task import Task
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import States, Tree
+from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend
-from ..solvers.batch.system import System
-from ..solvers.body.priorities import at_two_levels
-from ..solvers.body.settling import exactly
+from ..solvers.body.priorities import at_two_levels, exactly
 from ..solvers.natural.posture import Posture
-from .turns import turns_by_joint
+from .jumps import turns_by_joint
 
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
 _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path: all frames together, from knots that are solved one from the other.
 
-Knots are as far apart as the goals move, never by count of frames. Each starts from the turns off the reference that
-the one before has. Between the knots these turns are interpolated; then all frames at once are relaxed towards the
-reference, towards their neighbours and above their support, in what their goals leave free; last they are brought to
-their goals exactly, held tips after all others. Source: none.
+A body along a path: all frames together, from knots that are solved one from the other. Knots are as far apart as the
+goals move, never by count of frames. Each starts from the turns off the reference that the one before has. Between the
+knots these turns are interpolated; then all frames at once are relaxed towards the reference, towards their neighbours
+and above their support, in what their goals leave free; last they are brought to their goals exactly, held tips after
+all others. Source: none.
 """
 
 from __future__ import annotations
@@ -16,29 +17,39 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import RADIAN, AlongTask, BalanceTask, Level, LookTask, OrientTask, PlaceTask, Task
+from ..goals.from_goals import RADIAN
+from ..goals.orientation import AlongTask, LookTask, OrientTask
+from ..goals.support import BalanceTask
+from ..goals.task import Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths
 from ..kinematics.body_anatomy import Part
-from ..solvers.batch.aligned import aligned
+from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
-from ..solvers.batch.restarts import strayed
-from ..solvers.batch.system import System
-from ..solvers.body.flexing import errors_of_tips, flexed, inclination, inclined
+from ..solvers.batch.restarts import aligned, strayed
+from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
 from ..solvers.body.floor import Floor, kept_above
-from ..solvers.body.parts import parts_of_body
-from ..solvers.body.priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, held_of, solve_sets
+from ..solvers.body.priorities import (
+    BODY_ROUNDS,
+    HELD_SHARE,
+    POSTURE_GAIN,
+    at_two_levels,
+    exactly,
+    held_of,
+    settle,
+    solve_sets,
+)
 from ..solvers.body.reaching import reaching_of
-from ..solvers.body.settling import POSTURE_GAIN, exactly, settle
-from ..solvers.body.stiffness import body_compliance
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
-from ..solvers.natural.posture import USUAL_FPS, Posture, interpolated_offsets, time_weight
-from ..solvers.natural.relaxation import Relaxation
+from ..solvers.natural.posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, time_weight
 from .body_easing import eased
-from .body_turns import unsteadiness
 from .far_goals import drawn_in, far_tips, without
-from .limbs_alone import limbs_alone
+from .limb_motion import limbs_alone
+
+_AROUND = 5  # frames on either side that make a median local
+_CALM = 0.01  # [rad] turn beside which no other one stands out
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
@@ -65,6 +76,27 @@ _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of 
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
+
+
+def largest_turns(tree: Tree, states: States) -> Numbers:
+    """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
+    rotations = tree.rotations(states)
+    sine = 0.5 * np.minimum(
+        lengths(rotations[..., 1:] - rotations[..., :-1]), lengths(rotations[..., 1:] + rotations[..., :-1])
+    )
+    turns: Numbers = 4.0 * np.arcsin(np.minimum(sine, 1.0)).max(0)  # exact for small turns too
+    return turns
+
+
+def unsteadiness(tree: Tree, states: States) -> float:
+    """The largest turn from frame to frame beside the median of those around it; 0.0 where all is calm."""
+    if len(states) < 3:
+        return 0.0
+    turns = largest_turns(tree, states)
+    half = min(_AROUND, len(turns) - 1)
+    around = np.pad(turns, half, mode="reflect")
+    window = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1)
+    return float((turns / np.maximum(np.median(window, 1), _CALM)).max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +134,7 @@ def body_path(
     """Return states that meet the tasks, keep to the `reference`, and change little from frame to frame.
 
     `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
-    those of all frames, with the levels of goals.batch.levels. Frames that cannot be met come as near as their
+    those of all frames, with the levels of goals.task. Frames that cannot be met come as near as their
     priorities allow: a place that the body cannot reach with all others is approached along a straight line, as far as
     nothing else is missed for it. With a `floor` goals below it are raised to it, and the body stays above.
     `smoothing` from 0 to 1 calms the motion. Yields between parts of the work.

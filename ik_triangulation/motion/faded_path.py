@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body along a path some of whose goals fade in and out.
+"""A body along a path some of whose goals fade in and out, and one whose hips move above planted feet.
 
-It is solved twice: first the tips whose influence is not always 1 are free, which tells where they are without their
-goals; then each goes from there the share of the way that its influence says. Nothing pops where the influence begins
-or ends, as that share is continuous in it. Source: none.
+A body along a path some of whose goals fade in and out. It is solved twice: first the tips whose influence is not
+always 1 are free, which tells where they are without their goals; then each goes from there the share of the way that
+its influence says. Nothing pops where the influence begins or ends, as that share is continuous in it. Source: none.
+
+The animation of a body whose hips are animated above planted feet: hips as they are, legs bent to the feet. Where the
+hips are keyed and the legs are not, the animation carries the feet along. Nearness to such a reference would lead the
+hips back to where the feet are; with legs that stand, the hips keep their keys. Source: none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import BalanceTask, Task
-from ..goals.batch.faded import FadedTask
-from ..kinematics.arrays import Numbers
+from ..goals.support import BalanceTask
+from ..goals.task import FadedTask, Task
+from ..kinematics import Body, Locked
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import States, Tree
-from ..solvers.batch.system import System
+from ..solvers.batch.change import System
 from ..solvers.body.floor import Floor
 from ..solvers.natural.posture import USUAL_FPS
 from .body_path import BodyPath, body_path
@@ -63,3 +69,41 @@ def faded_path(
             for task, there in zip(tasks, System(tree, found, tasks).measured, strict=True)
         ]
     return (yield from body_path(tree, reference, tasks, steady, **how))
+
+
+def standing(
+    body: Body, reference: States, held: Sequence[Task], influence: Mapping[int, Numbers], fps: float
+) -> Work[States]:
+    """Return a reference of F poses with the limbs of `held` tasks turned to meet them, on hips that stay.
+
+    The limbs are the joints that lead to the tips of the tasks alone, not those that are shared, as hips and spine.
+    `influence` (F) is that of each tip, by its number. Tasks that cannot be met come as near as they can.
+    """
+    tree = body.tree
+    shares = {task.tip: influence.get(task.tip, np.ones(1)) for task in held}
+    wanted = np.min([(share > 0.0) * np.ones(len(reference)) for share in shares.values()], axis=0) > 0.0
+    if not held or System(tree, reference, held).met[wanted].all():
+        return reference
+    own = np.any([_own_joints(tree, tip) for tip in shares], axis=0)
+    joints = [joint if own[number] else replace(joint, freedom=Locked()) for number, joint in enumerate(body.joints)]
+    legs = replace(body, joints=tuple(joints), hips_motion="FIXED").tree
+    rotations = tree.rotations(reference)
+    posed = _posed(legs, rotations, reference)
+    found, _ = yield from faded_path(legs, posed, held, shares, fps=fps)
+    return _posed(tree, legs.rotations(found), reference)
+
+
+def _own_joints(tree: Tree, tip: int) -> Mask:
+    """Return a mask (n) of the joints below the hips that lead to a tip but to none beside it."""
+    end = tree.tips[tip].joint
+    beside = [each.joint for each in tree.tips if not (tree.above[end, each.joint] or tree.above[each.joint, end])]
+    own: Mask = tree.above[:, end] & ~tree.above[:, beside].any(1)
+    own[0] = False
+    return own
+
+
+def _posed(tree: Tree, rotations: Numbers, frames: States) -> States:
+    """Return states of a tree with these rotations (n, 4, F), on the hips of others."""
+    count, rotations = rotations.shape[-1], np.ascontiguousarray(rotations)
+    none = np.empty((0, count)), np.empty((0, 4, count))
+    return tree.posed(rotations, States(*none, rotations[tree.held], frames.root, frames.place))

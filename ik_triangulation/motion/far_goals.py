@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..goals.batch import Level, PlaceTask, Task
-from ..goals.batch.faded import FadedTask
+from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import dot, lengths, normalized
+from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend
-from ..solvers.batch.system import System
 from ..solvers.body.flexing import flexed
 from ..solvers.body.priorities import at_two_levels
 

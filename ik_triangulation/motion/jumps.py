@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detection of jumps of the joints along a path of poses, with their reasons.
+"""Jumps of joints along a path of poses, with their reasons; and the path through candidate poses that has fewest.
 
-Source: none. A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around
-and that the end effector's own speed does not explain: near the root a limb has to turn fast, by way / lever. The lever
-of a joint is its distance to the end effector, or that of the root if it is longer, as the root can make that way too.
+Detection of jumps of the joints along a path of poses, with their reasons. Source: none. A jump is a pop to an
+animator: a rotation from one frame to the next that stands out from those around and that the end effector's own speed
+does not explain: near the root a limb has to turn fast, by way / lever. The lever of a joint is its distance to the end
+effector, or that of the root if it is longer, as the root can make that way too.
+
+Turns of the joints along a path of all frames, and those of them that are jumps; arrays whose last axis is frames. The
+rules are those of motion.jumps: a jump stands out from the turns of the frames around it, and neither a jump of the
+goal explains it nor its speed.
+
+Shortest path through several candidate poses a frame. Source: Viterbi 1967, "Error bounds for convolutional codes and
+an asymptotically optimum decoding algorithm". The cost of a step is the square of the sum of the squared rotations of
+all joints, since one large rotation is worse than many small ones.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from itertools import pairwise
 from math import acos, radians
 from statistics import median
 from typing import NamedTuple, Protocol
@@ -14,9 +26,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from mathutils import Quaternion
 
+from ..cooperative import Work
 from ..goals import Goal
+from ..goals.task import Task
 from ..kinematics import Chain, Pose
-from ..kinematics.arrays import Indices, Numbers
+from ..kinematics.arrays import Indices, Numbers, blocks
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import lengths
 from ..kinematics.rotation import rotation_angle
 from ..solvers import Solution
 
@@ -44,6 +60,8 @@ SEAM = "the keys outside the range show another pose"
 ROUND = "the keys outside the range are reached the long way round"
 
 Rotations = Sequence[Quaternion]
+
+PAID = 0.005  # share of the cost of a step that a frame pays for the same distance from the path given
 
 
 class PathFrame(Protocol):
@@ -181,3 +199,106 @@ def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
     angles = list(map(rotation_angle, path[k - 1], path[k]))
     largest = max(angles)
     return JointStep(k, chain.joints[angles.index(largest)].name, largest)
+
+
+def turns_along(rotations: Numbers) -> Numbers:
+    """Largest rotation [rad] of a joint to each frame from the one before (F), of unit quaternions (n, 4, F)."""
+    along = np.zeros(rotations.shape[-1])
+    if len(along) > 1 and len(rotations):
+        along[1:] = 2.0 * np.arccos(np.minimum(1.0, _alike(rotations[..., 1:], rotations[..., :-1]).min(0)))
+    return along
+
+
+def turns_by_joint(rotations: Numbers) -> Numbers:
+    """The same of each joint (n, F)."""
+    along = np.zeros((len(rotations), rotations.shape[-1]))
+    along[:, 1:] = 2.0 * np.arccos(np.minimum(1.0, _alike(rotations[..., 1:], rotations[..., :-1])))
+    return along
+
+
+def _alike(first: Numbers, second: Numbers) -> Numbers:
+    """Cosine of half the angle (n, F) between unit quaternions (n, 4, F)."""
+    cosines: Numbers = np.abs(np.einsum("nif,nif->nf", first, second))
+    return cosines
+
+
+def apart(first: Numbers, second: Numbers) -> Numbers:
+    """Sum over the joints of 1 - cos(angle / 2) (F) between poses of unit quaternions (n, 4, F)."""
+    total: Numbers = (1.0 - np.minimum(1.0, _alike(first, second))).sum(0)
+    return total
+
+
+def turns_of(tree: Tree, states: States) -> Numbers:
+    """Largest rotation [rad] of a joint of each of the states from the one before (F); 0 for the first."""
+    along = np.zeros(len(states))
+    for each in blocks(len(states), len(tree.joints)):
+        begin = max(each.start - 1, 0)
+        rotations = tree.rotations(states.take(slice(begin, each.stop)))
+        along[each] = turns_along(rotations)[each.start - begin :]
+    return along
+
+
+def ways_of(tree: Tree, frames: States, tasks: Sequence[Task]) -> Numbers:
+    """Way of the goal to each frame from the one before (F), as a share of the reach, as the root sees it.
+
+    A radian counts as the length that its task gives it.
+    """
+    ways = np.zeros(len(frames))
+    for task in tasks:
+        way = task.ways(frames.root, frames.place)
+        if len(way):
+            ways[1:] = np.maximum(ways[1:], way / tree.size)
+    return ways
+
+
+def beyond_speed_of(tree: Tree, states: States, ways: Numbers, found: Indices) -> Indices:
+    """Those of the frames `found`, none of them the first one, at which a joint turns more than the speed explains."""
+    if not len(found):
+        return found
+    after = states.take(found)
+    geometry = Geometry(tree, after)
+    levers = lengths(geometry.tip() - geometry.heads)
+    levers = np.maximum(levers, levers[0])
+    rotations = tree.rotations(after), tree.rotations(states.take(found - 1))
+    angles = 2.0 * np.arccos(np.minimum(1.0, _alike(*rotations)))
+    beyond = (angles > FEW) & (angles * levers > SPEED * tree.size * ways[found])
+    return np.asarray(found[beyond.any(0)], np.intp)
+
+
+def leaps_of(ways: Numbers) -> Indices:
+    """Frames at which the goal jumps."""
+    return standing_out(ways, LEAP)
+
+
+def jumps_of(along: Numbers, ways: Numbers, cuts: Indices) -> Indices:
+    """Frames at which joints jump, more than a jump of the goal explains."""
+    explained = np.zeros(len(along))
+    explained[cuts] = EXPLAINED * ways[cuts]
+    found = abrupt(along)
+    return np.asarray(found[along[found] > explained[found]], np.intp)
+
+
+def cheapest(frames: Sequence[Sequence[Rotations]], paid: float = PAID) -> Work[list[Rotations]]:
+    """Choose one of the candidates of each frame, so that the sum of the costs from frame to frame is minimal.
+
+    Each candidate also pays the share `paid` of the cost of a step from the first one of its frame, the path given.
+    """
+    costs = [paid * _cost(frames[0][0], q) for q in frames[0]]
+    came: list[list[int]] = []
+    for before, now in pairwise(frames):
+        sums = [[cost + _cost(p, q) for p, cost in zip(before, costs, strict=True)] for q in now]
+        costs = [min(sum_) + paid * _cost(now[0], q) for sum_, q in zip(sums, now, strict=True)]
+        came.append([sum_.index(min(sum_)) for sum_ in sums])
+        yield
+    best = costs.index(min(costs))
+    path = [frames[-1][best]]
+    for candidates, sources in zip(reversed(frames[:-1]), reversed(came), strict=True):
+        best = sources[best]
+        path.append(candidates[best])
+    return path[::-1]
+
+
+def _cost(before: Rotations, after: Rotations) -> float:
+    """Square of the sum over the joints of 1 - cos(angle / 2), which is angle^2 / 8 for small angles."""
+    half: float = len(before) - sum(map(abs, map(Quaternion.dot, before, after)))
+    return half * half

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import SettingError
 from ..kinematics import EulerLimits, Freedom, Hinge, Locked
 from ..kinematics.arrays import Array
-from ..kinematics.euler import other_euler, to_euler
+from ..kinematics.rotation import other_euler, to_euler
 
 OFF_AXIS = radians(5.0)  # [rad]
 SHARE = 98.0  # [%]

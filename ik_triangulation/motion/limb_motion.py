@@ -1,35 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All frames of one limb by the natural solver, and what a motion needs beside it: cycles, missed frames, easing."""
+"""All frames of one limb, and of a body of which nothing moves but limbs that have no joint in common."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from math import radians
+from typing import Any
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import Task
-from ..goals.batch.avoid import AvoidTask
+from ..goals.obstacles import AvoidTask
+from ..goals.orientation import AlongTask, LookTask, OrientTask
+from ..goals.pole import PoleTask
+from ..goals.task import PlaceTask, Task
 from ..kinematics.arrays import Numbers
-from ..kinematics.batch import States, Tree
+from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at
-from ..kinematics.batch.states import joined
+from ..kinematics.batch.tree import joined
 from ..solvers.batch.settle import settle_preferences
+from ..solvers.body.swivelling import LimbOfBody
 from ..solvers.natural import PLAIN_LIMB, LimbForm, natural_path
 from ..solvers.natural.posture import USUAL_FPS
-from .easing import Calming, ease
+from .jumps import leaps_of, ways_of
 from .knots import TaskKnots
-from .mending import avoidable_jumps, calmer, fast_in, hasty_in, mend, pays, track_without_jumps
-from .shots import Shot, Tracked
-from .tracking import meet_missed
-from .turns import leaps_of, ways_of
+from .repair import Calming, avoidable_jumps, calmer, ease, fast_in, hasty_in, mend, pays, track_without_jumps
+from .tracking import Shot, Tracked, meet_missed
 
 _SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
 _BONES = 2  # joints of a limb without an end
 LEAST_IN_CYCLE = 8  # frames
 _MOST = radians(11.8)  # turn of a joint in one frame from which on a chain is calmed, where its goal is not as fast
 _CALMING, _CALMED = Calming(rounds=4, averages=16), 2  # times
+
+_PLAIN = PlaceTask | OrientTask | AlongTask | LookTask | PoleTask
 
 
 def limb_motion(
@@ -110,3 +116,57 @@ def closes(tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers
     some = frames.take(ends)
     ways = [task.take(ends).ways(some.root, some.place) for task in tasks]
     return all((way <= _SAME * tree.size).all() for way in ways)
+
+
+@lru_cache(maxsize=32)
+def limbs_of_still_body(tree: Tree) -> tuple[LimbOfBody, ...]:
+    """The limbs of a tree in which nothing else moves, and none of them another one; empty if that is not so."""
+    moving, limbs, seen = np.unique(tree.joint_of), [], set[int]()
+    if tree.moves_root:
+        return ()
+    for number, tip in enumerate(tree.tips):
+        own = moving[tree.above[moving, tip.joint]]
+        if seen & set(own.tolist()):
+            return ()
+        seen |= set(own.tolist())
+        if len(own):
+            line = np.flatnonzero(tree.above[:, tip.joint] & tree.above[own[0]])
+            limbs.append(LimbOfBody.of(tree, line.tolist(), number))
+    return tuple(limbs) if len(seen) == len(moving) else ()
+
+
+def limbs_alone(
+    tree: Tree,
+    reference: States,
+    tasks: Sequence[Task],
+    *,
+    fps: float = USUAL_FPS,
+    smoothing: float = 0.0,
+    seed: int = 0,
+) -> Work[States | None]:
+    """Return a body solved limb by limb, near the reference; None where it has to be solved as a whole.
+
+    That is where something else moves, or goals fade or hang on the body itself. A limb without goals stays as it is.
+    """
+    limbs = limbs_of_still_body(tree)
+    if not limbs or not all(isinstance(task, _PLAIN) for task in tasks):
+        return None
+    geometry, rotations = Geometry(tree, reference), tree.rotations(reference)
+    found = rotations.copy()
+    for limb in limbs:
+        own = [_of_limb(task, limb, tree) for task in tasks if task.tip == limb.tip]
+        if own:
+            joints = list(limb.joints)
+            there = limb.frames(tree, geometry, rotations)
+            how: dict[str, Any] = {"fps": fps, "smoothing": smoothing, "seed": seed}
+            path = yield from limb_motion(limb.tree, there, own, rotations[joints], limb.form, **how)
+            found[joints] = limb.tree.rotations(path.states)
+    return tree.posed(found, reference)
+
+
+def _of_limb(task: Any, limb: LimbOfBody, tree: Tree) -> Task:
+    """The task of a body's tip as that of the limb alone."""
+    if isinstance(task, PlaceTask):
+        return replace(task, tip=0, level=0)
+    moved: Task = replace(task, tip=0, level=1, length=task.length * limb.tree.size / tree.size)
+    return moved

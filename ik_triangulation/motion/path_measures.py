@@ -16,9 +16,8 @@ from ..kinematics.arrays import Indices, Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths, matrices, rotate
 from ..kinematics.batch.limit_arrays import LimitArrays
-from ..kinematics.cost import SMALLEST_TURN
-from .jumps import JointStep
-from .turns import turns_by_joint, turns_of
+from ..kinematics.pose import SMALLEST_TURN
+from .jumps import JointStep, turns_by_joint, turns_of
 
 
 class PathCosts(NamedTuple):

@@ -21,13 +21,13 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..cooperative import Work
-from ..goals.batch import BalanceTask, Task
+from ..goals.support import BalanceTask
+from ..goals.task import Task
 from ..kinematics import Body, Free, Freedom, Joint
 from ..kinematics.arrays import Array, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.limit_arrays import LimitArrays
-from .batch import BatchKinematics, quaternions_of
-from .bezier import Curves, flowing, straight
+from .frames import BatchKinematics, Curves, flowing, quaternions_of, straight
 
 _BLOCK = 250  # samples in one vectorised step
 _SAME_GAP = 1e-3  # frames: a difference of gaps that rounding explains

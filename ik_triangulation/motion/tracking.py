@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All frames of a path together: some are solved one from the other, and those between them at once.
+"""Shots: all frames of a path solved together, some one from the other, and those between them as one batch.
 
-Source: none. Frames at which the goal has moved by a share of the reach, the knots, are solved first. Coordinates are
-interpolated between them inside their bounds, averaged over about the distance of two knots, and all frames are brought
-to their goals by bounded Gauss-Newton as one batch. Frames that are still missed are tried from frames that are not,
-then by restarts. Frames are the last axis of every array.
+Shots: a path of frames to solve together, and how the frames of a solution stand to their goals. Frames are the last
+axis of every array.
+
+All frames of a path together: some are solved one from the other, and those between them at once. Source: none. Frames
+at which the goal has moved by a share of the reach, the knots, are solved first. Coordinates are interpolated between
+them inside their bounds, averaged over about the distance of two knots, and all frames are brought to their goals by
+bounded Gauss-Newton as one batch. Frames that are still missed are tried from frames that are not, then by restarts.
+Frames are the last axis of every array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.batch import PlaceTask
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..goals.task import PlaceTask, Task
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths, normalized, signs_along
-from ..kinematics.batch.states import joined
-from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold
+from ..kinematics.batch.tree import joined
+from ..solvers.batch.change import System
+from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precisely
 from ..solvers.batch.restarts import ROUNDS, restart
-from .shots import Method, Shot, Tracked
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
@@ -35,6 +40,105 @@ _ROUND = (8, 24)  # restarts of every frame that is missed
 _NEARER_BESIDE = 1e-3  # the same for the pose of a frame beside it, which is not another one for both
 _SPREADING = 16  # times that poses spread from frame to frame
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
+
+
+class Method(Protocol):
+    """The method by which the knots are solved, one from the other."""
+
+    def follow(self, frames: Indices) -> Work[States]:
+        """Solve frames from the pose of the first frame on, each from the one before."""
+
+    def learn(self, off: Numbers) -> None:
+        """Take for granted that frames cannot come nearer to their places than these distances (F)."""
+
+    def refine(self, frames: Indices, states: States) -> Work[States]:
+        """Solve frames, each from its own state."""
+
+    def calmest(self) -> Method:
+        """The method that rotates the joints least from knot to knot; the same object if this one does."""
+
+    def part(self, begin: int, first: States, step: int = 1) -> Method:
+        """The method for the frames from `begin` on, of which the `first` has this state; with a `step` of -1 back."""
+
+
+class Tracked:
+    """A path: `states` of all frames, and how they stand to their goals.
+
+    `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
+    (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
+    those of Gauss-Newton that brought each frame to its goal from the knots beside it.
+    """
+
+    def __init__(self, shot: Shot, states: States) -> None:
+        count = len(states)
+        self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
+        self.urgent = np.empty(count, bool)
+        self.off = np.empty((len(shot.tasks), count))
+        self.steps = np.zeros(count, np.intp)
+        for frames in blocks(count, len(shot.tree.joints)):
+            some = states.take(frames)
+            self.put(frames, some, shot.system(some, frames))
+
+    def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
+        """Replace frames by states, as they stand in a system or a path of their own."""
+        off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
+        if isinstance(other, Tracked):
+            self.steps[frames] += other.steps
+        self.states.put(frames, states)
+        self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
+        self.urgent[frames] = other.urgent
+
+
+class Shot(NamedTuple):
+    """A path to solve.
+
+    `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
+    frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
+    `cuts` the frames at which another motion begins. Unless `holds_first`, the first frame may get another pose where
+    that spares the path a jump.
+    """
+
+    tree: Tree
+    frames: States
+    tasks: Sequence[Task]
+    first: States
+    last: States | None
+    ways: Numbers
+    cuts: Indices
+    holds_first: bool = True
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether some goals are more urgent than others."""
+        return len({task.level for task in self.tasks}) > 1
+
+    def urgent_alone(self) -> Shot:
+        """The same frames with the goals of the most urgent level only."""
+        first = min(task.level for task in self.tasks)
+        return self._replace(tasks=[task for task in self.tasks if task.level == first])
+
+    def goals(self, frames: Columns) -> list[Task]:
+        """The tasks of some frames."""
+        return [task.take(frames) for task in self.tasks]
+
+    def precise_goals(self, frames: Columns) -> list[Task]:
+        """The same with a share of their tolerances, so that the tip does not trail."""
+        return precisely(self.tree, self.goals(frames))
+
+    def system(self, states: States, frames: Columns) -> System:
+        """States of some frames with their tasks."""
+        return System(self.tree, states, self.goals(frames))
+
+    def part(self, frames: Indices, first: States, last: States | None) -> Shot:
+        """Frames in a row without a cut among them, of which the first, and maybe the last, have these states."""
+        some, ways = self.frames.take(frames), self.ways[frames]
+        return Shot(self.tree, some, self.goals(frames), first, last, ways, np.zeros(0, np.intp))
+
+    def backwards(self, first: States) -> Shot:
+        """The same path from its last frame, which has this state, to its first."""
+        back, count = slice(None, None, -1), len(self.frames)
+        ways, cuts = np.concatenate(([0.0], self.ways[:0:-1])), (count - self.cuts)[back]
+        return Shot(self.tree, self.frames.take(back), self.goals(back), first, None, ways, cuts)
 
 
 def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:

@@ -10,9 +10,8 @@ import bpy
 from bl_operators.presets import AddPresetBase
 
 from ..errors import SettingError
-from .file import read_preset, write_preset
+from .file import Preset, PresetJoint, read_preset, write_preset
 from .limb import apply_preset, preset_of
-from .preset import Preset, PresetJoint
 
 __all__ = [
     "SUBDIR",

@@ -19,14 +19,14 @@ from mathutils import Matrix, Vector
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
 from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, told_flexion, turn_to
-from ..kinematics.mirror import mirrored
+from ..kinematics.framed import mirrored
 from ..rig.anatomy.hands import closing_direction
-from ..rig.anatomy.reading import rest_body
+from ..rig.anatomy.limbs import rest_body
 from ..rig.armature import bones_in_line
 from ..rig.freedom import can_turn, is_unlimited, limits_of, locked_axes, stiffness_of, store
 from ..rig.stance import stance_of
 from ..settings import check_registered
-from .preset import PRESET_SETTINGS, Preset, PresetJoint
+from .file import PRESET_SETTINGS, Preset, PresetJoint
 
 _FLEXION = radians(20.0)  # deviation from the axis of flexion up to which limits count as about that
 _SAME = radians(0.5)  # deviation up to which axes are a bone's own

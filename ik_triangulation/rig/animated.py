@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bpy.types import ID, Constraint, FCurve, PoseBone, bpy_struct
 
 from ..settings import TABLE, IKT_PG_limb
-from .nla import keyed_curves
+from .timeline import keyed_curves
 
 # Settings of a limb that are read at every frame where they are animated.
 PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)

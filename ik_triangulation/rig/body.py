@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole body of an armature: the bones between hips and tips, as the joints that solvers see."""
+"""A whole body of an armature: the bones between hips and tips, and the contacts that are stored with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from bpy.types import Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
@@ -13,16 +14,48 @@ from mathutils import Matrix, Quaternion, Vector
 from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
 from ..kinematics.body import segments_by_length
-from ..kinematics.segment_masses import anatomical_masses
-from .anatomy.body import parts_by_name
-from .anatomy.reading import rest_bones
+from ..kinematics.body_anatomy import anatomical_masses
+from .anatomy.limbs import rest_bones
+from .anatomy.skeleton import parts_by_name
 from .armature import Channels, find_bone, is_flat, locating
-from .body_anatomy import body_anatomy
-from .contacts import Contact
 from .freedom import freedom_of, stiffness_of
 from .limb import Limb
+from .stance import body_anatomy
 
 _UNSCALED = 1e-5  # deviation of a scale from 1 that is none
+
+
+class Contact(NamedTuple):
+    """The span of frames, first and last one, in which the tail of the bone `tip` is planted."""
+
+    tip: str
+    frame_start: float
+    frame_end: float
+
+
+def stored_contacts(armature: Object) -> tuple[Contact, ...]:
+    """Return the contacts of an armature in the order of time; those that end before they start are none."""
+    rows = armature.ik_triangulation.contacts
+    found = (Contact(row.tip, row.frame_start, row.frame_end) for row in rows if row.frame_start <= row.frame_end)
+    return tuple(sorted(found, key=lambda each: (each.frame_start, each.tip)))
+
+
+def store_contacts(armature: Object, contacts: Iterable[Contact]) -> None:
+    """Replace the list of contacts of an armature."""
+    stored = armature.ik_triangulation
+    stored.contacts.clear()
+    for contact in contacts:
+        add_contact(armature, contact)
+    stored.contact = 0
+    armature.update_tag()
+
+
+def add_contact(armature: Object, contact: Contact) -> None:
+    """Add a contact to the list of an armature, and make it the active one."""
+    stored = armature.ik_triangulation
+    row = stored.contacts.add()
+    row.tip, row.frame_start, row.frame_end = contact.tip, round(contact.frame_start), round(contact.frame_end)
+    stored.contact = len(stored.contacts) - 1
 
 
 @dataclass(frozen=True)

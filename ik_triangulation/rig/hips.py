@@ -9,14 +9,13 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, Object, Scene
 
 from ..kinematics.arrays import Numbers
-from .by_hand import keys_by_hand, layered_bags
-from .clock import Clock
+from .by_hand.keys import is_moved_since, keys_by_hand, layered_bags, location_before_writing
 from .frames.curve_values import values_at, values_of_keys
 from .keyframes import Channel, check_curves, check_not_hidden, generated
 from .keyframes.arrays import KeyArrays, get_keys, in_range
 from .keyframes.channelbags import channelbag_of, find_curves
-from .keyframes.replaced import Replaced, replaced_in
-from .posed import is_moved_since, location_before_writing
+from .keyframes.reading import Replaced, replaced_in
+from .timeline import Clock
 
 
 def location_path(armature: Object, hips: str) -> str:

@@ -14,9 +14,9 @@ from bpy.types import Constraint, Object, PoseBone
 from mathutils import Matrix
 
 from ..errors import RigError
+from .controls import Links
 from .freedom import can_turn
 from .limb import Limb
-from .links import Links
 
 _COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION"}
 _CARRYING = {"ARMATURE", "CHILD_OF"}  # of the space that a control is in: above them is what moves more than a limb

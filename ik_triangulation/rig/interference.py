@@ -9,10 +9,10 @@ from typing import NamedTuple
 from bpy.types import AnimData, Constraint, FCurve
 
 from .animated import moving_curves
+from .by_hand.reference import Boned
 from .dependencies import ik_constraints
 from .keyframes import curves_of
-from .nla import strips_of
-from .reference import Boned
+from .timeline import strips_of
 from .units import length_text
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Maps of a limb as objects in the scene: an image in a plane, and a shell in space.
+"""Maps of a limb as objects in the scene, in their collection: an image in a plane, and a shell in space.
 
-They are children of the armature, as maps are in its space, and so follow its transform. A limb has one map of each
-kind: a new one replaces the old.
+Maps of a limb as objects in the scene: an image in a plane, and a shell in space. They are children of the armature, as
+maps are in its space, and so follow its transform. A limb has one map of each kind: a new one replaces the old.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Image, Material, Mesh, Object, Scene, ViewLayer
+from bpy.types import Collection, Image, LayerCollection, Material, Mesh, Object, Scene, ViewLayer
 from mathutils import Color, Matrix
 from numpy.typing import NDArray
-
-from .collections import home
 
 PICTURE, VOLUME = "Map", "Reach"
 _KEY = "ik_triangulation_map"  # custom property of the object: kind of map and tip bone
@@ -21,6 +20,25 @@ _LEGEND = "ik_triangulation_legend"
 _OPACITY = 0.7  # of the image, so that bones behind it stay visible
 _MATERIAL = f"IK Triangulation {VOLUME} #"  # how names of materials begin
 _TRANSLUCENT = 0.12  # opacity of each side of a shell, so that a character inside it stays visible
+
+
+def home(ob: Object, scene: Scene, view_layer: ViewLayer) -> Collection:
+    """Return the collection for new objects that belong to an object.
+
+    It is one that the object is in and that is visible, local and not overridden; otherwise that of the scene.
+    """
+    for collection in _shown(view_layer.layer_collection):
+        if collection in ob.users_collection and not (collection.library or collection.override_library):
+            return collection
+    return scene.collection
+
+
+def _shown(layer: LayerCollection) -> Iterator[Collection]:
+    """Yield the collections whose objects a view layer shows."""
+    if not layer.exclude and layer.is_visible:
+        yield layer.collection
+    for child in layer.children:
+        yield from _shown(child)
 
 
 def place_picture(

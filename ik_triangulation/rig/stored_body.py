@@ -1,19 +1,122 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The body that a limb belongs to, as it is set up: limbs with targets and held tips that share bones with it."""
+"""The body that a limb belongs to, as it is set up, and its held tips: those planted at one place, and others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from bpy.types import Object, PoseBone
+from bpy.types import ActionChannelbag, Object, PoseBone, Scene
 
 from ..settings import check_registered
+from .animated import moving_curves
 from .armature import bones_from_tip, find_bone
-from .body import RigBody
-from .contacts import stored_contacts
-from .held_tips import planted_tips
+from .body import RigBody, stored_contacts
+from .by_hand.keys import counts, keys_by_hand
+from .by_hand.record import recorded_span
+from .interference import live_constraints
+from .keyframes import generated
+from .keyframes.arrays import get_keys
+from .keyframes.channelbags import channelbag_of, find_curves
+from .keyframes.reading import replaced_in
 from .limb import Limb
+from .rotation import channel
+from .timeline import Clock, strips_of
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """The bones that lead to a held tip alone, below the hips and below what it shares with other tips, as a spine."""
+
+    armature: Object
+    bones: Sequence[str]
+
+
+def planted_tips(rig: RigBody) -> tuple[str, ...]:
+    """Return the held tips of a body that are set to stay at one place.
+
+    With *Automatic* these are the ones whose own bones, below hips and trunk, nothing animates by hand: no keys but
+    baked ones, no strips, drivers or constraints other than limits. A body with contacts is a recorded motion, which is
+    planted in these alone.
+    """
+    bones = rig.armature.pose.bones
+    modes = {tip: bones[tip].ik_triangulation.hold_where for tip in rig.held}
+    return tuple(
+        tip
+        for tip, mode in modes.items()
+        if mode == "PLACE" or (mode == "AUTO" and not rig.contacts and not _is_animated(_leg(rig, tip)))
+    )
+
+
+def corrected_times(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
+    """Return the times in the action between which keys made by hand correct the last bake of the body."""
+    spans = [span for tip in rig.tips if (span := recorded_span(rig.armature, tip)) is not None]
+    if not spans:
+        return None
+    clock = Clock(scene, rig.armature)
+    return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
+
+
+def is_moved_above(rig: RigBody) -> bool:
+    """Tell whether a bone above the hips may move: by keys, strips, drivers or constraints."""
+    above = rig.armature.pose.bones[rig.hips].parent_recursive
+    paths = tuple(f"{bone.path_from_id()}." for bone in above)
+    return any(len(bone.constraints) for bone in above) or (
+        bool(paths) and any(curve.data_path.startswith(paths) for curve in moving_curves(rig.armature))
+    )
+
+
+def _leg(rig: RigBody, tip: str) -> _Leg:
+    lines = {name: rig.line(name) for name in rig.tips}
+    own = lines.pop(tip)
+    beside = [line for name, line in lines.items() if name not in own and tip not in line]
+    shared = {rig.hips}.union(*beside)
+    count = next(number for number, name in enumerate(own) if name in shared)
+    return _Leg(rig.armature, own[:count])
+
+
+def _is_animated(leg: _Leg) -> bool:
+    """Tell whether anything made by hand animates the bones of a leg."""
+    bones, animation = [leg.armature.pose.bones[name] for name in leg.bones], leg.armature.animation_data
+    if any(not each.type.startswith("LIMIT_") for each in live_constraints(leg)):
+        return True
+    if animation is None:
+        return False
+    paths = {f"{bone.path_from_id()}.{prop}" for bone in bones for prop in _transform(bone)}
+    if any(curve.data_path in paths and not curve.mute for curve in animation.drivers):
+        return True
+    return any(_has_hand_keys(bag, path) for bag in _bags(leg.armature) for path in paths)
+
+
+def _transform(bone: PoseBone) -> tuple[str, ...]:
+    return "location", channel(bone)[0], "scale"
+
+
+def _bags(armature: Object) -> Iterator[ActionChannelbag]:
+    """Yield the channelbags of the active action and of all strips that are played."""
+    animation = armature.animation_data
+    active = channelbag_of(armature)
+    if active:
+        yield active
+    for strip in strips_of(animation) if animation.use_nla else ():
+        if strip.action and strip.action_slot and not strip.mute:
+            found = (each.channelbag(strip.action_slot) for layer in strip.action.layers for each in layer.strips)
+            yield from (bag for bag in found if bag)
+
+
+def _has_hand_keys(bag: ActionChannelbag, path: str) -> bool:
+    """Tell whether a property has keys made by hand, or had them before a bake; keys amid baked ones correct these."""
+    known = replaced_in(bag, path)
+    for index, curve in find_curves(bag, path).items():
+        if not counts(curve):
+            continue
+        baked = generated(curve)
+        if not baked.any():
+            return True
+        times = get_keys(curve, ["co"])["co"][baked, 0]
+        if len(keys_by_hand(curve, ~baked, known, index, (times.min(), times.max()))["co"]):
+            return True
+    return False
 
 
 def stored_body(armature: Object, tip: str) -> RigBody | None:

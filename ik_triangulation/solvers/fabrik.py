@@ -5,15 +5,14 @@ Source: Aristidou and Lasenby 2011, "FABRIK: A fast, iterative solver for the In
 
 Deviations: joints are rotated where the source moves positions. In the backward pass each link rotates about its end,
 in the forward pass about its head, as far as the limits of the joint between it and the one before allow, and the next
-link continues from the result: so hinges and limits hold in both passes. Singular poses are escaped (singularity.py).
+link continues from the result: so hinges and limits hold in both passes. Singular poses are escaped (jacobian.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import rotation_between
-from .jacobian import jacobian
-from .singularity import escape
+from .jacobian import escape, jacobian
 
 
 def step(pose: Pose, aim: Vector) -> None:

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from mathutils import Vector
 
 from ..kinematics import Free, Pose
-from .jacobian import MAX_STEP, Column, apply_changes, jacobian
-from .singularity import escape
+from .jacobian import MAX_STEP, Column, apply_changes, escape, jacobian
 
 _DAMPING = 1e-3  # of the trace of J J^T, in a first attempt, times error / (error + reach)
 _DAMPING_INCREASE = 16.0  # factor after an attempt that did not bring the tip nearer

@@ -8,7 +8,7 @@ Deviations. The source measures the slope of the distance itself, which does not
 distance does, and as a squared distance is linear in the cosine of every angle, trial rotations of any size measure it
 exactly but for a constant factor. The source subtracts slopes in units from angles in degrees, which suits one size of
 chain: here the step size is one over the Lipschitz constant of the gradient (`_lipschitz`), so that every step descends
-on every chain. Coordinates are clamped to their bounds, and singular poses are escaped (singularity.py).
+on every chain. Coordinates are clamped to their bounds, and singular poses are escaped (jacobian.py).
 """
 
 from math import hypot, radians
@@ -16,8 +16,7 @@ from math import hypot, radians
 from mathutils import Quaternion, Vector
 
 from ..kinematics import Pose
-from .jacobian import MAX_STEP, Column, JointState, apply_changes, jacobian
-from .singularity import escape
+from .jacobian import MAX_STEP, Column, JointState, apply_changes, escape, jacobian
 
 TRIAL = radians(1.0)  # the rotation with which a slope is measured
 

@@ -5,14 +5,13 @@ Source: Wolovich and Elliott 1984, "A computational technique for inverse kinema
 Buss 2004, "Introduction to inverse kinematics", section 5: alpha = <e, J J^T e> / <J J^T e, J J^T e>.
 
 Deviations: coordinates at a bound that would go beyond it are left out of J; the step is scaled so that no coordinate
-changes by more than `MAX_TRANSPOSE_STEP`; singular poses are escaped (singularity.py).
+changes by more than `MAX_TRANSPOSE_STEP`; singular poses are escaped (jacobian.py).
 """
 
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .jacobian import apply_changes, jacobian
-from .singularity import escape
+from .jacobian import apply_changes, escape, jacobian
 
 MAX_TRANSPOSE_STEP = 0.5  # [rad] beyond which the linearisation is poor
 

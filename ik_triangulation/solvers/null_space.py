@@ -21,16 +21,16 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..goals import Goal, Point, Target
-from ..goals.batch import BATCHED, RADIAN, Task, are_formulas, tasks_of
-from ..goals.soft import JointAxis, SoftGoal, ranked, soft_cost
+from ..goals.from_goals import BATCHED, RADIAN, are_formulas, tasks_of
+from ..goals.goal import JointAxis, SoftGoal, ranked, soft_cost
+from ..goals.task import Task
 from ..kinematics import Pose
 from . import gauss_newton
 from .batch.descent import at_one_level
-from .batch.one_pose import is_batched, search
-from .batch.restarts import ROUNDS
-from .iterate import iterate
+from .batch.restarts import ROUNDS, is_batched, search
+from .finish import perturb_best
 from .jacobian import apply_changes, jacobian
-from .restarts import perturb_best
+from .solver import iterate
 
 _STEPS = 60
 _DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of solvers: a new one is a file with its `step` and an entry here."""
+"""The table of solvers, and the settings of a solve."""
 
+from dataclasses import dataclass
+
+from ..errors import SettingError
 from . import (
     ccd,
     cheapest_pair,
     circular,
+    direct_search,
     fabrik,
     gauss_newton,
     gradient,
     jacobian_transpose,
     natural,
-    rosenbrock,
-    simplex,
     single_pass,
     triangulation,
     two_bone,
 )
+from .natural import PLAIN_LIMB, LimbForm
 from .solver import Solver
 
 SOLVERS = {
@@ -137,13 +140,36 @@ SOLVERS = {
         "Downhill Simplex",
         "A general minimizer that compares many poses at once; slow, for comparison",
         "Nelder and Mead 1965",
-        simplex.Simplex,
+        direct_search.Simplex,
     ),
     "ROSENBROCK": Solver(
         13,
         "Rosenbrock",
         "A general minimizer that tries steps along adapted directions; slow, for comparison",
         "Rosenbrock 1960",
-        rosenbrock.Rosenbrock,
+        direct_search.Rosenbrock,
     ),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverSettings:
+    """The method and its bounds: a key of SOLVERS, its maximum number of iterations, Finish, and the seed of restarts.
+
+    Without `restarts` Finish goes down from the start only. `form` is that of the limb, for the natural solver.
+
+    Raises SettingError for an unknown solver or a negative number of iterations.
+    """
+
+    solver: str = "TRIANGULATION"
+    iterations: int = 100
+    finish: bool = True
+    seed: int = 0
+    restarts: bool = True
+    form: LimbForm = PLAIN_LIMB
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise SettingError(f"Solver '{self.solver}' is unknown. Choose one of {', '.join(SOLVERS)}.")
+        if self.iterations < 0:
+            raise SettingError(f"{self.iterations} iterations cannot be done. Give it a number from 0 up.")

@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PropertyGroup, WindowManager
 
 from ..errors import IKError
 from ..jobs.compare import preview
-from ..rig.selection import selected_limb
+from ..rig.limb import selected_limb
 from ..rig.units import scale_of
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult

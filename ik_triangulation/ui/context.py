@@ -1,23 +1,138 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The active limb, and the reasons why it cannot be edited, posed or solved.
+"""The active limb, the limbs that reach for what is active, their controls, and why a limb cannot be edited or solved.
 
-It is the limb that the active bone is the tip or a part of; or, where that is a target, a pole or a stop, as an object
-or as a bone, the limb that reaches for it. A mesh that is skinned to a rig with limbs stands for that rig.
+Search of the scene for the limbs that reach for an object or a bone, and for those that a bone is part of. Panels and
+poll() ask many times per redraw, so the last answer is kept until Blender evaluates the scene again: it does so after
+every change to a setting, also before an operator that a script calls.
+
+The active limb, and the reasons why it cannot be edited, posed or solved. It is the limb that the active bone is the
+tip or a part of; or, where that is a target, a pole or a stop, as an object or as a bone, the limb that reaches for it.
+A mesh that is skinned to a rig with limbs stands for that rig.
 """
 
 from __future__ import annotations
 
-from bpy.types import Context, Object, PoseBone
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from ..errors import ChainError, RigError
-from ..jobs.bodies import body_of
+import bpy
+from bpy.types import Context, Object, PoseBone, PropertyGroup
+
+from ..errors import ChainError, IKError, RigError
+from ..jobs.body_bake import body_of
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.body import RigBody
-from ..rig.limb import Limb, check_lowest
-from ..rig.selection import selected_bones, selected_limb
-from .limb_search import has_limb, is_limb, limbs_around, limbs_using
+from ..rig.by_hand.shown_limb import switches_of
+from ..rig.ik_controls import IKControls, ik_controls_of
+from ..rig.limb import Limb, bone_of, check_lowest, selected_bones, selected_limb
+from .overlay.updates import updates
+
+Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone
+
+_when: tuple | None = None  # the state of the scene in which these answers were found
+_answers: dict[tuple[str, int, str], Found] = {}
 
 _chosen: tuple[int, str] | None = None  # session uid of the armature and tip bone: of limbs at one target
+
+_known: dict[str, tuple[object, ControlNames | None]] = {}  # of the limb that was asked for last
+
+
+def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
+    """Return the tip bones of the limbs that have this object, or a bone of it, as target, stop or pole, in this order.
+
+    A bone also stands for its whole armature, if that has no limbs.
+    """
+    return _answer(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
+
+
+def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
+    """Return the tip bones of the limbs of its armature that rotate this bone."""
+    return _answer(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
+
+
+def is_limb(bone: PoseBone) -> bool:
+    """Tell whether a bone is the tip of a limb: it has a target or is held."""
+    limb = bone.ik_triangulation
+    return limb.target is not None or limb.hold
+
+
+def is_in_body(bone: PoseBone) -> bool:
+    """Tell whether the limb that ends in a bone is solved with others as a body; also where that cannot be done."""
+    uid, name = bone.id_data.session_uid, bone.name
+    return bool(_answer(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
+
+
+def _itself_in_body(bone: PoseBone) -> Found:
+    """Return the bone itself if its limb is part of a body."""
+    try:
+        part = body_of(bone.id_data, bone.name) is not None
+    except IKError:
+        part = True
+    return [(bone.id_data.name, bone.id_data.session_uid, bone.name)] if part else []
+
+
+def has_limb(armature: Object) -> bool:
+    """Tell whether a bone of the armature is the tip of a limb."""
+    return any(map(is_limb, armature.pose.bones))
+
+
+def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
+    """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
+    global _when
+    when = updates(), context.scene.session_uid, context.view_layer.name
+    if when != _when:
+        _when = when
+        _answers.clear()
+    if question not in _answers:
+        _answers[question] = search()
+    tips = (_bone(context, *found) for found in _answers[question])
+    return [tip for tip in tips if tip is not None]
+
+
+def _bone(context: Context, name: str, uid: int, tip: str) -> PoseBone | None:
+    """Return a bone of a named armature; a linked one can have the same name as one of the file."""
+    armature = context.view_layer.objects.get(name)
+    if armature is not None and armature.session_uid != uid:
+        armature = next((ob for ob in context.view_layer.objects if ob.session_uid == uid), None)
+    return armature.pose.bones.get(tip) if armature is not None and armature.pose else None
+
+
+def _users(context: Context, ob: Object, bone: str) -> Found:
+    """Search all armatures of the view layer."""
+    wanted = {bone, ""} if bone and not has_limb(ob) else {bone}
+    ranked = []
+    for armature in context.view_layer.objects:
+        for tip in armature.pose.bones if armature.type == "ARMATURE" and armature.pose else ():
+            ranks = [rank for rank, used, of in _uses(tip.ik_triangulation) if used == ob and of in wanted]
+            if ranks:
+                ranked.append((min(ranks), (armature.name, armature.session_uid, tip.name)))
+    return [found for _, found in sorted(ranked, key=lambda each: each[0])]
+
+
+def _uses(limb: PropertyGroup) -> Iterator[tuple[int, Object, str]]:
+    """Yield rank, object and bone of what a limb reaches for or bends towards."""
+    if limb.target is not None:
+        yield 0, limb.target, bone_of(limb.target, limb.subtarget)
+    for stop in limb.reach_stops:
+        if stop.target is not None:
+            yield 1, stop.target, bone_of(stop.target, stop.subtarget)
+    if limb.pole_target is not None:
+        yield 2, limb.pole_target, bone_of(limb.pole_target, limb.pole_subtarget)
+
+
+def _around(bone: PoseBone) -> Found:
+    """Search the armature of a bone."""
+    armature, found = bone.id_data, []
+    for tip in armature.pose.bones:
+        limb = tip.ik_triangulation
+        if not is_limb(tip) or limb.use_selected:
+            continue
+        try:
+            if bone.name in bones_from_tip(armature, tip.name, limb.chain_count):
+                found.append((armature.name, armature.session_uid, tip.name))
+        except ChainError:  # a chain that is longer than what is above its tip
+            continue
+    return found
 
 
 def active_armature(context: Context) -> Object | None:
@@ -189,3 +304,55 @@ def active_limb(context: Context, target: Object | None = None) -> Limb:
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
     return selected_limb(bone, target)
+
+
+class ControlNames(NamedTuple):
+    """The tip of a limb, the properties by which the character follows its controls, and its IK controls."""
+
+    tip: str
+    switches: tuple[str, ...]
+    controls: IKControls
+
+    @property
+    def with_switch(self) -> str:
+        """The control that ends the limb, with the property that makes the character follow it."""
+        return ", ".join((self.tip, *self.switches[:1]))
+
+    @property
+    def ik(self) -> str:
+        """The IK control and its pole."""
+        return ", ".join(name for name in (self.controls.control, self.controls.pole) if name)
+
+    @property
+    def bones(self) -> list[str]:
+        """The bones of the IK controls."""
+        return self.controls.keyed
+
+
+def control_names(tip: PoseBone) -> ControlNames | None:
+    """Return the names for the limb that ends in a bone; None if it has no IK controls.
+
+    They are found anew if bones or constraints of the armature have changed since.
+    """
+    armature = tip.id_data
+    try:
+        chain = chain_below(tip)
+    except IKError:
+        return None
+    constraints = tuple(len(bone.constraints) for bone in armature.pose.bones)
+    state = armature.session_uid, tuple(chain), hash(constraints), tip.name
+    if _known.get("last", (None,))[0] != state:
+        _known["last"] = state, _found(tip, chain) if any(constraints) else None
+    return _known["last"][1]
+
+
+def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
+    try:
+        limb = Limb.from_bones(tip.id_data, chain, tip.id_data)
+        controls = ik_controls_of(limb)
+    except IKError:
+        return None
+    found = switches_of(limb.armature, controls.examined)
+    rigs_own = [switch for switch in found if ".constraints[" not in switch.path]
+    switches = dict.fromkeys(switch.name for switch in rigs_own or found)
+    return ControlNames(tip.name, tuple(switches), controls)

@@ -8,8 +8,7 @@ from bpy.types import Object, Scene
 
 from ..jobs import live
 from ..jobs.body_report import BodyReport, body_lines
-from ..jobs.report import Report
-from ..jobs.report_text import lines, on_limits
+from ..jobs.report import Report, lines, on_limits
 from ..rig.units import distance_text, scale_of
 from .overlay.updates import redraw
 

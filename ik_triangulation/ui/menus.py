@@ -8,18 +8,18 @@ import bpy
 from bpy.types import Context, Menu
 
 from ..jobs import live
-from .context import active_armature, active_bone
-from .limb_search import has_limb
-from .operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
-from .operators.body import POSE_OT_ik_triangulation_body_add
+from .context import active_armature, active_bone, has_limb
+from .operators.bake import (
+    POSE_OT_ik_triangulation_bake,
+    POSE_OT_ik_triangulation_bake_all,
+    POSE_OT_ik_triangulation_generated_delete,
+)
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
-from .operators.generated import POSE_OT_ik_triangulation_generated_delete
-from .operators.limbs import POSE_OT_ik_triangulation_limb_add
-from .operators.live import POSE_OT_ik_triangulation_live
+from .operators.limbs import POSE_OT_ik_triangulation_body_add, POSE_OT_ik_triangulation_limb_add
 from .operators.reach import POSE_OT_ik_triangulation_reach
-from .operators.solve import POSE_OT_ik_triangulation_solve
+from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
+from .operators.target import POSE_OT_ik_triangulation_target_from_animation
 from .operators.target_drag import POSE_OT_ik_triangulation_target_move
-from .operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
 
 
 class VIEW3D_MT_ik_triangulation(Menu):

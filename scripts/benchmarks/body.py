@@ -102,8 +102,7 @@ def pulls(figure, count):
 def paths(figure, count):
     """Paths of tips that some motion of the body has, each solved whole."""
     from ik_triangulation.cooperative import finished
-    from ik_triangulation.motion.body_path import body_path
-    from ik_triangulation.motion.body_turns import largest_turns, unsteadiness
+    from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
 
     print("\n| Paths of 120 frames | Reached | Turns over 3 x the local median | Largest turn [degrees] | ms a frame |")
     print("|---|---|---|---|---|")
@@ -127,11 +126,10 @@ def paths(figure, count):
 def report_crouch(figure):
     """Both hands to the floor and back."""
     from ik_triangulation.cooperative import finished
-    from ik_triangulation.goals.batch.of_bodies import balance_of
+    from ik_triangulation.goals.from_goals import balance_of
     from ik_triangulation.kinematics.batch import Geometry
-    from ik_triangulation.motion.body_path import body_path
-    from ik_triangulation.motion.body_turns import largest_turns, unsteadiness
-    from ik_triangulation.solvers.batch.system import System
+    from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
+    from ik_triangulation.solvers.batch.change import System
 
     reference, tasks, steady = crouch(figure)
     begun = process_time()
@@ -156,11 +154,10 @@ def report_crouch(figure):
 
 def report_live(figure):
     """A hand that is dragged, feet held, in reach and out of it."""
-    from ik_triangulation.goals.batch import Level
-    from ik_triangulation.goals.batch.from_goals import point_task
-    from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+    from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
+    from ik_triangulation.goals.task import Level
     from ik_triangulation.kinematics.batch import Geometry
-    from ik_triangulation.solvers.body.following import BodyFollower
+    from ik_triangulation.solvers.body.solve_body import BodyFollower
 
     placed = humanoid.standing(figure).frames[..., None]
     for name, far in (("in reach", (0.0, -0.4, -0.75)), ("pulled out of reach", (0.3, -2.0, 0.0))):
@@ -180,8 +177,8 @@ def report_live(figure):
 
 def report_beside_an_arm(figure, count):
     """The time of a set beside that of one limited arm of the same body."""
-    from ik_triangulation.goals.batch import OrientTask
-    from ik_triangulation.goals.batch.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.orientation import OrientTask
     from ik_triangulation.kinematics.batch import Geometry, Tree
     from ik_triangulation.solvers.batch.descent import at_one_level
     from ik_triangulation.solvers.batch.restarts import solve_cold

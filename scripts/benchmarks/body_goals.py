@@ -21,8 +21,9 @@ KINDS = {  # places to reach, orientations to turn to, whether feet are held, an
 
 def goals_of(figure, there, kind):
     """Tasks of reaching the poses `there`, by the tips of a kind of set."""
-    from ik_triangulation.goals.batch import AlongTask, Level, OrientTask
-    from ik_triangulation.goals.batch.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.orientation import AlongTask, OrientTask
+    from ik_triangulation.goals.task import Level
     from ik_triangulation.kinematics.batch import Geometry
 
     places, turns, holds = KINDS[kind]
@@ -51,7 +52,8 @@ def judge(figure, states, tasks):
 
     Computed apart from the package, from the angles alone.
     """
-    from ik_triangulation.goals.batch import AlongTask, PlaceTask
+    from ik_triangulation.goals.orientation import AlongTask
+    from ik_triangulation.goals.task import PlaceTask
 
     frames = humanoid.forward(figure, states)
     far, turned = [], []
@@ -85,7 +87,7 @@ def reached_of(judged):
 
 def stands(figure, count):
     """So many states of the relaxed stand."""
-    from ik_triangulation.kinematics.body_pose import states_of
+    from ik_triangulation.kinematics.body import states_of
 
     return states_of([humanoid.standing(figure)] * count)
 
@@ -113,9 +115,8 @@ def random_path(figure, seed, frames=120, keys=5, share=0.6):
 
 def crouch(figure, frames=120, floor=0.02):
     """The stand as a reference (F), and the tasks of a crouch: feet held, both hands to the floor and back; balance."""
-    from ik_triangulation.goals.batch import Level
-    from ik_triangulation.goals.batch.from_goals import point_task
-    from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+    from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
+    from ik_triangulation.goals.task import Level
     from ik_triangulation.kinematics.batch import Geometry
 
     stand = humanoid.standing(figure)

@@ -50,8 +50,9 @@ def solve(figure, stand, tasks, near, straight):
     import mink
     import mujoco
 
-    from ik_triangulation.goals.batch import AlongTask, PlaceTask
-    from ik_triangulation.kinematics.body_pose import states_of
+    from ik_triangulation.goals.orientation import AlongTask
+    from ik_triangulation.goals.task import PlaceTask
+    from ik_triangulation.kinematics.body import states_of
 
     model = mujoco.MjModel.from_xml_string(description(figure))
     rows = _rows(figure, model)

@@ -36,8 +36,7 @@ def solve_again(file, hips, frames=FRAMES):
     """Solve a recording with hips that are FREE or FIXED."""
     from ik_triangulation.cooperative import finished
     from ik_triangulation.kinematics.batch import Geometry
-    from ik_triangulation.motion.body_path import body_path
-    from ik_triangulation.motion.body_turns import unsteadiness
+    from ik_triangulation.motion.body_path import body_path, unsteadiness
 
     recording = recordings.load(file, frames)
     body, names, reference, tasks = problem(recording, hips)
@@ -73,8 +72,9 @@ def problem(recording, hips):
     """The body of a recording, the names of its bones, its rest as a reference, and the tasks of its tips."""
     from mathutils import Quaternion, Vector
 
-    from ik_triangulation.goals.batch import Level, OrientTask
-    from ik_triangulation.goals.batch.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.from_goals import RADIAN, point_task
+    from ik_triangulation.goals.orientation import OrientTask
+    from ik_triangulation.goals.task import Level
     from ik_triangulation.kinematics.batch import States
     from ik_triangulation.rig.armature import Channels
     from ik_triangulation.rig.body import BodyRest, RigBody

@@ -38,7 +38,7 @@ def limb_of(name):
     from ik_triangulation.api import Limb, add_limbs
     from ik_triangulation.jobs.frame_solver import solver_settings
     from ik_triangulation.rig.armature import Bones
-    from ik_triangulation.rig.frames.sampling import sample
+    from ik_triangulation.rig.frames.samples import sample
 
     ob = human()
     (tip,) = add_limbs(ob, [LIMBS[name][-1]], None)
@@ -62,8 +62,8 @@ def way(random, start, turning):
 def drag(begin, goals, settings):
     """Solve goals one by one as Live does, each from the reference, and all together as a bake does; return a Drag."""
     from ik_triangulation.cooperative import finished
-    from ik_triangulation.goals.batch import tasks_of
-    from ik_triangulation.solvers.batch.one_pose import tree_of
+    from ik_triangulation.goals.from_goals import tasks_of
+    from ik_triangulation.solvers.batch.restarts import tree_of
     from ik_triangulation.solvers.natural import natural_path
     from ik_triangulation.solvers.solve import solve_goal
 
@@ -94,7 +94,7 @@ def _apart(a, b):
 def measure(count, seed):
     """Return lists of Drag by limb and way of the target."""
     from ik_triangulation.jobs.frame_solver import at_frame
-    from ik_triangulation.rig.goal import GoalReader
+    from ik_triangulation.rig.targets.goal import GoalReader
 
     found = {}
     with extension():

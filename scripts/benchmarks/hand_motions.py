@@ -168,7 +168,7 @@ def _coordinates(bone, random, within):
     from mathutils import Quaternion, Vector
 
     from ik_triangulation.kinematics import EulerLimits, Framed, unframed
-    from ik_triangulation.kinematics.euler import from_euler
+    from ik_triangulation.kinematics.rotation import from_euler
     from ik_triangulation.rig.freedom import freedom_of
 
     limits = freedom_of(bone)

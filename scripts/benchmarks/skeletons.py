@@ -20,7 +20,7 @@ HEAD = "| kind | skeletons | arms and legs | found by names | without names | wr
 
 def read(path, named):
     """Return the kind of a skeleton, its rest bones, what is up and in front, and its true arms and legs."""
-    from ik_triangulation.rig.anatomy.body import RestBone
+    from ik_triangulation.rig.anatomy.skeleton import RestBone
 
     data = json.loads(path.read_text(encoding="utf-8"))
     new = {row["name"]: row["name"] if named else f"Bone.{number:03}" for number, row in enumerate(data["bones"])}

@@ -17,11 +17,9 @@ from numpy.typing import ArrayLike
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.kinematics import Chain, Hinge, Joint
 from ik_triangulation.kinematics.arrays import Numbers
-from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
-from ik_triangulation.kinematics.cost import SMALLEST_TURN
-from ik_triangulation.kinematics.workspace import reaches
+from ik_triangulation.kinematics.pose import LENGTH_ROUNDING, SMALLEST_TURN, reaches
 from ik_triangulation.maps.metric_map import Counts, Flags, Metrics, Places
-from ik_triangulation.solvers.iterate import GAIN, STALLED
+from ik_triangulation.solvers.solver import GAIN, STALLED
 
 CHUNK = 8192  # targets solved together: what they need fits the processor's cache
 

@@ -8,7 +8,7 @@ from math import pi
 
 import numpy as np
 
-from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
+from ik_triangulation.kinematics.pose import LENGTH_ROUNDING
 from ik_triangulation.solvers.single_pass import ASIDE, MUCH, middle
 
 from .planar import Arms, Flags, Numbers, Places, Step

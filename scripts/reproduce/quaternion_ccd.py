@@ -16,7 +16,7 @@ from ik_triangulation.goals import Direction, Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint
 from ik_triangulation.kinematics.rotation import angle_between, rotation_between
 from ik_triangulation.solvers import SOLVERS, solve
-from ik_triangulation.solvers.restarts import perturb
+from ik_triangulation.solvers.finish import perturb
 
 from . import printed_rotations
 from .page import Claim, picture, table

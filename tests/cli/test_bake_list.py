@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ik_triangulation.cli import bake_list, main
-from ik_triangulation.cli.shot_list import ListedShot, line_numbers, shots_of
+from ik_triangulation.cli.bake_list import ListedShot, line_numbers, shots_of
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened
 from ..rigs import curves_of

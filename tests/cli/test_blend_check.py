@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.cli.blend_check import is_whole
+from ik_triangulation.cli.blend import is_whole
 
 from ..commands import opened
 

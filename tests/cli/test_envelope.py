@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from ik_triangulation.cli.envelope import CommandResult, report
+from ik_triangulation.cli.run import CommandResult, report
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, command, told
 

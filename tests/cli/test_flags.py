@@ -7,7 +7,7 @@ from math import pi
 import pytest
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ik_triangulation.cli.flags import add_settings
+from ik_triangulation.cli.arguments import add_settings
 from ik_triangulation.settings import Exempt, Flag, group, setting
 
 ITEMS = [("ONE", "One", ""), ("two", "Two", "")]

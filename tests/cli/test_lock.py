@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ik_triangulation.cli.lock import lock_of, locked
+from ik_triangulation.cli.outputs import lock_of, locked
 from ik_triangulation.errors import IKError
 
 from ..commands import DONE, started

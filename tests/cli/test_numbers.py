@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from ik_triangulation.cli.numbers import frame, frames, number, reach_stop, whole, within
+from ik_triangulation.cli.arguments import frame, frames, number, reach_stop, whole, within
 
 
 @pytest.mark.parametrize(("text", "value"), [("1e-3", 0.001), ("-2", -2.0), ("3.4e38", 3.4e38)])

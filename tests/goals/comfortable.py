@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.goals.soft import JointAxis, soft_cost
+from ik_triangulation.goals.goal import JointAxis, soft_cost
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.solvers.jacobian import apply_changes, jacobian
 from ik_triangulation.solvers.null_space import _axes

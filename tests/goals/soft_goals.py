@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.goals import Direction, Orientation, Point, Pole
-from ik_triangulation.goals.soft import JointAxis, ranked, soft_cost
+from ik_triangulation.goals.goal import JointAxis, ranked, soft_cost
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers.jacobian import apply_changes, jacobian

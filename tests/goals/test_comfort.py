@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Avoid, Ball, Block, Effort, Near, Point
-from ik_triangulation.goals.soft import ranked, soft_cost
+from ik_triangulation.goals.goal import ranked, soft_cost
 from ik_triangulation.kinematics import Chain, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import solve

@@ -9,10 +9,10 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Anywhere, Goal, LookAt, Point
-from ik_triangulation.goals.soft import JointAxis
+from ik_triangulation.goals.goal import JointAxis
 from ik_triangulation.kinematics import Chain, Free, Joint, Pose
 from ik_triangulation.solvers import SOLVERS, solve_goal
-from ik_triangulation.solvers.settings import SolverSettings
+from ik_triangulation.solvers.registry import SolverSettings
 
 from ..chains import mixed, random_base, random_direction
 

@@ -9,8 +9,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Avoid, Ball, Block, Point
+from ik_triangulation.goals.goal import soft_cost
 from ik_triangulation.goals.obstacles import deepest
-from ik_triangulation.goals.soft import soft_cost
 from ik_triangulation.solvers import solve
 
 from ..chains import (

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.goals import Direction, Orientation, Point
-from ik_triangulation.goals.soft import soft_cost
+from ik_triangulation.goals.goal import soft_cost
 from ik_triangulation.kinematics import Chain, Joint
 from ik_triangulation.kinematics.rotation import about, angle_between
 from ik_triangulation.solvers import solve

@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals import Avoid, Ball, Direction, Effort, Near, Orientation, Point, Pole
-from ik_triangulation.goals.soft import ranked, soft_cost
+from ik_triangulation.goals.goal import ranked, soft_cost
 from ik_triangulation.kinematics import Chain, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve

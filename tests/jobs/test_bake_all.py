@@ -7,12 +7,10 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import delete_generated
-from ik_triangulation.jobs.bake_all import BodyBake, bake_bodies, rebake_body
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import BodyBake, bake_bodies, bake_body, body_of, rebake_body
 from ik_triangulation.jobs.body_keys import BodyKeySettings, body_settings
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.nla import layered_strips
+from ik_triangulation.rig.timeline import layered_strips
 
 from ..bodies import FEET, human_rig, reaching_body, set_up_rig
 from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_frames, nothing_lost, push_down

@@ -7,8 +7,8 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_motion import LiveGoals, solve_ahead
+from ik_triangulation.jobs.body_bake import body_of
+from ik_triangulation.jobs.body_pose import LiveGoals, solve_ahead
 from ik_triangulation.jobs.body_problem import BodyProblem
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.rig.frames.body_samples import body_now, read_body

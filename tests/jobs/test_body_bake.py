@@ -11,8 +11,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, IKError, RigError, TargetError
 from ik_triangulation.jobs.bake import delete_generated
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
 from ik_triangulation.jobs.body_setup import set_up_body

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.target_drag import TargetDrag
+from ik_triangulation.jobs.targets import TargetDrag
 
 from ..bodies import HANDS, set_up_rig
 from ..rigs import all_keys, nothing_lost

@@ -5,8 +5,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_following import let_body_follow, measured_again, not_following, with_followers
 from ik_triangulation.jobs.body_setup import set_up_body
 

@@ -5,8 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 
 from ..bodies import FEET, set_up_rig, tails

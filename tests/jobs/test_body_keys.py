@@ -12,7 +12,7 @@ from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.contacts import Contact
+from ik_triangulation.rig.body import Contact
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.rotation import rotation_of
 from ik_triangulation.rig.stored_body import stored_body

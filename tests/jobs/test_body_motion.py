@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.goals.batch.of_bodies import body_tasks
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_motion import BodyMotion
+from ik_triangulation.goals.from_goals import body_tasks
+from ik_triangulation.jobs.body_bake import body_of
+from ik_triangulation.jobs.body_pose import BodyMotion
 from ik_triangulation.rig.frames.body_samples import body_now
 from ik_triangulation.solvers.natural.posture import Posture
 

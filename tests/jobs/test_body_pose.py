@@ -7,8 +7,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import delete_generated
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 
 from ..bodies import FEET, HANDS, set_up_rig

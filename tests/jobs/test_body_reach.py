@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
 from ik_triangulation.jobs.contacts import find_contacts

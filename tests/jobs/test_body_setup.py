@@ -6,13 +6,12 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.rig.freedom import freedom_of, store
-from ik_triangulation.rig.waiting import is_waiting
+from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig, tails
 from ..rig.anatomy.bodies import quadruped

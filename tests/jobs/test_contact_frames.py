@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch.of_bodies import hold_tasks
+from ik_triangulation.goals.from_goals import hold_tasks
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_problem import BodyProblem
-from ik_triangulation.jobs.contact_frames import (
+from ik_triangulation.jobs.contacts import (
     animated_frames,
     compliance_with_contacts,
     read_contacts,
     tip_places,
     with_contacts,
 )
-from ik_triangulation.rig.body import RigBody
-from ik_triangulation.rig.contacts import Contact
+from ik_triangulation.rig.body import Contact, RigBody
 from ik_triangulation.rig.frames.body_samples import read_body
 
 from ..bodies import FEET, sliding_rig, tails

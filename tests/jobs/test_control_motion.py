@@ -6,8 +6,8 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.control_motion import ControlMotion
-from ik_triangulation.rig.clock import Clock
 from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.timeline import Clock
 
 from ..ik_rigs import arm_limb, ik_arm
 

@@ -8,7 +8,7 @@ from mathutils import Vector
 from ik_triangulation.jobs.bake import bake_limbs
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
-from ik_triangulation.rig.anatomy.eyes import is_eye, turned_eye
+from ik_triangulation.rig.anatomy.names import is_eye, turned_eye
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.frame_result import FrameResult, JudgedFrames
+from ik_triangulation.jobs.frame_solver import FrameResult, JudgedFrames
 
 
 def row(frame, error=0.0, reached=True, due=True, angle=None):

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.jobs.report_text import summary
+from ik_triangulation.jobs.report import summary
 
 from ..rig.standing import (
     ANGLE,

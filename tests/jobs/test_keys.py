@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.rig.channel_runs import run_of
+from ik_triangulation.rig.rotation import run_of
 
 from ..modes import every_euler_mode, every_mode
 from ..rigs import (

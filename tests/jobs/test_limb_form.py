@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.limb_form import limb_form
+from ik_triangulation.jobs.frame_solver import limb_form
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers.natural import PLAIN_LIMB
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
-from ik_triangulation.rig.collections import home
+from ik_triangulation.rig.map_objects import home
 
 from ..rigs import chain_rig, empty, evaluated_tip, nothing_lost
 from .arms import choose, limbs, two_arms

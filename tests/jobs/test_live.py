@@ -10,7 +10,7 @@ from mathutils import Vector
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.frames import sampling
+from ik_triangulation.rig.frames import samples
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 
@@ -245,7 +245,7 @@ def test_live_limbs_alone_are_no_reason_to_step_the_scene():
     rig, target = begin()
     key_location(target, range(1, 41, 10))
     bpy.context.scene.frame_set(1)
-    assert sampling.others_follow_frame() is False
+    assert samples.others_follow_frame() is False
     assert not bake(Limb.of(rig.pose.bones[TIP]), 1, 12).warnings
 
 

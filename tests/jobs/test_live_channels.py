@@ -5,7 +5,7 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.live_channels import LiveChannels
+from ik_triangulation.jobs.live_state import LiveChannels
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones, base_of, channels_of
 from ik_triangulation.rig.limb import Limb

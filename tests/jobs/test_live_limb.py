@@ -5,11 +5,10 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.live_channels import LiveChannels
 from ik_triangulation.jobs.live_limb import LiveLimb, rotations_of
-from ik_triangulation.jobs.live_state import is_animated, surroundings_of
-from ik_triangulation.rig.frames.sampling import sample
-from ik_triangulation.rig.selection import selected_limb
+from ik_triangulation.jobs.live_state import LiveChannels, is_animated, surroundings_of
+from ik_triangulation.rig.frames.samples import sample
+from ik_triangulation.rig.limb import selected_limb
 
 from ..rigs import chain_rig, configure, empty
 

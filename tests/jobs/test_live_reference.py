@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ik_triangulation.jobs import live
+from ik_triangulation.rig.by_hand.reference import reference_rotations
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.reference import reference_rotations
 
 from ..rigs import rotate
 from .dragging import PLACE, TIP, begin, rotations, standard, update

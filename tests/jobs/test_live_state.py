@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import body_of
 from ik_triangulation.jobs.live_body import LiveBody
 from ik_triangulation.jobs.live_state import is_animated
 

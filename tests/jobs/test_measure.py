@@ -19,7 +19,7 @@ from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.destination import Destination
 from ik_triangulation.rig.frames import reader as reader_module
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.frames.sampling import temporary_scene
+from ik_triangulation.rig.frames.samples import temporary_scene
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 

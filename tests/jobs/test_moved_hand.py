@@ -10,15 +10,13 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs, give_new_target
-from ik_triangulation.jobs.target_drag import TargetDrag
-from ik_triangulation.jobs.target_from_animation import target_from_animation
+from ik_triangulation.jobs.targets import TargetDrag, target_from_animation
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.made_rotation import is_as_made, is_not_turned_yet
+from ik_triangulation.rig.targets.untouched import is_as_made, is_not_turned_yet
 
 from ..bodies import human_rig
 from ..rigs import armature, empty

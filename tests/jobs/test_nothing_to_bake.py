@@ -6,8 +6,7 @@ import pytest
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_limbs
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.rig.limb import Limb

@@ -14,7 +14,7 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Free, Locked, unframe
 from ik_triangulation.presets import SUBDIR
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.soft_goals import orientation_of
+from ik_triangulation.rig.targets.goal import orientation_of
 
 from ..rig.standing import looks_now
 from ..rigs import armature, empty, nothing_lost, rotate

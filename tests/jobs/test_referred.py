@@ -7,9 +7,9 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.reference import referred, solve_frames
+from ik_triangulation.jobs.natural_shot import referred, solve_frames
 from ik_triangulation.rig.armature import Bones
-from ik_triangulation.rig.frames.sampling import sample
+from ik_triangulation.rig.frames.samples import sample
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, empty, rotate

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.jobs.report_text import summary
+from ik_triangulation.jobs.report import summary
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, empty, evaluated_tip, key_location

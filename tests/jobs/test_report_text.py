@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.jobs.report_text import on_limits, summary
+from ik_triangulation.jobs.report import on_limits, summary
 
 from ..rig.standing import angle_between, keyed_euler, limb, standing_empty, standing_rig, world_of
 from ..rigs import chain_rig, empty, evaluated_tip

@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.errors import RigError
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.jobs.switching import let_follow
+from ik_triangulation.jobs.controls import let_follow
 
 from ..rigs import curves_of, nothing_lost
 from .interfering import LAST, TIP, by_object, check, copied, doubled, limb

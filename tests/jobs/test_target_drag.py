@@ -7,8 +7,8 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.target_drag import TargetDrag
-from ik_triangulation.rig.posed import values_before_writing
+from ik_triangulation.jobs.targets import TargetDrag
+from ik_triangulation.rig.by_hand.keys import values_before_writing
 from ik_triangulation.ui.last_result import latest
 
 from ..rigs import chain_rig, configure, curves_of, evaluated_tip, key_frames, key_location, nothing_lost, rotate

@@ -10,11 +10,10 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_limbs
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
-from ik_triangulation.jobs.target_from_animation import target_from_animation
+from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 

@@ -9,9 +9,9 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, solve
 from ik_triangulation.jobs.body_bake import bake_body
 from ik_triangulation.jobs.body_keys import BodyKeySettings
 from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.rig.by_hand.reference import hold_reference
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.reference import hold_reference
 
 from ..bodies import human_rig, reaching_body
 from ..ik_rigs import arm_limb, ik_arm

@@ -9,7 +9,7 @@ from ik_triangulation.jobs.frame_solver import follow
 from ik_triangulation.jobs.keys import SolvedArrays
 from ik_triangulation.kinematics import Freedom
 from ik_triangulation.rig.armature import Bones
-from ik_triangulation.rig.frames.sampling import sample
+from ik_triangulation.rig.frames.samples import sample
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, empty, key_location

@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Tree
 from ik_triangulation.kinematics.body_anatomy import Part
-from ik_triangulation.solvers.body.parts import parts_of_body, two_part_limbs
+from ik_triangulation.solvers.body.flexing import parts_of_body, two_part_limbs
 from scripts.benchmarks import humanoid
 
 from ..chains import random_chain

@@ -7,7 +7,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.body_pose import poses_of_body, states_of
+from ik_triangulation.kinematics.body import poses_of_body, states_of
 from ik_triangulation.kinematics.rotation import rotation_angle
 from scripts.benchmarks import humanoid
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ik_triangulation.errors import FreedomError
 from ik_triangulation.kinematics import EulerLimits
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, other_euler, to_euler
-from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, from_euler, other_euler, rotation_angle, to_euler
 
 from ..chains import random_direction, random_limits, random_range, random_rotation
 from ..strategies import examples

@@ -9,8 +9,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import FreedomError, IKError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, framed
-from ik_triangulation.kinematics.euler import from_euler
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
+from ik_triangulation.kinematics.rotation import about, angle_between, from_euler, rotation_angle
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 from .freedoms import RANGES

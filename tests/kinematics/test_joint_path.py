@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
-from ik_triangulation.kinematics.joint_path import joint_path
+from ik_triangulation.kinematics.framed import joint_path
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 
 SHARES = [number / 40.0 for number in range(41)]

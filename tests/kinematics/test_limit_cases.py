@@ -14,8 +14,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import FreedomError
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Cone, EulerLimits, Hinge, Locked
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler
-from ik_triangulation.kinematics.rotation import about, rotation_angle, twist, wrap
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, about, from_euler, rotation_angle, twist, wrap
 from ik_triangulation.solvers import solve
 
 from ..chains import bits, random_pose, random_rotation, straight

@@ -9,7 +9,7 @@ from mathutils import Matrix, Quaternion
 
 from ik_triangulation.errors import FreedomError
 from ik_triangulation.kinematics import Free, Locked
-from ik_triangulation.kinematics.mirror import mirror_between, mirrored
+from ik_triangulation.kinematics.framed import mirror_between, mirrored
 from ik_triangulation.kinematics.rotation import rotation_angle
 
 from ..chains import random_cone, random_hinge, random_limits, random_rotation

@@ -3,7 +3,7 @@
 
 import pytest
 
-from ik_triangulation.kinematics.segment_masses import HEAD, OF_LIMBS, TRUNK, anatomical_masses
+from ik_triangulation.kinematics.body_anatomy import HEAD, OF_LIMBS, TRUNK, anatomical_masses
 
 LEGS = [(part, side) for side in "LR" for part in ("thigh", "shin", "foot")]
 ARMS = [(part, side) for side in "LR" for part in ("upper_arm", "forearm", "hand")]

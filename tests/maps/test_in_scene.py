@@ -145,8 +145,8 @@ EVERY = pytest.mark.parametrize(
 
 @BOTH
 def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._NEWS", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._NEWS", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(cls, rig)
     while (result := operator.modal(context, event())) == {"RUNNING_MODAL"}:
@@ -169,7 +169,7 @@ def test_in_a_window_it_shows_how_far_it_is_and_ends_as_the_call_does(cls, monke
 
 @EVERY
 def test_esc_leaves_nothing(cls, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._SLICE", 0.0)
     rig = rig_in_space()
     with nothing_lost():
         operator, context, recorder = begun(cls, rig)
@@ -181,7 +181,7 @@ def test_esc_leaves_nothing(cls, monkeypatch):
 
 
 def test_the_armature_may_go_meanwhile(monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._SLICE", 0.0)
     rig = rig_in_space()
     operator, context, recorder = begun(POSE_OT_ik_triangulation_map_volume, rig)
     operator.modal(context, event())

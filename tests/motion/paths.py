@@ -10,7 +10,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Goal, Point, Target
 from ik_triangulation.kinematics import Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.motion.jump_removal import Path
+from ik_triangulation.motion.path import Path
 from ik_triangulation.solvers import Solution, solve
 
 from ..chains import random_chain, straight

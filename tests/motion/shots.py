@@ -8,13 +8,12 @@ from mathutils import Matrix
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Goal, Point
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
+from ik_triangulation.motion.jumps import leaps_of, ways_of
 from ik_triangulation.motion.knots import KnotMethod
-from ik_triangulation.motion.shots import Shot
-from ik_triangulation.motion.tracking import interpolated
-from ik_triangulation.motion.turns import leaps_of, ways_of
+from ik_triangulation.motion.tracking import Shot, interpolated
 from ik_triangulation.solvers import SolverSettings, solve
 
 from ..chains import straight

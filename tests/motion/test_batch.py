@@ -8,8 +8,8 @@ import pytest
 from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.kinematics import Chain, Joint, Pose
-from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.motion.batch import BatchKinematics, quaternions_of
+from ik_triangulation.kinematics.rotation import EULER_ORDERS
+from ik_triangulation.motion.frames import BatchKinematics, quaternions_of
 
 from ..chains import mixed, random_base, random_pose, random_rotation
 

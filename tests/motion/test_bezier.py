@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.bezier import flowing, straight, through
+from ik_triangulation.motion.frames import flowing, straight, through
 
 TIMES = np.array([1.0, 2.0, 4.0, 5.0, 8.0])
 RANDOM = np.random.default_rng(4)

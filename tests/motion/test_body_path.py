@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+from ik_triangulation.goals.from_goals import balance_of, hold_tasks
+from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.body_path import BodyPathSettings, body_path
-from ik_triangulation.motion.body_turns import largest_turns, unsteadiness
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.motion.body_path import BodyPathSettings, body_path, largest_turns, unsteadiness
+from ik_triangulation.solvers.batch.change import System
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import (
     FEET,

@@ -6,12 +6,11 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch import Support
-from ik_triangulation.goals.batch.of_bodies import hold_tasks
-from ik_triangulation.goals.batch.support import balance_task
+from ik_triangulation.goals.from_goals import hold_tasks
+from ik_triangulation.goals.support import Support, balance_task
 from ik_triangulation.kinematics import Body, BodyTip, Free, Hinge, Joint
 from ik_triangulation.kinematics.batch import Geometry, States
-from ik_triangulation.motion.bezier import flowing
+from ik_triangulation.motion.frames import flowing
 from ik_triangulation.motion.reduction import BodyBounds, FullBake, JointChannels, reduce
 
 FRAMES = 25

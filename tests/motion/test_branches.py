@@ -3,10 +3,9 @@
 
 import numpy as np
 
-from ik_triangulation.motion.branches import other_branches
-from ik_triangulation.motion.shots import Tracked
-from ik_triangulation.motion.tracking import knots_of, track
-from ik_triangulation.motion.turns import turns_along
+from ik_triangulation.motion.jumps import turns_along
+from ik_triangulation.motion.knots import other_branches
+from ik_triangulation.motion.tracking import Tracked, knots_of, track
 
 from .shots import CHAINS, Problem, feasible_places
 

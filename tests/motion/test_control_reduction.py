@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.motion.bezier import straight
+from ik_triangulation.motion.frames import straight
 from ik_triangulation.motion.reduction import ControlBounds, FullBake, JointChannels, reduce
 
 COUNT = 60

@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.motion.easing import ease
-from ik_triangulation.motion.mending import hasty_in
-from ik_triangulation.motion.shots import Tracked
-from ik_triangulation.motion.tracking import corrected, track
-from ik_triangulation.motion.turns import turns_of
+from ik_triangulation.motion.jumps import turns_of
+from ik_triangulation.motion.repair import ease, hasty_in
+from ik_triangulation.motion.tracking import Tracked, corrected, track
 
 from .shots import CHAINS, Problem, feasible_places, smooth_states
 

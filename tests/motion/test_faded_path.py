@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.from_goals import point_task
-from ik_triangulation.goals.batch.of_bodies import hold_tasks
+from ik_triangulation.goals.from_goals import hold_tasks, point_task
+from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.body_path import body_path
-from ik_triangulation.motion.body_turns import largest_turns
+from ik_triangulation.motion.body_path import body_path, largest_turns
 from ik_triangulation.motion.faded_path import faded_path
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, stands

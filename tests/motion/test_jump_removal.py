@@ -11,8 +11,8 @@ from mathutils import Quaternion
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.jumps import REACH, jumps, largest_turn, turn, turns
+from ik_triangulation.motion.path import Path
 from ik_triangulation.solvers import gauss_newton, solve
 
 from ..chains import hinged, limited, random_chain, straight

@@ -7,8 +7,8 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Point, Pole
-from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.jumps import LEFT, LIMITS, SOFT_GOALS, TARGET
+from ik_triangulation.motion.path import Path
 
 from ..chains import straight
 from .paths import (

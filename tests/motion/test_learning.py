@@ -10,8 +10,7 @@ from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import EulerLimits, Hinge, Locked
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, about, angle_between, from_euler, rotation_angle
 from ik_triangulation.motion.learning import learn_freedom
 
 from ..chains import random_direction

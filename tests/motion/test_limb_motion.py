@@ -4,7 +4,7 @@
 import numpy as np
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.limb_motion import closes, limb_motion
 from ik_triangulation.solvers.natural import LimbForm

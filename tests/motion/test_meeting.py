@@ -10,8 +10,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Orientation, Point
 from ik_triangulation.kinematics import Hinge, Pose
-from ik_triangulation.motion.jump_removal import Path
-from ik_triangulation.motion.meeting import is_met, meet, posed
+from ik_triangulation.motion.path import Path, is_met, meet, posed
 from ik_triangulation.solvers import solve
 
 from ..chains import straight

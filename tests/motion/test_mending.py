@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.mending import hasty_in, jumps_in, relaxed, track_without_jumps
+from ik_triangulation.motion.jumps import turns_along
+from ik_triangulation.motion.repair import hasty_in, jumps_in, relaxed, track_without_jumps
 from ik_triangulation.motion.tracking import track
-from ik_triangulation.motion.turns import turns_along
 
 from .shots import CHAINS, Problem, feasible_places
 

@@ -7,9 +7,8 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.motion.jump_removal import Path
 from ik_triangulation.motion.jumps import LEFT
-from ik_triangulation.motion.path import FramePath
+from ik_triangulation.motion.path import FramePath, Path
 
 from .paths import check, elbow, first_pass, flipping, forced, in_plane
 

@@ -12,10 +12,8 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
-from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.batch import BatchKinematics, quaternions_of
-from ik_triangulation.motion.bezier import Curves, flowing, straight
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
+from ik_triangulation.motion.frames import BatchKinematics, Curves, flowing, quaternions_of, straight
 from ik_triangulation.motion.reduction import FullBake, JointChannels, LimbBounds, reduce
 from ik_triangulation.solvers import solve
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.shots import Tracked
+from ik_triangulation.motion.tracking import Tracked
 
 from .shots import CHAINS, Problem, feasible_places, smooth_states
 

@@ -7,7 +7,7 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.jump_removal import Path
+from ik_triangulation.motion.path import Path
 
 from ..chains import hinged, limited
 from .paths import (

@@ -7,8 +7,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics.batch import Tree
 from ik_triangulation.motion import tracking
+from ik_triangulation.motion.jumps import turns_along
 from ik_triangulation.motion.tracking import interpolated, knots_of, smooth, track
-from ik_triangulation.motion.turns import turns_along
 
 from .shots import CHAINS, Problem, feasible_places, smooth_states
 

@@ -10,8 +10,17 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import arrays
 from ik_triangulation.motion import jumps
-from ik_triangulation.motion.jumps import EXPLAINED, standing_out
-from ik_triangulation.motion.turns import apart, beyond_speed_of, jumps_of, leaps_of, turns_along, turns_of, ways_of
+from ik_triangulation.motion.jumps import (
+    EXPLAINED,
+    apart,
+    beyond_speed_of,
+    jumps_of,
+    leaps_of,
+    standing_out,
+    turns_along,
+    turns_of,
+    ways_of,
+)
 
 from ..chains import random_rotation
 from .shots import CHAINS, Problem, feasible_places, smooth_states

@@ -8,7 +8,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Free
-from ik_triangulation.motion.viterbi import cheapest
+from ik_triangulation.motion.jumps import cheapest
 
 
 def test_the_cheapest_way_is_that_of_all_ways():

@@ -4,7 +4,7 @@
 import pytest
 
 from ik_triangulation.kinematics import EulerLimits, Free, Locked
-from ik_triangulation.presets.preset import Preset, PresetJoint
+from ik_triangulation.presets.file import Preset, PresetJoint
 
 LIMITS = EulerLimits("XYZ", (-0.6, -0.3, 0.0), (0.9, 0.3, 1.2))
 

@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.looks import looks_of
+from ik_triangulation.rig.targets.surface import looks_of
 
 from ..rigs import chain_rig, empty, evaluated_tip
 

@@ -12,7 +12,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.report_text import lines, summary, summary_of_all
+from ik_triangulation.jobs.report import lines, summary, summary_of_all
 from ik_triangulation.rig.animated import PER_FRAME, ignored
 from ik_triangulation.rig.frames.reader import FrameReader
 from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb

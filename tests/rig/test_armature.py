@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.armature import Bones, base_of, bones_from_tip, bones_in_line, channels_of
-from ik_triangulation.rig.frames.keyed_reading import stands_still
+from ik_triangulation.rig.frames.keyed_motion import stands_still
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (

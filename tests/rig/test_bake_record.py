@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake, rebake
-from ik_triangulation.rig.bake_record import recorded_bake, recorded_span
+from ik_triangulation.rig.by_hand.record import recorded_bake, recorded_span
 from ik_triangulation.rig.limb import Limb
 
 from ..jobs.baked import OTHERS, baked

@@ -9,7 +9,8 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, TargetError
 from ik_triangulation.jobs.body_keys import BodyKeySettings
-from ik_triangulation.rig.bake_record import (
+from ik_triangulation.rig.body import Contact
+from ik_triangulation.rig.by_hand.record import (
     is_recorded_body,
     record_bake,
     record_body,
@@ -17,7 +18,6 @@ from ik_triangulation.rig.bake_record import (
     recorded_body,
     recorded_span,
 )
-from ik_triangulation.rig.contacts import Contact
 from ik_triangulation.rig.keyframes import ensure_channelbag
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body

@@ -6,11 +6,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_pose import solve_body_pose
 from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.rig.carriers import carrier_of
+from ik_triangulation.rig.targets.untouched import carrier_of
 
 from ..bodies import FEET, human_rig
 from ..rigs import empty, nothing_lost

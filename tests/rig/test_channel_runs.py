@@ -10,8 +10,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.channel_runs import run_of
-from ik_triangulation.rig.rotation import values_for
+from ik_triangulation.rig.rotation import run_of, values_for
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 from ..modes import every_euler_mode, every_mode

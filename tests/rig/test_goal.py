@@ -9,7 +9,7 @@ from mathutils import Matrix
 from ik_triangulation.cooperative import finished
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.goal import GoalReader
+from ik_triangulation.rig.targets.goal import GoalReader
 
 from ..jobs.moving import limb, moving
 

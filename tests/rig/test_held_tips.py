@@ -5,10 +5,9 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.rig.frames.body_frames import with_places
-from ik_triangulation.rig.held_tips import corrected_times, is_moved_above, planted_tips
+from ik_triangulation.rig.stored_body import corrected_times, is_moved_above, planted_tips
 
 from ..bodies import FEET, set_up_rig
 

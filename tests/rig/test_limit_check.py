@@ -11,8 +11,7 @@ from mathutils import Vector
 from ik_triangulation.errors import RigError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.rig.channel_runs import run_of
-from ik_triangulation.rig.limit_check import LEAST, within_limits
+from ik_triangulation.rig.rotation import LEAST, run_of, within_limits
 
 from ..chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 from ..modes import every_mode, in_short
@@ -239,8 +238,8 @@ def test_a_smooth_run_along_the_limits_stays_smooth(mode, kind):
 
 def test_limits_that_are_closer_than_single_precision_are_refused_by_the_bones_name(monkeypatch):
     """Nothing known gets that far, so the check is made to fail."""
-    monkeypatch.setattr("ik_triangulation.rig.limit_check.LEAST", -1.0)
-    monkeypatch.setattr("ik_triangulation.rig.limit_check._SURE", -1.0)
-    monkeypatch.setattr("ik_triangulation.rig.limit_check.np.spacing", lambda _: -1.0)
+    monkeypatch.setattr("ik_triangulation.rig.rotation.LEAST", -1.0)
+    monkeypatch.setattr("ik_triangulation.rig.rotation._SURE", -1.0)
+    monkeypatch.setattr("ik_triangulation.rig.rotation.np.spacing", lambda _: -1.0)
     with pytest.raises(RigError, match="'bone' cannot be kept inside its limits in single precision"):
         gated([[1.0, 0.0, 0.0, 0.0]], "QUATERNION", Cone(0.5))

@@ -8,8 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import SettingError
-from ik_triangulation.rig.look_axis import look_of
-from ik_triangulation.rig.stance import stance_of
+from ik_triangulation.rig.stance import look_of, stance_of
 
 from ..bodies import human_rig
 from ..rigs import armature, chain_rig

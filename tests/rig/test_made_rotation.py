@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Euler, Quaternion, Vector
 
-from ik_triangulation.rig.made_rotation import forget_rotation, is_as_made, remember_rotation
+from ik_triangulation.rig.targets.untouched import forget_rotation, is_as_made, remember_rotation
 
 from ..rigs import empty
 

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.posed import (
+from ik_triangulation.rig.by_hand.keys import (
     is_as_written,
     is_posed_since,
     remember_before,

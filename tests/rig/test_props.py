@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.props import PropKeys, holds_on, is_holding, muted, values_at_places, values_of
+from ik_triangulation.rig.targets.props import PropKeys, holds_on, is_holding, muted, values_at_places, values_of
 
 from ..modes import every_mode
 from ..rigs import chain_rig, empty, matrix_close, nothing_lost, random_rotation, random_vector

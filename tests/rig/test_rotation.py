@@ -11,8 +11,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import EulerLimits, Free
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.channel_runs import run_of
-from ik_triangulation.rig.rotation import rotation_of, set_rotation
+from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
 
 from ..modes import every_euler_mode, every_mode
 from ..rigs import chain_rig, random_rotation, rotate, rotation_from, rotation_property

@@ -5,9 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.ik_controls import ik_controls_of
-from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.shown_limb import (
+from ik_triangulation.rig.by_hand.shown_limb import (
     baked_keys_aside,
     controls_or_none,
     is_animated_by_hand,
@@ -16,6 +14,8 @@ from ik_triangulation.rig.shown_limb import (
     shown_rotations,
     shows_ik,
 )
+from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm
 from ..rigs import all_keys, chain_rig, empty

@@ -14,11 +14,11 @@ from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, rebake, solve_pose
 from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.ground import mesh_under
+from ik_triangulation.jobs.contacts import mesh_under
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.surface import ShownMesh, surface_frame, surface_state
+from ik_triangulation.rig.targets.surface import ShownMesh, surface_frame, surface_state
 from ik_triangulation.settings.edition import EDITION, keep_previous_defaults
 
 from ..bodies import FEET, human_rig

@@ -9,8 +9,8 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.kinematics.rotation import orientation, rotation_angle
-from ik_triangulation.rig.frames.sampling import frame_of
-from ik_triangulation.rig.target_handle import TargetHandle
+from ik_triangulation.rig.frames.samples import frame_of
+from ik_triangulation.rig.targets.motion import TargetHandle
 
 from ..modes import every_mode
 from ..rigs import INHERIT_SCALE, chain_rig, curves_of, empty, key_frames, place, random_rotation, random_vector, rotate

@@ -8,8 +8,8 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.look_axis import look_of
-from ik_triangulation.rig.target_motion import TargetMotion
+from ik_triangulation.rig.stance import look_of
+from ik_triangulation.rig.targets.motion import TargetMotion
 
 from ..modes import every_mode
 from ..rigs import chain_rig, configure, empty

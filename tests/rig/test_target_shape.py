@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion
 
 from ik_triangulation.errors import SettingError, TargetError
 from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.rig.target_shape import shape_of
+from ik_triangulation.rig.targets.goal import shape_of
 from ik_triangulation.settings import choices
 
 from ..rigs import chain_rig, nothing_lost, place

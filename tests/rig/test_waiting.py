@@ -7,8 +7,8 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.target_drag import TargetDrag
-from ik_triangulation.rig.waiting import is_waiting
+from ik_triangulation.jobs.targets import TargetDrag
+from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import human_rig
 from ..rigs import matrix_close, nothing_lost, select

@@ -6,11 +6,10 @@ from math import degrees
 import bpy
 from mathutils import Vector
 
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_following import let_body_follow, measured_again, with_followers
 from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.rig.look_axis import look_of
+from ik_triangulation.rig.stance import look_of
 
 LAST = 24
 

@@ -16,7 +16,7 @@ from ik_triangulation.cli import parser
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import operators, panels
-from ik_triangulation.ui.operators.job import JobOperator
+from ik_triangulation.ui.operators.base import JobOperator
 
 from ..mapped import standard
 from ..rigs import nothing_lost

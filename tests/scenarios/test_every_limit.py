@@ -14,7 +14,7 @@ from mathutils import Matrix, Quaternion
 from ik_triangulation import api, kinematics
 from ik_triangulation.errors import FreedomError
 from ik_triangulation.jobs.bake import solve_pose
-from ik_triangulation.kinematics.mirror import mirrored
+from ik_triangulation.kinematics.framed import mirrored
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.presets import Preset, PresetJoint, read_preset, write_preset
 from ik_triangulation.rig.freedom import freedom_of, limits_of, store
@@ -142,7 +142,7 @@ def test_the_mirror_image_of_a_kind_is_right_or_refused(kind):
         for rotation in (freedom.random(random) for _ in range(10) if freedom.moves):
             turned = (mirror @ rotation.to_matrix() @ mirror.transposed()).to_quaternion()
             assert rotation_angle(image.nearest(turned), turned) < 1e-5, (
-                f"mirrored() in kinematics/mirror.py takes {kind} for its own mirror image. Mirror it there."
+                f"mirrored() in kinematics/framed.py takes {kind} for its own mirror image. Mirror it there."
             )
     assert images >= len(freedoms) // 4, f"mirrored() refuses {kind} nearly always: nothing was tried."
 

@@ -7,10 +7,10 @@ from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.controls import let_follow
 from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.switching import let_follow
-from ik_triangulation.rig.anatomy.reading import Anatomy
+from ik_triangulation.rig.anatomy.limbs import Anatomy
 from ik_triangulation.rig.controls import Controls
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest

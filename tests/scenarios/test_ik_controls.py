@@ -11,16 +11,15 @@ from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.jobs.body_keys import body_settings
 from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.limb_tools import add_limbs
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.target_from_animation import target_from_animation
+from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.ui.control_names import control_names
+from ik_triangulation.ui.context import control_names
 
 from ..rigs import all_keys, contents, curves_of, nothing_lost, place
 from .test_following import CHAINS, LIMBS, PARENTS, opened

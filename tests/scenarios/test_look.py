@@ -13,7 +13,7 @@ from ik_triangulation.jobs.body_setup import set_up_body
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.look_axis import look_of
+from ik_triangulation.rig.stance import look_of
 from ik_triangulation.solvers import SOLVERS
 
 from ..bodies import human_rig

@@ -10,9 +10,9 @@ import pytest
 
 from ik_triangulation.jobs import keys as limb_keys
 from ik_triangulation.jobs.bake import bake, bake_limbs
-from ik_triangulation.jobs.report_text import lines, summary
+from ik_triangulation.jobs.report import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.motion.bezier import Curves
+from ik_triangulation.motion.frames import Curves
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of

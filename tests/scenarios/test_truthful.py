@@ -16,8 +16,7 @@ from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake, solve_pose
 from ik_triangulation.jobs.report import Report
 from ik_triangulation.kinematics import Locked
-from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of

@@ -13,13 +13,11 @@ import pytest
 
 from ik_triangulation.errors import IKError
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.bake_all import BodyBake, bake_bodies
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import BodyBake, bake_bodies, bake_body, body_of
 from ik_triangulation.jobs.body_keys import body_settings
 from ik_triangulation.jobs.body_reach import reach_with_body
 from ik_triangulation.jobs.reach import own_stop
-from ik_triangulation.rig.contacts import stored_contacts
+from ik_triangulation.rig.body import stored_contacts
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import sliding_rig, tails

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.kinematics.ranges import clamp_to_range
+from ik_triangulation.kinematics.freedom import clamp_to_range
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, rotation_between, twist
 from ik_triangulation.solvers import ccd, solve
 

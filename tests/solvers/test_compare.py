@@ -11,8 +11,7 @@ from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.solvers import SOLVERS, Solver, SolverSettings, solve
-from ik_triangulation.solvers.compare import COSTS, compare_all, table
-from ik_triangulation.solvers.naturalness import naturalness
+from ik_triangulation.solvers.compare import COSTS, compare_all, naturalness, table
 
 from ..chains import GENERAL, PAPER, bits, hinged, random_chain, random_direction, random_pose, straight
 

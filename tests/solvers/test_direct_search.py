@@ -9,8 +9,7 @@ import pytest
 
 from ik_triangulation.goals import Point
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.rosenbrock import Rosenbrock
-from ik_triangulation.solvers.simplex import FIRST_STEP, Simplex
+from ik_triangulation.solvers.direct_search import FIRST_STEP, Rosenbrock, Simplex
 
 from ..chains import bits, hinged, limited, mixed, random_chain, random_direction, random_pose
 

@@ -17,7 +17,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import angle_between
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.restarts import perturb
+from ik_triangulation.solvers.finish import perturb
 
 from ..chains import GENERAL, hinged, limited, mixed, random_chain, random_cone, random_pose, straight
 from ..strategies import chains, directions, examples, place_within_limits, seeds

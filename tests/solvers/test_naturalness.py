@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Chain, Cone, Free, Hinge, Joint, Locked, Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.naturalness import naturalness
+from ik_triangulation.solvers.compare import naturalness
 
 from ..chains import random_chain, random_pose, random_rotation
 

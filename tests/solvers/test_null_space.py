@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Box, Direction, Line, Orientation, Plane, Point, Ring, Sphere, Transformed
-from ik_triangulation.goals.soft import soft_cost
+from ik_triangulation.goals.goal import soft_cost
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve

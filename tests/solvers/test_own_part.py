@@ -5,9 +5,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.goals import Goal, Point
-from ik_triangulation.kinematics.chain import LENGTH_ROUNDING
+from ik_triangulation.kinematics.pose import LENGTH_ROUNDING
 from ik_triangulation.solvers import SolverSettings
-from ik_triangulation.solvers.own_part import take_own_steps
+from ik_triangulation.solvers.solve import take_own_steps
 
 from ..chains import straight
 

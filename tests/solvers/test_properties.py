@@ -19,8 +19,8 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import SOLVERS, finish, gauss_newton, solve, triangulation
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.restarts import KEPT, ROUNDS, TRIAL_STEPS
-from ik_triangulation.solvers.batch.system import System
 
 from ..chains import GENERAL, bits
 from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds

@@ -10,7 +10,7 @@ from ik_triangulation.goals import Field, Point
 from ik_triangulation.kinematics import Chain, Hinge, Joint
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.batch.restarts import ROUNDS
-from ik_triangulation.solvers.restarts import perturb, perturb_best, restart_one_by_one
+from ik_triangulation.solvers.finish import perturb, perturb_best, restart_one_by_one
 
 from ..chains import bits, hinged, limited, mixed, random_pose, straight
 from ..strategies import place_within_limits

@@ -11,8 +11,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint
 from ik_triangulation.kinematics.rotation import about, rotation_angle, twist
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.jacobian import jacobian
-from ik_triangulation.solvers.singularity import escape
+from ik_triangulation.solvers.jacobian import escape, jacobian
 
 from ..chains import bits, hinged, limited, random_chain, random_direction, random_pose, straight
 

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.control_names import control_names
+from ik_triangulation.ui.context import control_names
 
 from ..ik_rigs import arm_limb, ik_arm
 from ..layouts import drawn

@@ -6,8 +6,7 @@ from time import process_time
 import bpy
 import pytest
 
-from ik_triangulation.ui.context import active_bone, limbs_at_target
-from ik_triangulation.ui.limb_search import limbs_around, limbs_using
+from ik_triangulation.ui.context import active_bone, limbs_around, limbs_at_target, limbs_using
 
 from ..rigs import chain_rig, configure, empty
 from .operators.rebuilt import standard

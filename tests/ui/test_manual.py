@@ -9,7 +9,7 @@ from urllib.parse import unquote, urljoin, urlparse
 import bpy
 import pytest
 
-from ik_triangulation.ui import manual, manual_files
+from ik_triangulation.ui import manual
 
 from ..registered import our_types
 
@@ -42,12 +42,12 @@ def has_anchor(page, anchor):
 @pytest.fixture(params=["built pages", "the text of docs"])
 def home(request, manual_pages, addon, tmp_path, monkeypatch):
     """Where the manual's pages are: those that ship, or their text in an installation from source."""
-    monkeypatch.setattr(manual_files, "_home", lambda: tmp_path)
+    monkeypatch.setattr(manual, "_home", lambda: tmp_path)
     if request.param != "built pages":
-        monkeypatch.setattr(manual_files, "PAGES", tmp_path / "not built")
-    manual_files.prepare.cache_clear()
+        monkeypatch.setattr(manual, "PAGES", tmp_path / "not built")
+    manual.prepare.cache_clear()
     yield manual_pages if request.param == "built pages" else tmp_path / "text"
-    manual_files.prepare.cache_clear()
+    manual.prepare.cache_clear()
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -77,34 +77,32 @@ def test_blender_finds_a_page_for_every_operator_and_setting(home):
 def test_every_link_and_picture_of_the_text_is_there(home):
     manual.urls()
     pages = sorted(home.rglob("*.html"))
-    assert {page.stem for page in pages} == {source.stem for source in manual_files.DOCS.glob("*.md")} - {
-        "contributing"
-    }
+    assert {page.stem for page in pages} == {source.stem for source in manual.DOCS.glob("*.md")} - {"contributing"}
     for page in pages:
         text = page.read_text("utf-8")
         for link in map(unescape, re.findall(r'<a href="([^"]+)"', text)):
             url, _, anchor = link.partition("#")
-            url = urljoin(f"{manual_files.DOCS.as_uri()}/", url)  # the page's base
+            url = urljoin(f"{manual.DOCS.as_uri()}/", url)  # the page's base
             assert url.startswith(("https://", "http://")) or has_anchor(path_of(url), anchor), (page.name, link)
         for picture in re.findall(r'<img [^>]*src="([^"]+)"', text):
-            assert (manual_files.DOCS / picture).is_file(), (page.name, picture)
+            assert (manual.DOCS / picture).is_file(), (page.name, picture)
 
 
 def test_a_page_that_is_not_there_gives_the_start_page(home):
-    found = manual_files.prepare(("gone.html#at-all", "gone.html"))
+    found = manual.prepare(("gone.html#at-all", "gone.html"))
     assert found["gone.html#at-all"] == found["gone.html"] == found[""]
 
 
 def test_without_any_manual_the_button_says_so(addon, tmp_path, monkeypatch):
-    monkeypatch.setattr(manual_files, "PAGES", tmp_path / "pages")
-    monkeypatch.setattr(manual_files, "DOCS", tmp_path / "docs")
-    manual_files.prepare.cache_clear()
+    monkeypatch.setattr(manual, "PAGES", tmp_path / "pages")
+    monkeypatch.setattr(manual, "DOCS", tmp_path / "docs")
+    manual.prepare.cache_clear()
     try:
         with pytest.raises(RuntimeError, match="has no manual"):
             bpy.ops.wm.ik_triangulation_manual()
         assert manual.manual_map() == ("", [])
     finally:
-        manual_files.prepare.cache_clear()
+        manual.prepare.cache_clear()
 
 
 def test_a_manual_on_the_web_needs_no_files(addon, monkeypatch):

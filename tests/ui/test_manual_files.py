@@ -5,7 +5,7 @@ from pathlib import PureWindowsPath
 
 import pytest
 
-from ik_triangulation.ui import manual_files
+from ik_triangulation.ui import manual
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ from ik_triangulation.ui import manual_files
     ],
 )
 def test_on_windows_only_ascii_is_escaped(path, url):
-    assert manual_files._decoded(PureWindowsPath(path).as_uri()) == url
+    assert manual._decoded(PureWindowsPath(path).as_uri()) == url
 
 
 def test_a_folder_that_cannot_be_written_raises_an_oserror(tmp_path, addon, monkeypatch):
-    monkeypatch.setattr(manual_files, "_home", lambda: tmp_path / "not" / "there")
-    manual_files.prepare.cache_clear()
+    monkeypatch.setattr(manual, "_home", lambda: tmp_path / "not" / "there")
+    manual.prepare.cache_clear()
     with pytest.raises(OSError, match="not"):
-        manual_files.prepare(("goals.html#goals", "goals.html#what-is-reached"))
+        manual.prepare(("goals.html#goals", "goals.html#what-is-reached"))

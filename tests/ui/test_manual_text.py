@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ik_triangulation.ui.manual_text import html_page, slug, title_of
+from ik_triangulation.ui.manual import html_page, slug, title_of
 
 DOCS = sorted((Path(__file__).resolve().parents[2] / "docs").rglob("*.md"))
 PAGES = {"goals.md": "file:///m/goals.html", "joints.md": "file:///m/joints.html"}

@@ -11,7 +11,7 @@ import pytest
 
 from ik_triangulation.cooperative import no_garbage_collection
 from ik_triangulation.jobs.bake import bake_limbs, bake_spans
-from ik_triangulation.jobs.transaction import Undo
+from ik_triangulation.jobs.writing import Undo
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import modal_job as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
@@ -169,8 +169,8 @@ def test_reading_for_a_moment_at_a_time_changes_no_key():
 
 def test_it_says_how_far_it_is_and_works_a_moment_at_a_time(monkeypatch):
     for seconds in ("_SLICE", "_LONGEST"):  # however long the machine is away from it
-        monkeypatch.setattr(f"ik_triangulation.ui.operators.job.{seconds}", 0.0)
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._NEWS", 0.0)
+        monkeypatch.setattr(f"ik_triangulation.ui.operators.base.{seconds}", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._NEWS", 0.0)
     operator, context, recorder = begun()
     shown = []
     while operator.modal(context, event()) == {"RUNNING_MODAL"}:
@@ -183,7 +183,7 @@ def test_it_says_how_far_it_is_and_works_a_moment_at_a_time(monkeypatch):
 
 @pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
 def test_escape_and_the_right_button_take_everything_back_at_once(key, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._SLICE", 0.0)
     limbs = two_limbs()
     with nothing_lost():
         operator, context, recorder = begun(limbs)
@@ -227,7 +227,7 @@ def test_another_file_may_be_opened_meanwhile():
 @pytest.mark.parametrize("what", ["Right", "Target"])
 def test_what_it_works_on_may_be_removed_meanwhile(what, monkeypatch):
     """By a script, that is: all events are swallowed."""
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._SLICE", 0.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._SLICE", 0.0)
     operator, context, recorder = begun()
     operator._task.work(0.0)
     bpy.data.objects.remove(bpy.data.objects[what])
@@ -338,7 +338,7 @@ def test_no_more_than_a_curve_is_written_from_one_part_to_the_next():
 
 def test_cancelled_while_keys_are_written_it_takes_everything_back(monkeypatch):
     for seconds in ("_SLICE", "_LONGEST"):
-        monkeypatch.setattr(f"ik_triangulation.ui.operators.job.{seconds}", 0.0)
+        monkeypatch.setattr(f"ik_triangulation.ui.operators.base.{seconds}", 0.0)
     limbs = two_limbs()
     keys = repr(all_keys(limbs[1].armature))
     with nothing_lost():

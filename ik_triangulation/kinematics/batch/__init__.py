@@ -2,7 +2,6 @@
 """Many poses at once: a tree of joints as arrays whose last axis runs over the poses (frames, restarts or goals)."""
 
 from .geometry import Geometry
-from .states import States
-from .tree import Tree, TreeTip
+from .tree import States, Tree, TreeTip
 
 __all__ = ["Geometry", "States", "Tree", "TreeTip"]

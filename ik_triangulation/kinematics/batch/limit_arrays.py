@@ -11,13 +11,11 @@ from mathutils import Quaternion
 
 from ..arrays import Array
 from ..cone import Cone
-from ..euler_limits import EulerLimits
 from ..framed import Framed, unframed
-from ..freedom import ON_LIMIT, Free, Freedom, Locked
+from ..freedom import ON_LIMIT, EulerLimits, Free, Freedom, Locked
 from ..hinge import Hinge
 from ..rotation import rotation_angle
-from .algebra import conjugated, normalized, product
-from .euler_arrays import clamped_to_range, euler_angles, other_angles, to_half_turns
+from .algebra import clamped_to_range, conjugated, euler_angles, normalized, other_angles, product, to_half_turns
 
 Freedoms = Freedom | Sequence[Freedom]  # one for all frames, or one for each
 _INSIDE = 1e-9  # [rad] a sum of angles that is rounding of double precision

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip.
+"""A tree of joints with several tips, and many poses of it as arrays; a chain is a tree with one tip.
 
-A tree is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle
-of the joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction
-in which the root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the
-ancestor table, tells which joints rotate with which.
+A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip. A tree
+is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle of the
+joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction in which
+the root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
+table, tells which joints rotate with which.
 """
 
 from __future__ import annotations
@@ -17,20 +18,81 @@ from typing import Any
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..arrays import Indices, Numbers
+from ..arrays import Columns, Indices, Numbers
 from ..body_anatomy import BodyAnatomy, LimbLine, anatomy_by_lengths
-from ..chain import Chain
 from ..cone import Cone
-from ..euler_limits import EulerLimits
 from ..framed import unframed
-from ..freedom import Free, Freedom
+from ..freedom import EulerLimits, Free, Freedom
 from ..hinge import Hinge
 from ..joint import Joint
-from ..pose import Pose
-from .algebra import as_slice, matrices, normalized, rotate_back, stepped
-from .cones import Cones
-from .coordinates import Coordinates, EulerAngles, Frames, Hinges, bounded
-from .states import States
+from ..pose import Chain, Pose
+from .algebra import as_slice, at, matrices, normalized, rotate_back, stepped
+from .coordinates import Cones, Coordinates, EulerAngles, Frames, Hinges, bounded
+
+
+@dataclass
+class States:
+    """F poses of a tree. Arrays whose last axis is 1 hold for all of them.
+
+    `angles` (m, F) [rad] are the coordinates of the joints with limits, always inside them; `balls` (b, 4, F) the
+    rotations of the joints without limits; `held` (h, 4, F or 1) those of locked joints. `root` (3, 3, F or 1) and
+    `place` (3, F or 1) are orientation and location of the frame that the root hangs in, armature space.
+    """
+
+    angles: Numbers
+    balls: Numbers
+    held: Numbers
+    root: Numbers
+    place: Numbers
+
+    def __len__(self) -> int:
+        """Number of poses."""
+        return int(self.angles.shape[-1])
+
+    def take(self, columns: Columns) -> States:
+        """Those of the poses; through a slice they are seen, not copied."""
+        return States(
+            self.angles[:, columns],
+            self.balls[..., columns],
+            at(self.held, columns),
+            at(self.root, columns),
+            at(self.place, columns),
+        )
+
+    def put(self, columns: Columns, other: States) -> None:
+        """Replace the rotations of poses, and their places where each has its own."""
+        self.angles[:, columns], self.balls[..., columns] = other.angles, other.balls
+        if self.place.shape[-1] == len(self):
+            self.place[:, columns] = other.place
+
+    def own_places(self) -> None:
+        """Give each pose a place of its own, for a root that moves: one that all share could not be replaced."""
+        if self.place.shape[-1] != len(self):
+            self.place = np.repeat(self.place, len(self), -1)
+
+    def copy(self) -> States:
+        """The same poses; changing them leaves these as they are."""
+        return States(self.angles.copy(), self.balls.copy(), self.held, self.root, self.place.copy())
+
+    def like(self, other: States) -> States:
+        """These rotations in the frames, and with the locked joints, of other poses."""
+        return States(self.angles, self.balls, other.held, other.root, other.place)
+
+
+def joined(parts: Sequence[States]) -> States:
+    """The poses of all parts, one after the other."""
+
+    def together(arrays: Sequence[Numbers]) -> Numbers:
+        each = zip(arrays, parts, strict=True)
+        return np.concatenate([np.broadcast_to(array, (*array.shape[:-1], len(part))) for array, part in each], -1)
+
+    return States(
+        together([part.angles for part in parts]),
+        together([part.balls for part in parts]),
+        together([part.held for part in parts]),
+        together([part.root for part in parts]),
+        together([part.place for part in parts]),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts of a body by the names of bones, in the conventions of common rigs; a table to extend.
+"""Parts of a body by the names of bones, in the conventions of common rigs, and by single words; eyes.
 
-A name is cut into words at signs, digits and capitals. Words for the side, for the role of a bone in its rig, and words
-that say nothing (NOISE) are taken out; what is left, in one piece, is looked up in PARTS. So "DEF-upper_arm.L",
-"mixamorig:LeftArm", "upperarm_l", "J_Bip_L_UpperArm", "Bip01 L UpperArm" and "左腕" are all the left upper arm.
+Parts of a body by the names of bones, in the conventions of common rigs; a table to extend. A name is cut into words at
+signs, digits and capitals. Words for the side, for the role of a bone in its rig, and words that say nothing (NOISE)
+are taken out; what is left, in one piece, is looked up in PARTS. So "DEF-upper_arm.L", "mixamorig:LeftArm",
+"upperarm_l", "J_Bip_L_UpperArm", "Bip01 L UpperArm" and "左腕" are all the left upper arm.
+
+Clues that single words in a bone's name give, for skeletons whose names follow no known convention. names.py reads
+whole names and is sure; a clue is only counted beside geometry: "Back_Leg_Upper_L" says leg, left, and the upper part
+of something.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -63,6 +70,36 @@ NOISE = "bip bip01 j b c cc base bone joint jnt ctrl control ctl con rig bn bend
 _COPY = 3  # digits that Blender adds to the name of a copy
 _PREFIX = re.compile(r"^(?:.*[:|]|valvebiped\.|mixamorig\d*_?|bip\d*[ _]|character\d*_|c_)+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+
+# Level of a limb's part. The name of a joint that begins the part says the same: a knee begins the lower one.
+_LEVELS = {
+    "girdle": "clavicle collar scapula pelvis anchor hipjoint buttock shoulderblade root",
+    "girdle|upper": "shoulder hip shldr",
+    "upper": "upper up thigh femur humerus bicep biceps upleg uparm upperarm upperleg",
+    "lower": "lower lo low shin calf tibia knee forearm fore ulna radius elbow loleg loarm lowerleg lowerarm farm",
+    "hock|end": "ankle",
+    "hock": "hock cannon metatarsus metatarsal metatarsals",
+    "end": "foot hand paw hoof wrist",
+    "beyond": "toe toes ball finger fingers thumb index pinky ring tip leaf nub end heel sole",
+}
+_KINDS = {
+    "LEG": "leg legs foot feet thigh shin calf knee ankle toe toes toebase hoof paw femur tibia upleg loleg hip heel "
+    "ball",
+    "ARM": "arm arms hand forearm elbow wrist finger fingers thumb humerus ulna radius bicep biceps uparm loarm shldr",
+    "WING": "wing wings feather feathers",
+    "FIN": "fin fins flipper",
+    "OTHER": "ear ears hair skirt breast breasts bust eye eyes brow brows lid eyelid lip lips cheek jaw tongue ribbon "
+    "cape sleeve strap antenna horn tail teeth nose mouth pony ponytail weapon gun cloth butt hood tentacle pincer "
+    "jiggle tassel whisker",
+}
+
+_EYES = {"eye", "eyeball", "目"}
+# Words beside that of an eye which say nothing; "master" is on the bone of a generated Rigify rig that turns one.
+_BESIDE_EYES = {"master", "face", "facial", "head", "adj", "bind"}
+_EYE_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[左右]|[^\W\d_A-Za-z左右]+")
+_NO_PART = {*" ".join(SIDES.values()).split(), *NOISE.split(), *_BESIDE_EYES}
+_HELPS = set(ROLES[BESIDE].split()) - _NO_PART
+_OTHER_ROLES = {word for role, words in ROLES.items() if role != BESIDE for word in words.split()}
 
 
 @dataclass(frozen=True)
@@ -183,3 +220,62 @@ _PART = _lookup(PARTS) | {
     f"{finger}{word}": "palm" for finger in _lookup(FINGERS) for word in ("metacarpal", "carpal", "base", "palm")
 }
 _FINGER, _SIDE, _ROLE, _NOISE = _lookup(FINGERS), _lookup(SIDES), _lookup(ROLES), set(NOISE.split())
+
+
+@dataclass(frozen=True)
+class Clue:
+    """Hints of a name: a `kind` of limb or OTHER, a `level` of it, alternatives separated by "|", and a `side`."""
+
+    kind: str = ""
+    level: str = ""
+    side: str = ""
+    is_helper: bool = False
+
+
+@cache
+def clue_of(name: str) -> Clue:
+    """Return what the words of a bone's name hint at."""
+    side, words = words_of(name)
+    kinds = [kind for word in words if (kind := _KIND.get(word))]
+    levels = [level for word in words if (level := _LEVEL.get(word))]
+    levels += [level for word in words if (level := _WHOLE.get(word))]
+    kind = "OTHER" if "OTHER" in kinds else (max(sorted(set(kinds)), key=kinds.count) if kinds else "")
+    # "upper leg": the first word that is a level decides; of "leg upper foot" a foot or toe, which is more special.
+    special = next((level for level in levels if level in {"end", "beyond", "hock", "hock|end"}), "")
+    return Clue(
+        kind,
+        special or (levels[0] if levels else ""),
+        side,
+        bone_role([word for word in words if len(word) > 1]) == BESIDE,
+    )
+
+
+def is_same_part(name: str, other: str) -> bool:
+    """Tell whether two names say the same level of a limb and differ in numbers only, as those of twist bones do."""
+    return bool(clue_of(name).level) and words_of(name) == words_of(other)
+
+
+def marks_an_end(name: str) -> bool:
+    """Tell whether a name is that of a bone which only shows where another one ends."""
+    return any(word in _ENDS for word in words_of(name)[1])
+
+
+_ENDS = {"tip", "leaf", "nub", "end", "null", "site"}
+# A limb's name alone: "LeftArm" is the upper arm, "LeftLeg" may be the shin below "LeftUpLeg".
+_WHOLE = {"arm": "upper", "leg": "upper|lower"}
+_LEVEL = {word: level for level, words in _LEVELS.items() for word in words.split()}
+_KIND = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+
+
+def is_eye(name: str) -> bool:
+    """Tell whether a bone is an eye by its name: no lid or brow, and no target or helper of one."""
+    words = [word.lower() for word in _EYE_WORD.findall(normalize("NFKC", name).rpartition(":")[2])]
+    if _HELPS.intersection(words):
+        return False
+    return "".join(word for word in words if word not in _NO_PART | _OTHER_ROLES) in _EYES
+
+
+def turned_eye(name: str, among: Container[str]) -> str:
+    """Return the bone that turns an eye: a generated Rigify rig has a target of the eye's name, and a master of it."""
+    master = f"master_{name.removeprefix('DEF-').removeprefix('ORG-')}"
+    return master if master in among else name

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .body import Parts, RestBones
 from .limb_guess import Assignment, LimbGuess, assign_limbs
 from .names import BodyPart
-from .skeleton import Skeleton
+from .skeleton import Parts, RestBones, Skeleton
 
 _TAIL = 3  # least number of bones
 _NECK = 8  # largest number of bones of neck and head

@@ -16,9 +16,9 @@ from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import compose, cross, dot, lengths, normalized, quaternions, signs_along, turn_vectors
 from ..armature import Channels
 from ..body import BodyRest, RigBody
-from ..clock import Clock
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..rotation import channel
+from ..timeline import Clock
 from .transforms import rotation_quaternions
 
 

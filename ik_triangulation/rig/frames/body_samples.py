@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples of a whole body: the frame its hips hang in, the goals of its limbs, and its animation made by hand."""
+"""Samples of a whole body: the frame its hips hang in, goals of its limbs, and its animation, at and between frames."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
-from ..carriers import carrier_of
-from ..clock import Clock
-from ..goal import GoalReader
-from ..held_tips import corrected_times, is_moved_above
+from ..by_hand.reference import is_as_by_hand, reference_rotations, shown_by_hand
 from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
-from ..reference import reference_rotations
 from ..rotation import rotation_of
-from ..shown_by_hand import is_as_by_hand, shown_by_hand
-from ..waiting import is_waiting
+from ..stored_body import corrected_times, is_moved_above
+from ..targets.goal import GoalReader
+from ..targets.untouched import carrier_of, is_waiting
+from ..timeline import Clock
 from .body_frames import (
     Animation,
     animation_shown,
@@ -39,9 +37,9 @@ from .body_frames import (
     shown_frames,
     tips_apart,
 )
-from .keyed_reading import KeyedBody, read_keyed_body
+from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
-from .sampling import Sample, frame_of, is_elsewhere, sample
+from .samples import Sample, frame_of, is_elsewhere, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
@@ -428,3 +426,48 @@ def check_unscaled(bases: Numbers, hips: str) -> None:
 
 def _stacked(matrices: Sequence[Matrix]) -> Numbers:
     return np.ascontiguousarray(np.moveaxis(np.array(matrices, float), 0, -1))
+
+
+def read_between(
+    rig: RigBody,
+    samples: BodySamples,
+    frames: Sequence[float],
+    scene: Scene,
+    without: tuple[float, float] | None = None,
+) -> Work[BodySamples]:
+    """Return a body at other frames of the timeline than those of `samples`, without goals.
+
+    Keys that correct a bake between the two times (in the action) in `without` are left out. Blender evaluates the
+    frames only where the armature, something above the hips or the influence of held tips moves, and where the samples
+    have what it shows. `influence` is that of held tips.
+    """
+    count, held = len(frames), {tip: samples.influence[tip] for tip in rig.held}
+    still = not any((each != each[..., :1]).any() for each in (samples.worlds, samples.bases, *held.values()))
+    if still:
+        worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
+        influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
+    elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames)) is not None:
+        worlds, bases = (np.broadcast_to(each, (4, 4, count)).copy() for each in (keyed.worlds, keyed.bases))
+        check_unscaled(bases, rig.hips)
+        influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
+    else:
+        evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)
+
+        def look(depsgraph: Depsgraph, _: float) -> tuple[Matrix, Matrix, list[float]]:
+            evaluated = rig.armature.evaluated_get(depsgraph)
+            base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+            return evaluated.matrix_world.copy(), base, [held_influence(evaluated, tip) for tip in held]
+
+        seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
+        worlds, bases, found = (
+            np.ascontiguousarray(np.moveaxis(np.array(each, float), 0, -1))
+            for each in zip(*(seen[frame] for frame in frames), strict=True)
+        )
+        influence = dict(zip(held, found, strict=True))
+    if samples.shown is None:
+        animation = Animation(*body_by_hand(rig, frames, scene, without))
+    else:
+        animation = yield from read_animation(rig, scene, frames, bases, without)
+    yield
+    there = samples.animated(animation)
+    return there._replace(frames=frames, worlds=worlds, bases=bases, goals={}, influence=influence)

@@ -7,8 +7,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...kinematics.arrays import Array
-from ...kinematics.batch.algebra import matrices
-from ...kinematics.batch.euler_arrays import euler_quaternions
+from ...kinematics.batch.algebra import euler_quaternions, matrices
 from ..armature import FLAT, LARGEST, SMALLEST
 from ..rotation import NO_AXIS
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keyframes as arrays: an array for each attribute of a keyframe, with an entry for each keyframe of an F-curve.
+"""Keyframes as arrays: an array for each attribute of a keyframe, with an entry for each key; packed as text.
 
-Reading and writing arrays is hundreds of times faster than keyframe by keyframe.
+Keyframes as arrays: an array for each attribute of a keyframe, with an entry for each keyframe of an F-curve. Reading
+and writing arrays is hundreds of times faster than keyframe by keyframe.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -161,3 +163,23 @@ def _apart(times: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> np.ndar
     after = np.searchsorted(others, times)
     apart: np.ndarray[Any, Any] = np.minimum(others[after] - times, times - others[after - 1]) > SAME_FRAME
     return apart
+
+
+def packed(keys: KeyArrays) -> dict[str, Any]:
+    """Return keyframes as JSON takes them; a value that all of them share is there once."""
+    texts: dict[str, Any] = {"count": len(keys["co"])}
+    for name in ATTRIBUTES:
+        column = keys[name]
+        shared = column.ndim == 1 and (column == column[0]).all()
+        texts[name] = column[0].item() if shared else b64encode(column.tobytes()).decode()
+    return texts
+
+
+def unpacked(texts: dict[str, Any]) -> KeyArrays:
+    """Return the keyframes again. Raises LookupError, TypeError or ValueError for what is none."""
+    count, keys = texts["count"], {}
+    for name, (width, dtype) in ATTRIBUTES.items():
+        value = texts[name]
+        column = np.frombuffer(b64decode(value), dtype) if isinstance(value, str) else np.full(count, value, dtype)
+        keys[name] = column.reshape(count, 2) if width == 2 else column.reshape(count)
+    return keys

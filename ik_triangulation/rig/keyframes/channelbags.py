@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Channelbags: the F-curves that an action holds for one of its slots."""
+"""Channelbags, the F-curves that an action holds for one of its slots, and the checks before keys are written there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import ActionChannelbag, ActionChannelbagFCurves, FCurve, Object
+from bpy.types import ActionChannelbag, ActionChannelbagFCurves, FCurve, Object, PoseBone
+
+from ...errors import AnimationError
+from ..rotation import PROPERTIES, channel
 
 # From Blender 5 on a new F-curve is put into its group at once.
 _NAMES_GROUP = "group_name" in ActionChannelbagFCurves.bl_rna.functions["new"].parameters
@@ -78,3 +81,78 @@ def new_curve(bag: ActionChannelbag, path: str, index: int, group: str, undo: Ex
     if not _NAMES_GROUP:
         curve.group = found
     return curve
+
+
+def check_keys(armature: Object, bones: Collection[str], destination: str = "ACTION") -> list[str]:
+    """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
+
+    A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what
+    can be written but may not be what was meant. See destination.py for each `destination`.
+    """
+    animation = armature.animation_data
+    if animation is None or animation.action is None:
+        return []
+    action, name = animation.action, armature.name
+    if animation.use_tweak_mode and destination != "ACTION":
+        raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
+    if destination == "NLA_TRACK":
+        posed = armature.pose.bones
+        check_not_hidden(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
+        return []
+    if destination == "ACTION" and not action.is_editable:
+        where = f" from '{action.library.name_full}'" if action.library else ""
+        raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
+    if animation.action_slot is None and len(action.slots):
+        raise AnimationError(f"Action '{action.name}' has no slot assigned to '{name}'. Assign one.")
+    others = [user.name for user in animation.action_slot.users() if user != armature] if animation.action_slot else []
+    if destination == "ACTION" and others:
+        raise AnimationError(
+            f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
+        )
+    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone])]
+
+
+def check_curves(curves: Sequence[FCurve], name: str) -> None:
+    """Raise AnimationError if the F-curves cannot be keyed; `name` is what the message calls their property."""
+    if any(map(is_stuck, curves)):
+        raise AnimationError(f"The F-Curve of {name} is locked, muted or sampled. Unlock it.")
+
+
+def is_stuck(curve: FCurve) -> bool:
+    """Tell whether an F-curve or its group is locked or muted, or holds samples instead of keyframes."""
+    group = curve.group
+    return bool(curve.lock or curve.mute or len(curve.sampled_points) or (group and (group.lock or group.mute)))
+
+
+def check_not_hidden(armature: Object, paths: Mapping[str, Sequence[str]]) -> None:
+    """Raise AnimationError if the active action hides an NLA track with keys at these data paths, by the bones' names.
+
+    Above the tracks is the action, whatever its influence and blending: keys of both would mix.
+    """
+    animation = armature.animation_data
+    bag = channelbag_of(armature)
+    if bag is None or animation is None or animation.action_influence == 0.0:
+        return
+    for bone, some in paths.items():
+        if any(not is_muted(curve) for path in some for curve in find_curves(bag, path).values()):
+            raise AnimationError(
+                f"Action '{animation.action.name}' keys '{bone}' as well and hides a new NLA track. "
+                "Push the action down in the NLA editor, or write to the active or a new action."
+            )
+
+
+def is_muted(curve: FCurve) -> bool:
+    """Tell whether Blender leaves out an F-curve, as it is muted or empty, or its group is muted."""
+    return bool(curve.mute or curve.is_empty or (curve.group and curve.group.mute))
+
+
+def _check_bone(bone: PoseBone) -> Iterator[str]:
+    used, _ = channel(bone)
+    bag = channelbag_of(bone.id_data)
+    keyed = {prop: find_curves(bag, bone.path_from_id(prop)).values() for prop in PROPERTIES}
+    stuck = sum(is_stuck(curve) for curve in keyed.pop(used))
+    if stuck:
+        raise AnimationError(f"{stuck} F-Curves of '{bone.name}' are locked, muted or sampled. Unlock them.")
+    for prop, found in keyed.items():
+        if found:
+            yield f"Bone '{bone.name}' has keys on {prop} but uses {bone.rotation_mode}."

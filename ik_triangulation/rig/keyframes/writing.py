@@ -14,10 +14,8 @@ from bpy.types import ActionChannelbag, FCurve, Object, ViewLayer
 from ...cooperative import Work
 from ..rotation import PROPERTIES
 from .arrays import SELECTED, NewKeys, enum_number, get_keys, in_range, merge_keys, put_keys
-from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, new_curve
-from .checks import is_stuck
-from .reading import GENERATED
-from .replaced import put_replaced, replaced_in
+from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, is_stuck, new_curve
+from .reading import GENERATED, put_replaced, replaced_in
 from .unkeyed import AnimatedValues
 
 

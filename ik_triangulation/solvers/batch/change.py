@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One bounded Gauss-Newton step of many states: the change of all columns that takes the errors off, level by level.
+"""The linear system of all tasks, and the bounded change of coordinates that solves it, for many poses at once.
 
+One bounded Gauss-Newton step of many states: the change of all columns that takes the errors off, level by level.
 Source: damped least squares of Levenberg 1944 and Marquardt 1963; priorities as by Nakamura, Hanafusa and Yoshikawa
 1987. With J the rows of all tasks, e their errors, W the compliance of the columns and d0 a change that is wished for,
 
@@ -19,9 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ...kinematics.arrays import Indices, Mask, Numbers
+from ...goals.task import Missing, Task
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers
+from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, cross, lengths
-from .cholesky import solve_each
+
+_MORE_URGENT = 30.0  # weight of squared errors of level 0 beside those of the levels below
 
 Shares = Sequence[tuple[Mask, Any]]  # rows of each level, and their damping: a number, or (F)
 Solved = tuple[Numbers, Numbers]  # the change (k, F), and the damping of every row (r, F)
@@ -33,6 +37,105 @@ _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _LEAST = 1e-12  # of the square of the size of the tree, added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
 _FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
+
+
+class System:
+    """F states with their tasks.
+
+    `value` (F) is the weighted sum of the squared errors, `met` (F) tells whether every task is within tolerance.
+    """
+
+    def __init__(self, tree: Tree, states: States, tasks: Sequence[Task]) -> None:
+        self.tree, self.tasks = tree, tasks
+        self.geometry = Geometry(tree, states)
+        self.measured: list[Missing] = [task.measure(self.geometry) for task in tasks]
+        levels = {task.level for task in tasks}
+        value, met = np.zeros(len(states)), np.ones(len(states), bool)
+        for task, measured in zip(tasks, self.measured, strict=True):
+            squares = np.einsum("rf,rf->f", measured.errors, measured.errors)
+            value += squares * (_MORE_URGENT if task.level == 0 and len(levels) > 1 else 1.0)
+            met &= measured.off <= task.tolerance
+        self.value, self.met = value, met
+
+    @property
+    def urgent(self) -> Mask:
+        """Whether every task of the most urgent level is within tolerance (F), whatever becomes of the others."""
+        first = min(task.level for task in self.tasks)
+        found = np.ones(len(self.met), bool)
+        for task, measured in zip(self.tasks, self.measured, strict=True):
+            if task.level == first:
+                found &= measured.off <= task.tolerance
+        return found
+
+    @property
+    def states(self) -> States:
+        """The states at which the tasks are measured."""
+        return self.geometry.states
+
+    def errors(self) -> tuple[Numbers, Indices]:
+        """Errors of all tasks (r, F), and the level of each row."""
+        levels = np.repeat([task.level for task in self.tasks], [task.count for task in self.tasks])
+        return np.concatenate([measured.errors for measured in self.measured]), levels
+
+    def jacobian(self) -> Numbers:
+        """Rows of all tasks (r, k, F): the decrease of the errors for a change of each column."""
+        geometry = self.geometry
+        axes, begin = geometry.axes(), 0
+        rows = np.zeros((sum(task.count for task in self.tasks), self.tree.columns, len(geometry.states)))
+        for task, measured in zip(self.tasks, self.measured, strict=True):
+            task.rows(geometry, axes, measured, rows[begin : begin + task.count])
+            begin += task.count
+        return rows
+
+    def after(self, change: Numbers) -> System:
+        """The system after a change (k, F) of all columns."""
+        return System(self.tree, self.tree.moved(self.states, self.geometry.frames, change), self.tasks)
+
+    def take(self, columns: Columns) -> System:
+        """Those of the states."""
+        some = System.__new__(System)
+        some.tree, some.tasks = self.tree, [task.take(columns) for task in self.tasks]
+        some.geometry = self.geometry.take(columns)
+        some.measured = [measured.take(columns) for measured in self.measured]
+        some.value, some.met = self.value[columns], self.met[columns]
+        return some
+
+    def put(self, columns: Indices | Mask, other: System) -> None:
+        """Replace states by those of another system of the same states."""
+        self.geometry.put(columns, other.geometry)
+        for mine, theirs in zip(self.measured, other.measured, strict=True):
+            mine.put(columns, theirs)
+        self.value[columns], self.met[columns] = other.value[columns], other.met[columns]
+
+
+def solve_each(matrix: Sequence[Sequence[Numbers]], right: Sequence[Numbers]) -> list[Numbers]:
+    """Solve matrix x = right for each pose by Cholesky's factors; of the matrix (r x r of F) the lower half is read.
+
+    It has to be positive definite.
+    """
+    count = len(right)
+    lower: dict[tuple[int, int], Numbers] = {}  # of the diagonal the inverse
+    forward: list[Numbers] = []
+    for j in range(count):
+        diagonal = matrix[j][j]
+        for p in range(j):
+            diagonal = diagonal - lower[j, p] * lower[j, p]
+        lower[j, j] = inverse = 1.0 / np.sqrt(np.maximum(diagonal, 1e-300))
+        value = right[j]
+        for p in range(j):
+            value = value - lower[j, p] * forward[p]
+        forward.append(value * inverse)
+        for i in range(j + 1, count):
+            element = matrix[i][j]
+            for p in range(j):
+                element = element - lower[i, p] * lower[j, p]
+            lower[i, j] = element * inverse
+    for j in reversed(range(count)):
+        value = forward[j]
+        for i in range(j + 1, count):
+            value = value - lower[i, j] * forward[i]
+        forward[j] = value * lower[j, j]
+    return forward
 
 
 def bounded_change(

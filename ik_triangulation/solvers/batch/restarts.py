@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restarts of many states at once: what is missed is tried again from other poses inside the limits, in rounds.
+"""Restarts of many poses at once: aligned and random starts, in rounds; and one pose out of many starts.
 
-Source: the annealing of seed document quaternion-ccd ("exercise for the reader"). That several restarts end at the same
+The motion of a whole body that brings its tips nearest to their goals: a start for solving from far away. Source: Wahba
+1965 for directions, Kabsch 1976 for points: a singular value decomposition.
+
+Restarts of many states at once: what is missed is tried again from other poses inside the limits, in rounds. Source:
+the annealing of seed document quaternion-ccd ("exercise for the reader"). That several restarts end at the same
 distance proves nothing: the wrong local minimum of an ordinary limb is deep. So only a bound by lengths or the last
 round ends the search. Targets of animators lie at ends of ranges (a straight knee, a closed fist) more often than
 chance would have it, and so do half of the angles drawn.
@@ -15,17 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
+from mathutils import Quaternion
 
-from ...goals.batch import Task
-from ...kinematics.arrays import Indices, Mask, Numbers
-from ...kinematics.batch import States, Tree
-from ...kinematics.batch.algebra import exponential, normalized, product
+from ...goals.orientation import AlongTask, LookTask, OrientTask
+from ...goals.task import Level, PlaceTask, Task
+from ...kinematics import Chain, Pose
+from ...kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import conjugated, exponential, normalized, product, quaternions, rotate
 from ...kinematics.batch.coordinates import finite_range
-from .aligned import aligned
+from .change import System
 from .descent import CHUNK, PLAIN, Descent, descend
-from .system import System
+
+_MORE_URGENT = 3.0  # weight of held places
+PER_RADIAN = 0.05  # weight of a direction beside that of a place that is as far as the tree is large
 
 ROUNDS: tuple[int, ...] = (8, 24, 64)  # starts for each state that is still missed
 NEARBY = 4  # the first starts of a round stray by a share of the way only, which grows to all of it
@@ -34,6 +44,99 @@ DRAWN = 8  # poses drawn for each start
 TRIAL_STEPS, KEPT = 3, 0.25  # steps of every start of a round, and the share of them that goes on
 _FAR = 0.25  # of the squared errors, left by a motion of the whole tree that is made first
 _AT_ONCE = 8192  # poses drawn at once, which bounds the memory
+
+_RIGID = 1e-5  # deviation of a base from a rotation that rounding explains
+
+
+def aligned(
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    per_radian: float = PER_RADIAN,
+    of_tips: Sequence[float] | None = None,
+    smoothed: int = 0,
+) -> States:
+    """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
+
+    A direction weighs `per_radian` beside a place that is as far off as the tree is large, and each tip its share
+    `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` so many times
+    with those beside them: a single frame may tell two as well as each other. The root keeps its limits, and the
+    directions in which it moves. Without a place among the goals, or where the root does not move, the states are
+    returned as they are.
+    """
+    places = [task for task in tasks if isinstance(task, PlaceTask)]
+    if not tree.moves_root or not places:
+        return states
+    geometry = Geometry(tree, states)
+    tips = [geometry.tip(task.tip) for task in places]
+    shares = [1.0] * len(tree.tips) if of_tips is None else of_tips
+    weights = np.array([(_MORE_URGENT if task.level == Level.HOLD else 1.0) * shares[task.tip] for task in places])
+    now = np.array(tips)
+    nearest = (task.target.closest(tip) for task, tip in zip(places, tips, strict=True))  # one, or one for each state
+    wanted = np.array([np.broadcast_to(each, tip.shape) for each, tip in zip(nearest, tips, strict=True)])
+    middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
+    turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
+    for task in tasks:
+        turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)
+    turn = averaged_in_time(turn, smoothed if len(turn) > 1 else 0)
+    rotation = _rotation(turn)
+    turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
+    if turned is not states:
+        after = Geometry(tree, turned)
+        middle = np.tensordot(weights / weights.sum(), np.array([after.tip(task.tip) for task in places]), 1)
+    place = states.place + tree.root_ways.T @ (tree.root_ways @ (goal - middle))
+    return States(turned.angles, turned.balls, turned.held, turned.root, place)
+
+
+def _directions(geometry: Geometry, task: Task, way: Numbers) -> Numbers:
+    """Products (F, 3, 3) of directions now and as wanted, of a task that is about them; else zero.
+
+    Points are looked at from where the tips are after they have gone this `way` (3, F).
+    """
+    count = way.shape[-1]
+    if isinstance(task, OrientTask):
+        wanted = np.broadcast_to(task.rotation, (3, 3, count))
+        return np.asarray(np.einsum("icf,jcf->fij", geometry.tip_rotation(task.tip), wanted))
+    if isinstance(task, AlongTask | LookTask):
+        now = geometry.tip_rotation(task.tip)
+        axis = rotate(now, np.broadcast_to(task.axis, now.shape[1:]))
+        if isinstance(task, LookTask):
+            direction = normalized(task.point - geometry.tip(task.tip) - way + 1e-12)
+        else:
+            direction = np.broadcast_to(task.direction, axis.shape)
+        return np.asarray(np.einsum("if,jf->fij", axis, direction))
+    return np.zeros((count, 3, 3))
+
+
+def _rotation(products: Numbers) -> Numbers:
+    """Rotations (3, 3, F) that turn what is now to what is wanted, from their products (F, 3, 3)."""
+    u, _, vt = np.linalg.svd(products)
+    v, ut = vt.transpose(0, 2, 1), u.transpose(0, 2, 1)
+    v[:, :, 2] *= np.sign(np.linalg.det(v @ ut))[:, None]
+    rotation: Numbers = (v @ ut).transpose(1, 2, 0)
+    return rotation
+
+
+def _with_root_turned(tree: Tree, states: States, geometry: Geometry, turn: Numbers) -> States:
+    """The states with the first joint turned further (4, F), armature space, as far as its limits allow."""
+    frame = quaternions(geometry.frames[0, :, :3])
+    further = product(product(conjugated(frame), turn), frame)
+    if 0 in tree.balls:
+        balls, at = states.balls.copy(), tree.balls.index(0)
+        balls[at] = normalized(product(balls[at], further))
+        return States(states.angles, balls, states.held, states.root, states.place)
+    for kind in tree.kinds:
+        if 0 in kind.joints:
+            rotations = kind.quaternions(states.angles[kind.rows])
+            at = list(kind.joints).index(0)
+            rotations[at] = normalized(product(rotations[at], further))
+            rows = tree.joint_of[: tree.angles] == 0
+            angles = states.angles.copy()
+            every = states.angles.copy()
+            every[kind.rows] = kind.angles(rotations)
+            angles[rows] = tree.inside(every)[rows]
+            return States(angles, states.balls, states.held, states.root, states.place)
+    return states
 
 
 def solve_cold(
@@ -173,3 +276,45 @@ def strayed(tree: Tree, states: States, share: Numbers, random: np.random.Genera
         size = share * np.pi * random.random((len(tree.balls), count))
         balls = normalized(product(balls, exponential(normalized(turns) * size[:, None])))
     return States(angles, balls, states.held, states.root, states.place)
+
+
+@lru_cache(maxsize=32)
+def tree_of(chain: Chain) -> Tree:
+    """Return the tree of a chain, the same one for the same chain."""
+    return Tree.of(chain)
+
+
+def is_batched(pose: Pose) -> bool:
+    """Tell whether a pose can be solved on arrays: nothing in it, or above it, is scaled."""
+    base = np.array(pose.base.copy(), float)[:3, :3]
+    return pose.chain.plain and bool(np.abs(base @ base.T - np.eye(3)).max() < _RIGID) and np.linalg.det(base) > 0.0
+
+
+def search(
+    pose: Pose,
+    tasks: Sequence[Task],
+    seed: int,
+    rounds: Sequence[int] = ROUNDS,
+    bounds: Descent = PLAIN,
+    stuck: bool = False,
+) -> tuple[bool, int]:
+    """Solve the tasks of a pose from other poses if not from this one; leaves the best.
+
+    Returns whether they are met, and the number of steps of all starts together. With `stuck` it is known that they
+    cannot be met from this one. The rounds after the first are made as one: a single pose costs about the same with few
+    starts as with many.
+    """
+    tree, steps = tree_of(pose.chain), np.zeros(1, int)
+    states = tree.states([pose])
+    if stuck:
+        met, value = np.zeros(1, bool), System(tree, states, tasks).value
+    else:
+        met, value = descend(tree, states, tasks, bounds, steps=steps)
+    at_once = (*rounds[:1], sum(rounds[1:]))
+    restart(tree, states, tasks, met, value, seed=seed, rounds=at_once, bounds=bounds, steps=steps)
+    for i, (joint, rotation) in enumerate(zip(pose.chain.joints, tree.rotations(states)[:, :, 0], strict=True)):
+        if joint.freedom.moves:
+            turned = joint.freedom.nearest(Quaternion(rotation).normalized())
+            if turned != pose.rotations[i]:
+                pose.put(i, turned)
+    return bool(met[0]), int(steps[0])

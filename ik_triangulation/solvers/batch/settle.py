@@ -11,12 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...goals.batch import Task
+from ...goals.task import Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import States, Tree
-from .change import bounded_change
+from .change import System, bounded_change
 from .descent import Descent, descend, precisely
-from .system import System
 
 _STEPS, _TRIES = 40, 8  # at most, and those in a row that were refused
 _LARGEST = 0.5  # [rad] change of a column in a step

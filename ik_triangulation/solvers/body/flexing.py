@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Elbows and knees that are straight are bent a little the way they bend, before a body is solved from there.
+"""Parts of a body as it is solved: their stiffness, and the flexing of arms, legs and trunk.
 
-A straight limb is as near to one bend as to the other, and brings its tip nearer to its root by neither at first.
+Compliance of a body's joints by their part in it: limbs give before the trunk, and hips move before they turn. A body
+that reaches for the floor may bend its back over straight knees or squat; both are optima of some weights. With these
+the way of people is the cheaper one: knees bend forward, hips go down, the trunk leans a part of the way. A shoulder
+and an elbow go through wide ranges all day, clavicles, neck and ankles through narrow ones: arms that give as little as
+these pull the trunk along with the hands. Chosen by recorded motion and the poses of a humanoid that reaches to the
+floor, to its knees, ahead and up; checked on other recordings. Source: none.
+
+Elbows and knees that are straight are bent a little the way they bend, before a body is solved from there. A straight
+limb is as near to one bend as to the other, and brings its tip nearer to its root by neither at first.
 """
 
 from __future__ import annotations
@@ -12,13 +20,27 @@ from functools import lru_cache
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ...goals.batch import Task
+from ...goals.task import Task
 from ...kinematics import Cone, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
 from ...kinematics.body_anatomy import Part, TwoPartLimb
-from .parts import flexion_axes, parts_of_body, two_part_limbs, wanted_flexion
+from ...kinematics.flexion import allowed_flexion
+
+_ROOT_MOVE = 3.0
+_COMPLIANCE = {
+    Part.HIPS: 0.05,
+    Part.TRUNK: 0.225,
+    Part.GIRDLE: 0.45,
+    Part.SIMPLE: 0.45,
+    Part.UPPER_ARM: 6.0,
+    Part.FOREARM: 6.0,
+    Part.HAND: 2.25,
+    Part.THIGH: 3.0,
+    Part.SHIN: 1.5,
+    Part.FOOT: 0.75,
+}
 
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
@@ -27,6 +49,51 @@ _BACK = 0.1  # [rad] of range from which on a joint may bend the wrong way
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
+
+
+def two_part_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
+    """Return the arms and legs of a tree."""
+    return tree.anatomy.limbs
+
+
+def parts_of_body(tree: Tree) -> tuple[Part, ...]:
+    """Return the part to which each joint belongs."""
+    return tree.anatomy.parts
+
+
+@lru_cache(maxsize=32)
+def flexion_axes(tree: Tree) -> Numbers:
+    """Return the unit axes about which elbows and knees flex (l, 3), one for each limb, in their own rest frames.
+
+    They are those of the anatomy, as near as the joints' limits allow. Without one it is the axis of a hinge, or X.
+    """
+    wanted = wanted_flexion(tree)
+    freedoms = [tree.joints[limb.middle].freedom for limb in tree.anatomy.limbs]
+    found = [allowed_flexion(each, Vector(axis))[:] for each, axis in zip(freedoms, wanted, strict=True)]
+    return np.array(found, float).reshape(-1, 3)
+
+
+def wanted_flexion(tree: Tree) -> Numbers:
+    """Return the same axes (l, 3) without regard to the joints' limits."""
+    anatomy = tree.anatomy
+    axes = [
+        tree.joints[limb.middle].freedom.bend_axis[:] if axis is None else axis[:]
+        for limb, axis in zip(anatomy.limbs, anatomy.flexion, strict=True)
+    ]
+    return np.array(axes, float).reshape(-1, 3)
+
+
+@lru_cache(maxsize=32)
+def body_compliance(tree: Tree) -> Numbers:
+    """Compliance (k, 1) of all columns: that of the joints' stiffness, times that of their part in the body."""
+    if not tree.moves_root and len(tree.tips) < 2:
+        return tree.compliance
+    share = np.array([_COMPLIANCE[part] for part in parts_of_body(tree)])
+    if not tree.moves_root:
+        share[0] = _COMPLIANCE[Part.TRUNK]
+    move = np.full(len(tree.root_ways), _ROOT_MOVE)
+    compliance: Numbers = tree.compliance * np.concatenate((share[tree.joint_of], move))[:, None]
+    return compliance
 
 
 @lru_cache(maxsize=32)

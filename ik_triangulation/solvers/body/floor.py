@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...goals.batch import Level, PlaceTask, Task
-from ...goals.batch.floor import FloorTask
+from ...goals.support import FloorTask
+from ...goals.task import Level, PlaceTask, Task
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry
 from ...kinematics.batch.algebra import at
 from ...kinematics.body_anatomy import Part
-from .parts import parts_of_body
+from .flexing import parts_of_body
 
 _HIPS = 0.25  # of the leg: least height of the hips
 _SOLE = 0.02  # of the leg: height of the tip of a foot above its sole

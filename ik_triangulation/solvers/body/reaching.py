@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...goals.batch import BalanceTask, Level, PlaceTask, Task
-from ...goals.batch.faded import FadedTask
+from ...goals.support import BalanceTask
+from ...goals.task import FadedTask, Level, PlaceTask, Task
 from ...kinematics.arrays import Columns, Indices, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
@@ -40,7 +40,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .parts import flexion_axes, parts_of_body, two_part_limbs
+from .flexing import flexion_axes, parts_of_body, two_part_limbs
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))

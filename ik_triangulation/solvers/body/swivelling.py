@@ -15,14 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
-from ...goals.batch.from_goals import RADIAN, point_task
-from ...goals.batch.wrapped import WrappedTask
+from ...goals.from_goals import RADIAN, point_task
+from ...goals.orientation import OrientTask
+from ...goals.pole import PoleTask
+from ...goals.task import PlaceTask, Task, WrappedTask
 from ...kinematics import Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
-from ..natural.form import PLAIN_LIMB, LimbForm
 from ..natural.solving import swivelled
+from ..solver import PLAIN_LIMB, LimbForm
 
 _NEAR = np.array([1.0])  # tolerance of goals that are where the tip is
 

@@ -6,8 +6,8 @@ other chain spends what freedom it has by the same costs. Nothing depends on the
 but for a drag, which has no other.
 """
 
-from .form import PLAIN_LIMB, LimbForm
+from ..solver import PLAIN_LIMB, LimbForm
 from .solving import natural_path, natural_pose, step
-from .trailing import trailing
+from .trading import trailing
 
 __all__ = ["PLAIN_LIMB", "LimbForm", "natural_path", "natural_pose", "step", "trailing"]

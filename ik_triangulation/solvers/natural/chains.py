@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Posture of a chain over all frames: spines, necks, tails, fingers and whatever else is not two bones and an end.
+"""Limbs of any number of bones, solved near their reference: relaxed over the frames, whole turns shared.
 
-Of all motions that meet the goals the one is sought that turns its joints least off the reference, the pose that
-somebody made by hand, and changes that turn least from frame to frame. Coarse to fine: knots a few frames apart are
-solved, each from its own reference, turned onto its target; between them the turns are interpolated, all frames are
-relaxed by a few steps, and then brought to their goals exactly. So a frame depends on what is near it in time, never on
-where the path begins. Source: none.
+The start of a chain: its reference, bent a little where straight, and turned as a whole onto the target. Poses of one
+target that start from elsewhere end on other branches; a start that is a smooth function of reference and target gives
+all frames the same one. Source: none.
+
+Posture of a chain over all frames: spines, necks, tails, fingers and whatever else is not two bones and an end. Of all
+motions that meet the goals the one is sought that turns its joints least off the reference, the pose that somebody made
+by hand, and changes that turn least from frame to frame. Coarse to fine: knots a few frames apart are solved, each from
+its own reference, turned onto its target; between them the turns are interpolated, all frames are relaxed by a few
+steps, and then brought to their goals exactly. So a frame depends on what is near it in time, never on where the path
+begins. Source: none.
 """
 
 from __future__ import annotations
@@ -16,23 +21,113 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...cooperative import Work
-from ...goals.batch import Task
+from ...goals.orientation import AlongTask, OrientTask
+from ...goals.task import PlaceTask, Task
 from ...kinematics.arrays import Indices, Numbers
-from ...kinematics.batch import States, Tree
-from ...kinematics.batch.states import joined
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import (
+    compose,
+    conjugated,
+    dot,
+    lengths,
+    matrices,
+    normalized,
+    product,
+    quaternions,
+    rotate,
+    rotate_back,
+    rotation_vectors,
+    turn_vectors,
+)
+from ...kinematics.batch.tree import joined
+from ..batch.change import System
 from ..batch.descent import Descent, at_one_level, descend, precisely
-from ..batch.system import System
+from ..batch.swings import Swing, smallest_rotations
+from .giving_way import within_reach
 from .looking import turned_to_look
-from .posture import USUAL_FPS, Posture, interpolated_offsets, nearest_states, time_weight
-from .relaxation import Relaxation
-from .whole_turn import turned_whole
-from .within_reach import within_reach
+from .posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, nearest_states, time_weight
+
+_BEND = 0.07  # [rad] of every joint of a straight chain
+_BENT, _STRAIGHT = 0.995, 0.999  # of the reach: distances from root to tip between which the bend sets in
+_NOTHING = 1e-300
 
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
 _TOGETHER = 1024  # frames that are solved together
 _OVERLAP = 4  # knots before and after these that are solved with them
 _SAME = 1e-4  # [rad, and of the reach] difference of two frames that is rounding
 _CORRECTION, _APPROACH = Descent(iterations=30, stall=4), Descent(iterations=8, stall=4)
+
+
+def turned_whole(
+    tree: Tree, reference: States, tasks: Sequence[Task], compliance: Numbers, flexion: Numbers | None = None
+) -> States:
+    """Turn a chain so that its tip lies towards its target, spread over the joints as the tip is to turn.
+
+    If the last bone has to turn, every joint has the same share of what a least turn of the whole chain leaves of that;
+    else each one turns by its distance from the tip along the line to the root, which bends the chain to an arc. What
+    that leaves of the direction the first joint adds. `flexion` (n, 3) are the axes in the joints' frames about which a
+    straight chain is bent, by default those about which its joints prefer to bend.
+    """
+    place = next((task for task in tasks if isinstance(task, PlaceTask)), None)
+    shares = np.zeros((len(tree.joints), 1))
+    shares[tree.joint_of] = compliance
+    if place is None or not shares.any():
+        return reference
+    root, geometry = int(np.flatnonzero(shares)[0]), Geometry(tree, reference)
+    head, tip = geometry.heads[root], geometry.tip(place.tip)
+    span, line = tip - head, place.target.closest(tip) - head
+    least = smallest_rotations(span, line)
+    missing = _missing(matrices(least), geometry.tip_rotation(place.tip), tasks)
+    if missing is None:
+        levers = np.maximum(dot(tip - geometry.heads, span[None]), 0.0)  # times the length of the span
+        scale = levers[root] / np.maximum((shares * levers**2).sum(0), _NOTHING)
+        turns = (shares * levers * scale)[:, None] * rotation_vectors(least)
+    else:
+        turns = (shares / shares.sum())[:, None] * missing
+    turns = turns + _bend(tree, geometry, lengths(span), flexion)
+    change = dot(geometry.axes(), turns[tree.joint_of])
+    geometry = Geometry(tree, tree.moved(reference, geometry.frames, change))
+    return _root_turned(tree, geometry, root, smallest_rotations(geometry.tip(place.tip) - head, line))
+
+
+def _missing(whole: Numbers, rotation: Numbers, tasks: Sequence[Task]) -> Numbers | None:
+    """Rotation vectors (3, F) that the last bone misses, as seen before the chain is turned by `whole` (3, 3, F)."""
+    now = compose(whole, rotation)
+    for task in tasks:
+        if isinstance(task, OrientTask):
+            turn = turn_vectors(compose(np.broadcast_to(task.rotation, now.shape), now.swapaxes(0, 1)))
+            return rotate_back(whole, turn)
+        if isinstance(task, AlongTask):
+            axis = rotate(now, np.broadcast_to(task.axis, now.shape[1:]))
+            turn = rotation_vectors(smallest_rotations(axis, np.broadcast_to(task.direction, axis.shape)))
+            return rotate_back(whole, turn)
+    return None
+
+
+def _bend(tree: Tree, geometry: Geometry, span: Numbers, flexion: Numbers | None) -> Numbers:
+    """Small turns (n, 3, F) of the joints where no turn of one of them would bring the tip nearer to the root."""
+    share = np.clip((span / tree.size - _BENT) / (_STRAIGHT - _BENT), 0.0, 1.0)
+    if flexion is None:
+        flexion = np.array([joint.freedom.bend_axis[:] for joint in tree.joints])
+    return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (_BEND * share)
+
+
+def _root_turned(tree: Tree, geometry: Geometry, root: int, turn: Numbers) -> States:
+    """The states with a joint turned further (4, F), armature space, as far as its limits allow."""
+    states = geometry.states
+    frame = quaternions(geometry.frames[root, :, :3])
+    local = product(product(conjugated(frame), turn), frame)
+    angles, balls = states.angles, states.balls
+    if root in tree.balls:
+        at, balls = tree.balls.index(root), balls.copy()
+        balls[at] = normalized(product(balls[at], local))
+    else:
+        kind = next(kind for kind in tree.kinds if root in kind.joints)
+        own = kind.quaternions(angles[kind.rows])[list(kind.joints).index(root)]
+        angles = angles.copy()
+        wanted = Swing(tree.joints[root].freedom).nearest(normalized(product(own, local)))[1]
+        angles[tree.joint_of[: tree.angles] == root] = wanted
+    return States(angles, balls, states.held, states.root, states.place)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,18 @@ import numpy as np
 
 from ...kinematics import Freedom, Hinge
 from ...kinematics.arrays import Mask, Numbers
-from ...kinematics.batch.algebra import compose, cross, dot, exponential, lengths, matrices, rotate, rotate_back
-from ...kinematics.batch.euler_arrays import clamped_to_range, to_half_turns
+from ...kinematics.batch.algebra import (
+    clamped_to_range,
+    compose,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    matrices,
+    rotate,
+    rotate_back,
+    to_half_turns,
+)
 from ...kinematics.flexion import hinge_axis
 
 MOST_ASIDE = np.radians(15.0)  # off its hinge up to which a straight elbow bends; the upper bone turns for more

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from mathutils import Quaternion
 
-from ...goals.batch import LookTask, Task
+from ...goals.orientation import LookTask
+from ...goals.task import Task
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (

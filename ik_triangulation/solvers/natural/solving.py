@@ -11,23 +11,21 @@ from mathutils import Quaternion, Vector
 
 from ...cooperative import Work, finished
 from ...goals import Goal, Point
-from ...goals.batch import PlaceTask, Refusal, Task, tasks_of
-from ...goals.batch.from_goals import BATCHED
+from ...goals.from_goals import BATCHED, Refusal, tasks_of
+from ...goals.task import PlaceTask, Task
 from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import at, lengths, rotate_back
+from ..batch.change import System
 from ..batch.descent import PRECISE, descend, hold, precisely
-from ..batch.one_pose import is_batched, tree_of
-from ..batch.system import System
+from ..batch.restarts import is_batched, tree_of
+from ..solver import PLAIN_LIMB, LimbForm
 from .chains import spread
-from .form import PLAIN_LIMB, LimbForm
 from .giving_way import in_reach, limbs_giving_way
-from .one_giving_way import give_way_one
-from .one_limb import pose_one, suits_one
+from .one_limb import give_way_one, pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
-from .swivel import best_swivels
-from .swivel_cost import ALONG, SwivelCost
+from .swivel import ALONG, SwivelCost, best_swivels
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
 

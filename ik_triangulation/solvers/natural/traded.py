@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A hand or foot that cannot always turn as told: its rotation is traded over the whole shot, never in one frame.
+"""The turn of a hand or foot given up over a whole shot, at a price: solved in blocks.
 
-Unknowns are the swivel of the limb and the coordinates of its wrist or ankle in every frame, inside their range. With e
-the angle by which the end is turned wrong, the sum over the frames of
+A hand or foot that cannot always turn as told: its rotation is traded over the whole shot, never in one frame. Unknowns
+are the swivel of the limb and the coordinates of its wrist or ankle in every frame, inside their range. With e the
+angle by which the end is turned wrong, the sum over the frames of
 
     posture + price (sqrt(e^2 + r^2) - r) + time (changes of swivel and wrist)^2 + what changes that are too fast cost
 
@@ -33,8 +34,7 @@ from ...kinematics.batch.algebra import (
     rotation_vectors,
     turn_vectors,
 )
-from .blocks import solve_blocks
-from .swivel_cost import END, POLE, SWING, UPPER
+from .swivel import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
 _PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
@@ -52,6 +52,47 @@ _STEPS = 12  # of Newton's method for each of _ROUNDED at most
 _LARGEST, _PRECISE = 0.3, 1e-4  # change of a step, and that which ends it [rad]
 _DAMPING, _DAMPED = 1e-2, (1e-5, 1e4)
 _FIXED = 1e9
+
+
+def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
+    """Solve a symmetric block tridiagonal system for `right` (F, m) by odd-even (cyclic) reduction.
+
+    `diagonal` (F, m, m) has positive definite blocks; `side` (F - 1, m) are the diagonals of the blocks that couple
+    each frame with the next one. Source: Heller 1976, "Some aspects of the cyclic reduction algorithm for block
+    tridiagonal linear systems".
+    """
+    return _solved(diagonal, side[:, :, None] * np.eye(side.shape[1]), right)
+
+
+def _solved(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
+    """The same for whole blocks `side` (F - 1, m, m), which couple the rows of a frame with the columns of the next."""
+    count, size = right.shape
+    if count == 1:
+        single: Numbers = np.linalg.solve(diagonal, right[:, :, None])[:, :, 0]
+        return single
+    odd = slice(1, None, 2)
+    number = count // 2
+    # Each odd frame in terms of the even ones before and after it.
+    into = np.zeros((number, size, 2 * size + 1))
+    into[:, :, :size] = side[0::2].swapaxes(1, 2)
+    after = side[1::2]
+    into[: len(after), :, size : 2 * size] = after
+    into[:, :, -1] = right[odd]
+    into = np.linalg.solve(diagonal[odd], into)
+    left, beyond, own = into[:, :, :size], into[:, :, size : 2 * size], into[:, :, -1]
+    less, rest = diagonal[0::2].copy(), right[0::2].copy()
+    ahead, back = side[0::2], after.swapaxes(1, 2)
+    less[:number] -= ahead @ left
+    rest[:number] -= (ahead @ own[:, :, None])[:, :, 0]
+    less[1 : 1 + len(back)] -= back @ beyond[: len(back)]
+    rest[1 : 1 + len(back)] -= (back @ own[: len(back), :, None])[:, :, 0]
+    between = -(ahead[: len(back)] @ beyond[: len(back)])
+    even = _solved(less, between, rest)
+    result = np.empty_like(right)
+    result[0::2] = even
+    result[odd] = own - (left @ even[:number, :, None])[:, :, 0]
+    result[odd][: len(back)] -= (beyond[: len(back)] @ even[1 : 1 + len(back), :, None])[:, :, 0]
+    return result
 
 
 class WristPath(NamedTuple):

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Search for places in a shot where the rotation of a hand or foot has to be traded, and the trade there.
+"""Trade of a hand's or foot's turn where only a leap would meet it, over a shot and while a limb is dragged.
 
-A shot whose end can turn as told by a calm motion stays as it is. Frames are the last axis of every array.
+Search for places in a shot where the rotation of a hand or foot has to be traded, and the trade there. A shot whose end
+can turn as told by a calm motion stays as it is. Frames are the last axis of every array.
+
+A single pose that follows another one: where the best pose for a goal is a leap away, it is traded for a near one. A
+limb that is dragged has no shot, but the pose before it. With that as a first frame that stays, the second one is what
+a shot of both makes of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from mathutils import Quaternion
 
-from ...goals.batch import OrientTask, PlaceTask, Task
-from ...goals.batch.from_goals import RADIAN
-from ...kinematics import Free
+from ...goals import Goal, Orientation, Point
+from ...goals.from_goals import RADIAN, Refusal, tasks_of
+from ...goals.orientation import OrientTask
+from ...goals.task import PlaceTask, Task
+from ...kinematics import Free, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import (
@@ -29,18 +38,29 @@ from ...kinematics.batch.algebra import (
     rotation_vectors,
     turn_vectors,
 )
+from ...kinematics.rotation import rotation_angle
+from ..batch.change import System
 from ..batch.descent import descend, precisely
-from ..batch.system import System
-from .swivel_cost import SwivelCost
+from ..batch.restarts import tree_of
+from ..solver import LimbForm
+from .giving_way import in_reach
+from .one_limb import suits_one
+from .swivel import SwivelCost
 from .tip_limb import TipLimb
 from .traded import Trade, WristPath
 from .two_bones import TwoBones
 
-_LEAPS, _EXPLAINED = np.radians(12.0), 2.0  # turn of a joint in a frame at 30 a second; times what the target explains
+_LEAPS, _EXPLAINED_IN_A_FRAME = (
+    np.radians(12.0),
+    2.0,
+)  # turn of a joint in a frame at 30 a second; times what the target explains
 _OUTSIDE = 1e-5  # [rad] beyond a limit that is no rounding
 _AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a place; as one where that is all between
 _NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn that is made exact, and the change of swivel that this may take
 _STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
+
+_LEAP, _EXPLAINED_IN_A_MOVE = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
+_MOVES = 12.0  # a second: a move of a drag may change as much as a frame would at this rate
 
 
 class Tempo(NamedTuple):
@@ -106,7 +126,7 @@ def _in_trouble(limb: TwoBones, cost: SwivelCost, swivels: Numbers, rotations: N
     assert limb.end is not None
     explained = lengths(turn_vectors(compose(limb.end[..., after], limb.end.swapaxes(0, 1))))
     explained += np.arctan2(lengths(cross(limb.axis, limb.axis[:, after])), dot(limb.axis, limb.axis[:, after]))
-    leaps = turns > np.maximum(_LEAPS * tempo.rate, _EXPLAINED * explained)
+    leaps = turns > np.maximum(_LEAPS * tempo.rate, _EXPLAINED_IN_A_FRAME * explained)
     trouble |= leaps
     trouble[after[leaps]] = True
     found: Mask = trouble
@@ -206,3 +226,66 @@ def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indice
         other = mine.take(off)
         descend(tree, other, [each.take(off) for each in place])
         states.put(some[off], other)
+
+
+def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal, found: Pose) -> Pose:
+    """Return the pose `found` for a goal; if that is a leap from the pose `before`, for the `last` goal, a nearer one.
+
+    The place of the tip is met by both; what is traded is the turn of the hand or foot. `reference` is the pose made by
+    hand. Poses and goals of other kinds than a limb with an end are found() as they are.
+    """
+    told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
+    if told is None or not suits_one(reference, goal, form) or isinstance(reference.chain.joints[2].freedom, Free):
+        return found
+    if not any(isinstance(each, Orientation) for each in last.soft):  # the rotation is requested from now on
+        return found
+    turn = _largest_turn(before, found)
+    if turn <= max(_LEAP, _EXPLAINED_IN_A_MOVE * _explained(before, last, goal)):
+        return found
+    soft = tuple(replace(each, rotation=before.tip_rotation) if each is told else each for each in goal.soft)
+    goals = [goal._replace(target=Point(before.tip), soft=soft), goal._replace(target=Point(found.tip))]
+    tree, tasks = tree_of(reference.chain), tasks_of(goals, reference.chain.reach)
+    if isinstance(tasks, Refusal):
+        return found
+    frames = tree.states([before, found])
+    hand_made = np.array([rotation[:] for rotation in reference.rotations], float)[:, :, None]
+    flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
+    wanted = TwoBones(tree, frames, tasks, hand_made, flexion).end
+    tasks = in_reach(tree, frames, tasks)
+    limb = TwoBones(tree, frames, tasks, hand_made, flexion)
+    rotations = np.array([[rotation[:] for rotation in pose.rotations] for pose in (before, found)]).transpose(1, 2, 0)
+    price = next(each for each in tasks if isinstance(each, OrientTask)).length / (RADIAN * tree.size)
+    assert wanted is not None
+    both, stays = np.arange(2), np.array([True, False])
+    tempo = Tempo(1.0, 1.0, _MOVES, cyclic=False)
+    rotations = traded_in(limb, wanted, SwivelCost(limb), flexion, rotations, both, stays, price, tempo)
+    states = tree.posed(rotations, frames)
+    put_in_place(tree, states, tasks, np.array([1]))
+    nearer = Pose(
+        reference.chain,
+        reference.base,
+        [
+            joint.freedom.nearest(Quaternion(rotation).normalized())
+            for joint, rotation in zip(reference.chain.joints, tree.rotations(states)[..., 1], strict=True)
+        ],
+    )
+    met = (nearer.tip - goal.target.closest(nearer.tip)).length <= max(goal.tolerance, _missing(found, goal))
+    return nearer if met and _largest_turn(before, nearer) < turn else found
+
+
+def _missing(pose: Pose, goal: Goal) -> float:
+    return (pose.tip - goal.target.closest(pose.tip)).length
+
+
+def _largest_turn(before: Pose, after: Pose) -> float:
+    """Largest turn [rad] of a joint between two poses."""
+    return max(map(rotation_angle, before.rotations, after.rotations))
+
+
+def _explained(before: Pose, last: Goal, goal: Goal) -> float:
+    """Turn [rad] that the target has made since the last goal: its own, and that of the line from the root to it."""
+    root = before.base @ before.chain.joints[0].offset
+    to = goal.target.closest(before.tip) - root
+    line = (before.tip - root).angle(to, 0.0)
+    then, now = (next((e.rotation for e in each.soft if isinstance(e, Orientation)), None) for each in (last, goal))
+    return float(line + (rotation_angle(then, now) if then and now else 0.0))

@@ -16,7 +16,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ...goals.batch import OrientTask, PlaceTask, PoleTask, Task
+from ...goals.orientation import OrientTask
+from ...goals.pole import PoleTask
+from ...goals.task import PlaceTask, Task
 from ...kinematics import Freedom
 from ...kinematics.arrays import Columns, Indices, Numbers
 from ...kinematics.batch import States, Tree

@@ -22,12 +22,10 @@ from ...errors import IKError
 from ...kinematics.rotation import orientation
 from ...rig.armature import is_flat
 from ...rig.checks import is_evaluated
-from ...rig.frames.sampling import frame_of
-from ...rig.limb import bone_of
-from ...rig.looks import looks_of
-from ...rig.selection import selected_limb
-from ...rig.soft_goals import orientation_of
-from ...rig.target_shape import shape_of
+from ...rig.frames.samples import frame_of
+from ...rig.limb import bone_of, selected_limb
+from ...rig.targets.goal import orientation_of, shape_of
+from ...rig.targets.surface import looks_of
 from ..context import active_bone
 
 _ROUND = {"POINT", "SPHERE"}  # shapes that look the same from all sides

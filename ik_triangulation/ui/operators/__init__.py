@@ -4,24 +4,16 @@
 from ...registration import register_all
 
 _MODULES = (
-    "run_again",
+    "base",
     "solve",
     "limbs",
-    "body",
     "contacts",
     "target",
     "target_drag",
-    "target_from_animation",
-    "live",
     "bake",
-    "generated",
-    "following",
     "reach",
-    "offset",
     "joints",
-    "presets",
     "map",
-    "comparison",
 )
 
 register, unregister = register_all(__name__, _MODULES)

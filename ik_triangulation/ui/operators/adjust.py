@@ -16,7 +16,7 @@ from bpy.props import StringProperty
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
 from ...presets import apply_preset, find_preset, names, read_preset, shown_as
-from ...presets.preset import PRESET_SETTINGS
+from ...presets.file import PRESET_SETTINGS
 from ...rig.limb import Limb
 from ...settings import TABLE, IKT_PG_joint, KeySettings, PostureSettings, given
 from ..context import active_armature, active_chain

@@ -1,26 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: key the rotations of one limb, or of all limbs, that follow their targets over a range of frames."""
+"""Bake, Bake Again and Delete Generated Keys, and the switch that has deform bones follow what is baked."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from math import inf
 
 import bpy
+from bpy.props import BoolProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import Span, bake_spans, rebake, repeats_bake
-from ...jobs.bake_all import BodyBake, bake_bodies, rebake_body
-from ...jobs.bodies import bodies_and_tips, repeats_body_bake
+from ...jobs.bake import Span, bake_spans, delete_generated, rebake, repeats_bake
+from ...jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, rebake_body, repeats_body_bake
+from ...jobs.body_following import let_body_follow, measured_again
 from ...jobs.body_keys import body_settings
 from ...jobs.body_report import BodyReport
+from ...jobs.controls import let_follow
 from ...jobs.report import Report
-from ...rig.bake_record import is_recorded_body
 from ...rig.body import RigBody
-from ...rig.limb import Limb, enabled_limbs, saved_range
-from ...rig.selection import selected_bones
+from ...rig.by_hand.record import is_recorded_body
+from ...rig.limb import Limb, enabled_limbs, saved_range, selected_bones
 from ...settings import FrameSettings, PostureSettings, given, settings_of
-from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
+from ..context import (
+    active_armature,
+    active_body,
+    active_bone,
+    active_chain,
+    active_limb,
+    cannot_pose,
+    cannot_solve,
+    control_names,
+)
+from ..last_result import BodyResult, latest, remember_result
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -34,8 +46,7 @@ from .adjust import (
     draw_reduction,
     load_preset,
 )
-from .job import JobOperator
-from .outcome import report_outcome
+from .base import IKOperator, JobOperator, report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
@@ -178,6 +189,68 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
         return report_outcome(self, context, [result])
 
 
+class POSE_OT_ik_triangulation_generated_delete(IKOperator):
+    bl_idname = "pose.ik_triangulation_generated_delete"
+    bl_label = "Delete Generated Keys"
+    bl_description = "Delete the baked keys of the limb, or of its body, and put back the keys that they replaced"
+
+    use_range: BoolProperty(name="Only in Range", description="Delete only keys within the limb's frame range")
+
+    def act(self, context: Context) -> set[str]:
+        first, last, scene = -inf, inf, context.scene
+        if self.use_range:
+            first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
+        body = active_body(context)
+        chain = body.bones if body is not None else active_chain(context)
+        names = control_names(active_bone(context)) if body is None else None
+        chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
+        count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
+        told = self.conclude(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
+        return told if count else {"CANCELLED"}
+
+
+class POSE_OT_ik_triangulation_follow_set(IKOperator):
+    bl_idname = "pose.ik_triangulation_follow_set"
+    bl_label = "Let Bones Follow"
+    bl_description = (
+        "Set the property that makes the deform bones follow the limb, and key it over the frames of the last result; "
+        "for a single frame it is keyed only if it has keys already or Auto Keying is on"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        reason = cannot_solve(context)
+        if reason:
+            return reason
+        bone = active_bone(context)
+        result = latest(bone.id_data, bone.name)
+        return None if result and result.switches else "All bones that can follow the limb do so"
+
+    def act(self, context: Context) -> set[str]:
+        armature, bone, where = active_armature(context), active_bone(context), (context.scene, context.view_layer)
+        result = latest(armature, bone.name)
+        key = result.is_bake or context.scene.tool_settings.use_keyframe_insert_auto
+        if isinstance(result, BodyResult):
+            body, frames = active_body(context), result.body.frames
+            remedies = let_body_follow(body, frames[0], frames[-1], key, *where)
+            remember_result(measured_again(body, result.body, *where), armature, context.scene)
+        else:
+            frames = [each.frame for each in result.report.frames]
+            remedies = let_follow(active_limb(context), frames[0], frames[-1], key, *where)
+            remember_result(result.report.following(), armature, context.scene)
+        texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
+        said = ", ".join(texts) or "All bones follow the limb already"
+        reached = latest(armature, bone.name)
+        self.tell({"INFO"}, f"{said}. {reached.lines[0]}")
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all, POSE_OT_ik_triangulation_rebake)
+    (
+        POSE_OT_ik_triangulation_bake,
+        POSE_OT_ik_triangulation_bake_all,
+        POSE_OT_ik_triangulation_rebake,
+        POSE_OT_ik_triangulation_generated_delete,
+        POSE_OT_ik_triangulation_follow_set,
+    )
 )

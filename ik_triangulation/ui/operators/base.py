@@ -1,14 +1,47 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base of all operators: poll() with a reason, and errors reported instead of raised."""
+"""Bases of all operators: errors reported instead of raised; jobs with progress, cancelling and a report.
+
+Run an operator again in the window when a change in Adjust Last Operation takes long: with progress and Esc. Blender
+calls execute() for every change of a field, also while it is dragged, and hears no key until that returns. A job that
+is too slow for this cancels, on which Blender restores what the operator had made before. As soon as the field is let
+go, this is undone and the operator is invoked with the changed values, which gives what a first run with these values
+gives. Esc restores the result before the change.
+
+An undo removes the last operator, which the popup of F9 still refers to. There the operator is run by Blender's own
+repetition instead, to its end.
+"""
+
+from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from math import inf
+from time import perf_counter
+from typing import Any, NamedTuple
 
-from bpy.types import Context, Operator, UILayout
+import bpy
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, Operator, UILayout, WindowManager
 
+from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
-from ..context import active_bone, cannot_edit
+from ...jobs.body_report import BodyReport, body_summary
+from ...jobs.report import Report, summary, summary_of_all
+from ...rig.units import scale_of
+from ..context import active_armature, active_bone, cannot_edit
+from ..last_result import remember_result
+from ..modal_job import ModalJob
 from ..translation import translated
+from .adjust import different
+
+_LOOK = 0.05  # seconds from one look at the mouse to the next
+
+_SLICE = 0.03  # seconds of work between two events,
+_LONGEST = 0.1  # and where Blender takes longer than that to redraw, up to as long as it does
+_PAUSE = 0.001  # seconds from one slice to the next
+_AT_ONCE = 0.3  # seconds that a change in Adjust Last Operation may take while its field is held
+_NEWS = 0.2  # seconds between two progress texts: drawing them can take longer than a slice of work
 
 
 class IKOperator(Operator):
@@ -67,3 +100,263 @@ class IKOperator(Operator):
         """Report the error and cancel the operator."""
         self.tell({"ERROR"}, f"IK Triangulation: {error}")
         return {"CANCELLED"}
+
+
+def report_outcome(operator: Operator, context: Context, reports: Sequence[Report | BodyReport]) -> set[str]:
+    """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
+
+    The outcome is kept for the panel.
+    """
+    armature, scene = active_armature(context), context.scene
+    limbs = [report for report in reports if isinstance(report, Report)]
+    for report in reports:
+        remember_result(report, armature, scene)
+        name = f"{report.tip}: " if isinstance(report, Report) and len(limbs) > 1 else ""
+        for warning in report.warnings:
+            operator.tell({"WARNING"}, f"{name}{warning}")
+        if isinstance(report, BodyReport):
+            line = body_summary(report, scene, scale_of(armature))
+            operator.tell({"INFO" if report.all_reached else "WARNING"}, line)
+    if limbs:
+        line = summary(limbs[0], scene) if len(limbs) == 1 else summary_of_all(limbs, scene)
+        operator.tell({"INFO" if all(report.all_reached for report in limbs) else "WARNING"}, line)
+    return {"FINISHED"}
+
+
+class _Change(NamedTuple):
+    """The operator to run again, the properties to give to it, and where it was changed."""
+
+    idname: str
+    properties: Mapping[str, Any]
+    in_popup: bool
+    window: int
+    area: int
+
+    def place(self) -> AbstractContextManager[None]:
+        """Return the context of the window and the area, which are the same after an undo."""
+        windows = bpy.context.window_manager.windows
+        window = next((each for each in windows if each.as_pointer() == self.window), windows[0])
+        areas = window.screen.areas
+        area = next((each for each in areas if each.as_pointer() == self.area), areas[0])
+        region = next((each for each in area.regions if each.type == "WINDOW"), None)
+        return bpy.context.temp_override(window=window, area=area, region=region)
+
+
+_changes: list[_Change] = []  # the one that waits, and then the one that runs
+_to_the_end: list[_Change] = []  # the one that Blender repeats now
+
+
+class WM_OT_ik_triangulation_is_held(Operator):
+    """Returns FINISHED if the left mouse button is held down, which only an event knows."""
+
+    bl_idname = "wm.ik_triangulation_is_held"
+    bl_label = "Mouse Is Held"
+    bl_description = "Tell whether the left mouse button is held down"
+    bl_options = {"INTERNAL"}
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        held = event.type == "LEFTMOUSE" and event.value == "PRESS"
+        return {"FINISHED"} if held else {"CANCELLED"}
+
+
+def run_again_later(operator: Operator, context: Context, properties: Mapping[str, Any]) -> None:
+    """Run the operator with these properties when no field is held."""
+    popup, area = context.region_popup is not None, context.area.as_pointer() if context.area else 0
+    _changes[:] = [_Change(type(operator).bl_idname, properties, popup, context.window.as_pointer(), area)]
+    if not bpy.app.timers.is_registered(_run_if_let_go):
+        bpy.app.timers.register(_run_if_let_go, first_interval=_LOOK)
+
+
+def runs_to_its_end() -> bool:
+    """Tell whether execute() is called by _run_if_let_go(), and has all the time that it needs."""
+    return bool(_to_the_end)
+
+
+def restore_later() -> None:
+    """Restore the result before the change, as the operator that was run again has been cancelled."""
+    if not bpy.app.timers.is_registered(_restore):
+        bpy.app.timers.register(_restore)
+
+
+def _run_if_let_go() -> float | None:
+    change = _changes[0]
+    with change.place():
+        if bpy.ops.wm.ik_triangulation_is_held("INVOKE_DEFAULT") == {"FINISHED"}:
+            return _LOOK
+        if change.in_popup:
+            _to_the_end.append(change)
+            try:
+                bpy.ops.ed.undo_redo()
+            finally:
+                _to_the_end.clear()
+            return None
+        bpy.ops.ed.undo()
+    begun, (group, name) = False, change.idname.split(".")
+    with change.place():
+        try:
+            options = {**change.properties, "is_adjusted": True}
+            begun = getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", True, **options) != {"CANCELLED"}
+        finally:
+            if not begun:
+                restore_later()
+    return None
+
+
+def _restore() -> None:
+    if _changes:
+        with _changes.pop().place():
+            bpy.ops.ed.redo()
+
+
+register, unregister = bpy.utils.register_classes_factory((WM_OT_ik_triangulation_is_held,))
+
+
+class _SlowError(Exception):
+    """A job takes longer than it may."""
+
+
+class JobOperator(IKOperator):
+    """Operator that runs a job: to its end in execute(), in slices of time in modal()."""
+
+    is_adjusted: BoolProperty(
+        name="Adjusted", description="Run again after a change of its properties", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    _took = 0.0  # seconds of the last run
+
+    doing = "Working"  # for the progress text, which reads "Baking: 3 of 20 frames"
+    parts = "frames"
+
+    def job(self, context: Context, seconds: float) -> Job[Any]:
+        """Return the job, which works for at most `seconds` between two yields of (parts done, parts in all).
+
+        Raises an IKError if it cannot be done.
+        """
+        raise NotImplementedError
+
+    def report_result(self, context: Context, result: Any) -> set[str]:
+        """Report the value that the job returned."""
+        raise NotImplementedError
+
+    def execute(self, context: Context) -> set[str]:
+        """Run the job to its end.
+
+        After a change in Adjust Last Operation Blender has undone the operator, waits, and redoes what was undone if it
+        is cancelled. A job that takes longer than a moment gives up at once then, and is run again in the window.
+        """
+        adjusting = self.options.is_repeat and context.window is not None and not runs_to_its_end()
+        if adjusting and self._took > _AT_ONCE:
+            return self._run_again(context)
+        started, wm = perf_counter(), context.window_manager
+        until = started + _AT_ONCE if adjusting else inf
+        wm.progress_begin(0, 100)
+        try:
+            result = run_through(self.job(context, until - started), _told(wm, until))
+        except _SlowError:
+            return self._run_again(context)
+        except IKError as error:
+            return self.report_error(error)
+        finally:
+            wm.progress_end()
+        return self._end(context, result, perf_counter() - started)
+
+    def _run_again(self, context: Context) -> set[str]:
+        self._took = inf
+        run_again_later(self, context, different(self))
+        return {"CANCELLED"}
+
+    def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
+        """Report the result of a job that took so many `seconds`."""
+        self._took = seconds
+        return self.conclude(lambda: self.report_result(context, result))
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        return self.begin(context)
+
+    def begin(self, context: Context) -> set[str]:
+        """Start the job, and a timer that calls modal() for each slice of it."""
+        try:
+            self._task = ModalJob(self.job(context, _SLICE))
+        except IKError as error:
+            return self.report_error(error)
+        wm = context.window_manager
+        self._timer = wm.event_timer_add(_PAUSE, window=context.window)
+        wm.modal_handler_add(self)
+        wm.progress_begin(0, 100)
+        self._shown, self._left, self._took = -inf, perf_counter(), 0.0
+        self._show_progress(context)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Work for one slice at each timer event. All other events are swallowed, so that nothing else changes."""
+        result = self._go_on(context, event)
+        if result == {"CANCELLED"} and self.is_adjusted:
+            restore_later()
+        return result
+
+    def _go_on(self, context: Context, event: Event) -> set[str]:
+        if self._task.stopped or (event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS"):
+            self.cancel(context)
+            self.tell({"INFO"}, f"{self.bl_label} cancelled, nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        away, started = perf_counter() - self._left, perf_counter()
+        try:
+            result = self._task.work(max(_SLICE, min(away, _LONGEST)))
+            self._took += perf_counter() - started
+        except IKError as error:
+            self.cancel(context)
+            return self.report_error(error)
+        except Exception as error:
+            # If modal() raised, Blender would not know that the operator has ended.
+            traceback.print_exc()
+            self.cancel(context)
+            return self.report_error(IKError(f"Internal error, nothing was changed: {error!r}"))
+        if result is None:
+            self._show_progress(context)
+            self._left = perf_counter()
+            return {"RUNNING_MODAL"}
+        self.cancel(context)
+        return self._end(context, result, self._took)
+
+    def cancel(self, context: Context) -> None:
+        """Stop the job unless it has ended, and remove timer and progress; Blender calls this as well."""
+        try:
+            self._task.stop()
+        finally:
+            if self._timer is not None:
+                context.window_manager.event_timer_remove(self._timer)
+                self._timer = None
+                context.window_manager.progress_end()
+                _show_text(context, None)
+
+    def _show_progress(self, context: Context) -> None:
+        now, task = perf_counter(), self._task
+        if now - self._shown < _NEWS:
+            return
+        self._shown = now
+        context.window_manager.progress_update(100 * task.done // task.of)
+        text = f"{self.doing}: {task.done} of {task.of} {self.parts}. Esc or right click: cancel"
+        _show_text(context, translated(text))
+
+
+def _told(wm: WindowManager, until: float) -> Progress:
+    """Return the function that shows progress by the mouse cursor, and ends a job that goes on after `until` [s]."""
+
+    def tell(done: int, of: int) -> None:
+        if perf_counter() > until:
+            raise _SlowError
+        wm.progress_update(100 * done // of)
+
+    return tell
+
+
+def _show_text(context: Context, text: str | None) -> None:
+    """Show a text in the status bar and in the area's header, or restore Blender's own with None."""
+    if context.workspace:
+        context.workspace.status_text_set(text)
+    if context.area:
+        context.area.header_text_set(text)

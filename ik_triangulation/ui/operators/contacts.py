@@ -7,13 +7,10 @@ from bpy.types import Context, Object
 from ...cooperative import Job
 from ...jobs import live
 from ...jobs.contacts import feet_of, find_contacts
-from ...rig.contacts import Contact, add_contact
-from ...rig.limb import saved_range
-from ...rig.selection import select_only, selected_bones
-from ..context import active_armature, active_bone, cannot_pose
-from ..limb_search import is_limb
-from .base import IKOperator
-from .job import JobOperator
+from ...rig.body import Contact, add_contact
+from ...rig.limb import saved_range, select_only, selected_bones
+from ..context import active_armature, active_bone, cannot_pose, is_limb
+from .base import IKOperator, JobOperator
 
 _NEW = 10  # frames of a contact that is added
 

@@ -9,7 +9,7 @@ from bpy.types import Context
 
 from ...jobs import joint_tools as joints
 from ...motion.learning import OFF_AXIS, SHARE
-from ...rig.selection import selected_bones
+from ...rig.limb import selected_bones
 from ..context import cannot_edit, own_armature, picked_bone
 from .base import IKOperator
 

@@ -1,22 +1,75 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add limbs from the selection, remove a limb, create a target for one."""
+"""Add limbs, whole bodies and targets, remove limbs; load and save presets of limbs."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import bpy
+from bl_operators.presets import AddPresetBase
+from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Object, PropertyGroup
 
-from ...errors import ChainError
+from ...errors import ChainError, SettingError
 from ...jobs import live
 from ...jobs.body_setup import MOST_TIPS, NewBody, is_whole_rig, lowest_of, set_up_body
 from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
-from ...rig.selection import select_only
-from ..context import active_armature, active_bone, cannot_edit, own_armature
+from ...presets import (
+    SUBDIR,
+    SUFFIX,
+    apply_preset,
+    built_in,
+    find_preset,
+    names,
+    preset_of,
+    read_preset,
+    shown_as,
+    write_preset,
+)
+from ...rig.limb import select_only, selected_bones
+from ..context import active_armature, active_bone, active_chain, cannot_edit, is_limb, own_armature
 from ..last_result import forget_result
-from ..limb_search import is_limb
 from .base import IKOperator
-from .body import show_body
 from .joints import chosen_bones
+
+_FEWEST, _MOST = 2, 8  # ends of selected bones that are taken for tips; more are those of a whole rig
+
+
+class POSE_OT_ik_triangulation_body_add(IKOperator):
+    bl_idname = "pose.ik_triangulation_body_add"
+    bl_label = "Set Up Body"
+    bl_description = (
+        "Make one body of arms, legs and head: hands that reach for new empties, feet that are held where the "
+        "animation has them, a head that looks, joint limits, and balance. If several bones are selected, these are "
+        "the hands and feet"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if own_armature(context) else "Select an armature")
+
+    def act(self, context: Context) -> set[str]:
+        armature = own_armature(context)
+        chosen = selected_bones(armature) if context.mode == "POSE" else []
+        ends = lowest_of(armature, chosen)
+        made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        return self.conclude(lambda: self._tell_about(armature, made))
+
+    def _tell_about(self, armature: Object, made: NewBody) -> None:
+        """Select a tip of the body and tell of all."""
+        text, doubts = show_body(armature, made)
+        self.tell({"INFO"}, f"Body: {text}")
+        if doubts:
+            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+
+
+def show_body(armature: Object, made: NewBody) -> tuple[str, str]:
+    """Select a tip of a body that was set up; return what was made, and what is doubtful."""
+    for tip in (*made.reach, *made.held, *made.looking):
+        live.stop(armature, tip)
+    select_only(armature, [(made.reach or made.looking or made.held)[0]])
+    reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
+    reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
+    return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
 
 
 class POSE_OT_ik_triangulation_limb_add(IKOperator):
@@ -136,10 +189,71 @@ def _moves_with(ob: Object, armature: Object) -> bool:
     return deformed or (ob.parent == armature and ob.parent_type in {"ARMATURE", "BONE"})
 
 
+class POSE_OT_ik_triangulation_preset_load(IKOperator):
+    bl_idname = "pose.ik_triangulation_preset_load"
+    bl_label = "Load Limb Preset"
+    bl_description = (
+        "Set joint limits and solver settings of the limb from this preset; bone rolls are taken into account"
+    )
+
+    filepath: StringProperty(name="File", description="Preset file", subtype="FILE_PATH")
+
+    def act(self, context: Context) -> set[str]:
+        preset = read_preset(self.filepath)
+        applied = apply_preset(active_armature(context), active_chain(context), preset)
+        joints = ", ".join(f"{bone}: {joint}" for bone, joint in applied.joints.items())
+        # One report: Blender shows only the last one.
+        self.tell({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_preset_add(IKOperator):
+    """Operator behind the + and - of Blender's preset menu; Blender's own handles only Python and XML presets."""
+
+    bl_idname = "pose.ik_triangulation_preset_add"
+    bl_label = "Add Limb Preset"
+    bl_description = "Save joint limits and solver settings of the limb as a preset, or remove a preset"
+    bl_options = {"REGISTER", "INTERNAL"}
+
+    name: StringProperty(name="Name", description="Name of the preset", maxlen=64, options={"SKIP_SAVE"})
+    remove_name: BoolProperty(
+        name="Remove", description="Remove the preset of that name", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    def act(self, context: Context) -> set[str]:
+        return self._remove() if self.remove_name else self._add(context)
+
+    def _add(self, context: Context) -> set[str]:
+        name = AddPresetBase.as_filename(self.name)
+        if not name:
+            raise SettingError("The preset has no name. Enter one.")
+        preset = preset_of(active_armature(context), active_chain(context), name)
+        if name in names():
+            raise SettingError(f"Preset '{name}' exists already. Remove it first, or choose another name.")
+        folder = bpy.utils.user_resource("SCRIPTS", path=f"presets/{SUBDIR}", create=True)
+        if not folder:
+            raise SettingError("Blender's folder for presets cannot be created. Check its permissions.")
+        write_preset(preset, Path(folder) / f"{name}{SUFFIX}")
+        return {"FINISHED"}
+
+    def _remove(self) -> set[str]:
+        path = find_preset(self.name)
+        if built_in(path):
+            raise SettingError(f"Preset '{self.name}' comes with the extension and cannot be removed.")
+        try:
+            path.unlink()
+        except OSError as error:
+            raise SettingError(f"Preset '{path}' cannot be removed: {error.strerror}.") from error
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
     (
+        POSE_OT_ik_triangulation_body_add,
         POSE_OT_ik_triangulation_limb_add,
         POSE_OT_ik_triangulation_limb_remove,
         POSE_OT_ik_triangulation_target_add,
+        POSE_OT_ik_triangulation_preset_load,
+        POSE_OT_ik_triangulation_preset_add,
     )
 )

@@ -32,10 +32,8 @@ from .adjust import (
     draw_reduction,
     load_preset,
 )
-from .base import IKOperator
-from .job import JobOperator
+from .base import IKOperator, JobOperator, report_outcome
 from .limbs import other_object
-from .outcome import report_outcome
 
 _OF_A_STOP = {"frame_end", "hold"}  # each stop has its own
 _BETWEEN = 24  # frames from the last stop to a new one

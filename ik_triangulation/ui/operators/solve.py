@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solve Pose: pose the limb so that its tip reaches the target at the current frame."""
+"""Solve Pose at the current frame, and Live: the limb follows its targets whenever they move."""
 
 from contextlib import ExitStack
 
 import bpy
+from bpy.props import StringProperty
 from bpy.types import Context
 
+from ...errors import ChainError
+from ...jobs import live
 from ...jobs.bake import solve_pose
 from ...jobs.body_following import with_followers
 from ...jobs.body_pose import solve_body_pose
-from ..context import active_body, active_limb, cannot_solve
+from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
-from .base import IKOperator
-from .outcome import report_outcome
+from .base import IKOperator, report_outcome
 
 
 class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperator):
@@ -42,4 +44,54 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         draw_comfort(column, self)
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_solve,))
+class POSE_OT_ik_triangulation_live(IKOperator):
+    bl_idname = "pose.ik_triangulation_live"
+    bl_label = "Live"
+    bl_description = (
+        "Solve the limb, or its whole body, whenever a target moves, until switched off. Keys are inserted only if "
+        "Auto Keying is on; frames that have keys are shown unchanged"
+    )
+
+    tip: StringProperty(
+        name="Tip", description="Bone at the end of the limb; the active bone if empty", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        # poll() does not know the tip that is passed: it is enough that some limb could be started or stopped.
+        reason = cannot_pose(context)
+        if reason is None:
+            can = live.under_way() or any(b.ik_triangulation.target for b in active_armature(context).pose.bones)
+            reason = None if can else cannot_solve(context)
+        return reason
+
+    def act(self, context: Context) -> set[str]:
+        armature, active = active_armature(context), active_bone(context)
+        tip = self.tip or (active.name if active else "")
+        if tip not in armature.pose.bones:
+            raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
+        (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_live_stop(IKOperator):
+    bl_idname = "pose.ik_triangulation_live_stop"
+    bl_label = "Stop Live"
+    bl_description = "Stop all live limbs; they keep their current pose"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return None if live.under_way() else "No limb is live"
+
+    def act(self, context: Context) -> set[str]:
+        live.stop_all()
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        POSE_OT_ik_triangulation_solve,
+        POSE_OT_ik_triangulation_live,
+        POSE_OT_ik_triangulation_live_stop,
+    )
+)

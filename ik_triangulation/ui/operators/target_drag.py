@@ -11,7 +11,7 @@ from bpy.types import Context, Event, Region
 from mathutils import Matrix, Quaternion, Vector
 
 from ...errors import IKError, TargetError
-from ...jobs.target_drag import TargetDrag
+from ...jobs.targets import TargetDrag
 from ...kinematics.rotation import orientation
 from ..context import active_armature, active_bone, cannot_solve_alone
 from ..gizmos.frame import Guides, View, drag_axes, move_along, move_in_plane, move_in_view, turned_by

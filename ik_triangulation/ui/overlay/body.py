@@ -12,18 +12,17 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 from mathutils import Matrix, Quaternion, Vector
 
-from ...goals.batch.of_bodies import HELD
-from ...goals.batch.support import Support
-from ...jobs.bodies import body_of
+from ...goals.from_goals import HELD
+from ...goals.support import Support
+from ...jobs.body_bake import body_of
 from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of
-from ...rig.body import BodyRest, RigBody
+from ...rig.body import BodyRest, RigBody, stored_contacts
+from ...rig.by_hand.reference import reference_rotations
 from ...rig.checks import check_armature
-from ...rig.contacts import stored_contacts
 from ...rig.freedom import freedom_of
 from ...rig.hips import hips_locations, is_moved_by_hand
-from ...rig.reference import reference_rotations
 from ...rig.rotation import rotation_of
 from ...rig.units import distance_text
 from .figure import dashed

@@ -22,7 +22,7 @@ from mathutils import Matrix, Vector
 from ...errors import IKError
 from ...goals import LookAt
 from ...kinematics.arrays import Array
-from ..limb_search import is_in_body
+from ..context import is_in_body
 from .body import (
     BodyNote,
     DisplayedBody,

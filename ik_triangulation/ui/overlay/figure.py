@@ -13,7 +13,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import goals as targets
 from ...goals import LookAt, Orientation, Target, Transformed
 from ...kinematics import Cone, Framed, Free, Freedom, Hinge, Pose
-from ...kinematics.ranges import finite
+from ...kinematics.freedom import finite
 from ...kinematics.rotation import angle_between
 from .limb import Aim
 from .sketch import ArcStroke, LineStroke, Role, Sketch, Stroke, circle, facing, plane_of, silhouette

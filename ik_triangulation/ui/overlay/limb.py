@@ -13,20 +13,18 @@ from mathutils import Matrix, Vector
 from ...errors import IKError
 from ...goals import Direction, LookAt, Orientation, Target
 from ...goals.orientation import missing_angle
-from ...jobs.frame_result import Shown
+from ...jobs.frame_solver import Shown
 from ...jobs.measure import shown_tip
 from ...kinematics import Locked, Pose
 from ...rig.armature import Bones, Channels, base_of, bones_in_line, channels_of
+from ...rig.by_hand.shown_limb import shown_rotations
 from ...rig.checks import check_armature, check_readable
-from ...rig.frames.sampling import sample
-from ...rig.goal import GoalReader
+from ...rig.frames.samples import sample
 from ...rig.ik_controls import IKControls, shown_offset
 from ...rig.limb import Limb, saved_settings
-from ...rig.shown_limb import shown_rotations
-from ...rig.waiting import is_waiting
-from ..context import chain_below
-from ..control_names import control_names
-from ..limb_search import is_in_body
+from ...rig.targets.goal import GoalReader
+from ...rig.targets.untouched import is_waiting
+from ..context import chain_below, control_names, is_in_body
 
 _MOST = 4  # limbs at once
 
@@ -94,7 +92,7 @@ class Aim(NamedTuple):
 
     `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
     A limb on its way, with an influence below 1, is not `due`: neither reached nor missed. Nor is one whose target
-    `waits` to be moved (rig.waiting), which it does not follow yet.
+    `waits` to be moved (rig.targets.untouched), which it does not follow yet.
     """
 
     target: Target

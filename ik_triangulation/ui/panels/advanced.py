@@ -11,12 +11,10 @@ from ...rig.units import distance_text
 from ...solvers import SOLVERS
 from ..comparison import solver_label
 from ..context import active_bone
-from ..operators.comparison import (
+from ..operators.map import (
     POSE_OT_ik_triangulation_duel,
     POSE_OT_ik_triangulation_duel_apply,
     POSE_OT_ik_triangulation_duel_forget,
-)
-from ..operators.map import (
     POSE_OT_ik_triangulation_map,
     POSE_OT_ik_triangulation_map_remove,
     POSE_OT_ik_triangulation_map_volume,

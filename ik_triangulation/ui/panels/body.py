@@ -4,15 +4,14 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
-from ..context import active_bone
-from ..limb_search import is_in_body, is_limb
-from ..operators.body import POSE_OT_ik_triangulation_body_add
+from ..context import active_bone, is_in_body, is_limb
 from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_add,
     POSE_OT_ik_triangulation_contact_go,
     POSE_OT_ik_triangulation_contact_remove,
     POSE_OT_ik_triangulation_contacts_find,
 )
+from ..operators.limbs import POSE_OT_ik_triangulation_body_add
 from .layout import LimbPanel, choice, paragraph
 
 _NAME = 0.5  # width of the limb's name

@@ -7,11 +7,10 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout
 
 from ...rig.limb import means_surface
-from ...rig.made_rotation import is_not_turned_yet
+from ...rig.targets.untouched import is_not_turned_yet
 from ...solvers import SOLVERS
 from ..context import active_bone
-from ..operators.offset import POSE_OT_ik_triangulation_offset_set
-from ..operators.target_from_animation import POSE_OT_ik_triangulation_target_from_animation
+from ..operators.target import POSE_OT_ik_triangulation_offset_set, POSE_OT_ik_triangulation_target_from_animation
 from .layout import LimbPanel, choice, paragraph
 
 

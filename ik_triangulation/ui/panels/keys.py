@@ -4,11 +4,10 @@
 import bpy
 from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
-from ...goals.batch.of_bodies import HELD
+from ...goals.from_goals import HELD
 from ...jobs.keys import REDUCED
-from ..context import active_bone
-from ..control_names import control_names
-from ..operators.generated import POSE_OT_ik_triangulation_generated_delete
+from ..context import active_bone, control_names
+from ..operators.bake import POSE_OT_ik_triangulation_generated_delete
 from .layout import LimbPanel, choice, is_narrow, paragraph
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 import blf
 from bpy.types import Context, UILayout, bpy_struct
 
-from ..context import active_bone
-from ..limb_search import is_limb
+from ..context import active_bone, is_limb
 from ..translation import translated
 
 _FONT = 0  # Blender's interface font

@@ -10,25 +10,39 @@ from ...jobs import live
 from ...jobs.body_setup import MOST_TIPS
 from ...presets import SUBDIR, SUFFIX
 from ...rig.keyframes import is_baked
-from ...rig.selection import selected_bones
+from ...rig.limb import selected_bones
 from .. import manual
-from ..context import active_armature, active_bone, active_chain, cannot_edit, limbs_at_target
-from ..control_names import control_names
+from ..context import (
+    active_armature,
+    active_bone,
+    active_chain,
+    cannot_edit,
+    control_names,
+    is_in_body,
+    is_limb,
+    limbs_at_target,
+)
 from ..last_result import BodyResult, LastResult, latest
-from ..limb_search import is_in_body, is_limb
-from ..operators.bake import POSE_OT_ik_triangulation_bake, POSE_OT_ik_triangulation_bake_all
-from ..operators.body import POSE_OT_ik_triangulation_body_add
+from ..operators.bake import (
+    POSE_OT_ik_triangulation_bake,
+    POSE_OT_ik_triangulation_bake_all,
+    POSE_OT_ik_triangulation_follow_set,
+)
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
-from ..operators.following import POSE_OT_ik_triangulation_follow_set
 from ..operators.limbs import (
+    POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_limb_remove,
+    POSE_OT_ik_triangulation_preset_add,
+    POSE_OT_ik_triangulation_preset_load,
     POSE_OT_ik_triangulation_target_add,
     limb_label,
 )
-from ..operators.live import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_live_stop
-from ..operators.presets import POSE_OT_ik_triangulation_preset_add, POSE_OT_ik_triangulation_preset_load
-from ..operators.solve import POSE_OT_ik_triangulation_solve
+from ..operators.solve import (
+    POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_live_stop,
+    POSE_OT_ik_triangulation_solve,
+)
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
 from .layout import SidebarPanel, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs

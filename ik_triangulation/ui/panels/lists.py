@@ -16,11 +16,10 @@ from ...errors import IKError
 from ...jobs import live
 from ...jobs.joint_tools import joint_now
 from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked, unframed
-from ..context import active_armature, active_bone, active_chain, picked_bone
+from ..context import active_armature, active_bone, active_chain, is_limb, picked_bone
 from ..last_result import latest
-from ..limb_search import is_limb
 from ..operators.limbs import limb_label
-from ..operators.live import POSE_OT_ik_triangulation_live
+from ..operators.solve import POSE_OT_ik_triangulation_live
 from .layout import is_narrow, is_wide
 
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from ik_triangulation.kinematics import Cone
 from ik_triangulation.kinematics.batch.algebra import normalized
-from ik_triangulation.kinematics.batch.cones import Cones
+from ik_triangulation.kinematics.batch.coordinates import Cones
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 
 

@@ -10,11 +10,9 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.batch.algebra import compose, matrices, normalized
-from ik_triangulation.kinematics.batch.cones import Cones
-from ik_triangulation.kinematics.batch.coordinates import EulerAngles, Hinges, bounded, finite_range
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler
-from ik_triangulation.kinematics.ranges import finite
-from ik_triangulation.kinematics.rotation import about, rotation_angle
+from ik_triangulation.kinematics.batch.coordinates import Cones, EulerAngles, Hinges, bounded, finite_range
+from ik_triangulation.kinematics.freedom import finite
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, about, from_euler, rotation_angle
 
 from ...chains import random_cone, random_direction, random_hinge, random_rotation
 from ...trees import ROUNDING

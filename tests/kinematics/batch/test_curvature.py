@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import cross, dot
-from ik_triangulation.kinematics.batch.curvature import curvature, nesting
+from ik_triangulation.kinematics.batch.geometry import curvature, nesting
 
 from ...trees import KINDS, batch_of
 

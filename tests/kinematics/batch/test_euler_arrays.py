@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from ik_triangulation.kinematics.batch.euler_arrays import clamped_to_range, euler_angles, other_angles
-from ik_triangulation.kinematics.euler import EULER_ORDERS, from_euler, other_euler, to_euler
-from ik_triangulation.kinematics.ranges import clamp_to_range
+from ik_triangulation.kinematics.batch.algebra import clamped_to_range, euler_angles, other_angles
+from ik_triangulation.kinematics.freedom import clamp_to_range
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, from_euler, other_euler, to_euler
 
 from ...chains import random_rotation
 

@@ -3,7 +3,7 @@
 
 from itertools import pairwise
 
-from ik_triangulation.rig.anatomy.body import RestBone
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 
 MIDDLE = [  # name, parent, head and tail as places from the side: y, z
     ("hips", None, (0.0, 1.0), (0.0, 1.1)),

@@ -8,7 +8,7 @@ followed by the other bones that stand for it. Bones in no limb are not recognis
 
 from dataclasses import dataclass
 
-from ik_triangulation.rig.anatomy.body import RestBone
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from ik_triangulation.rig.anatomy.body import RestBone, parts_by_name
+from ik_triangulation.rig.anatomy.skeleton import RestBone, parts_by_name
 
 ORIGIN = (0.0, 0.0, 0.0)
 

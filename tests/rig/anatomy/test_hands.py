@@ -4,9 +4,9 @@
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.rig.anatomy.body import RestBone
 from ik_triangulation.rig.anatomy.hands import closing_direction
 from ik_triangulation.rig.anatomy.limbs import RestBody
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 
 NAMED = ("thumb", "index", "middle", "ring", "pinky")
 NUMBERED = tuple(f"finger{number}" for number in range(1, 6))

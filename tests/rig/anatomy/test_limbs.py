@@ -4,9 +4,9 @@
 import pytest
 
 from ik_triangulation.presets import find_preset
-from ik_triangulation.rig.anatomy.body import RestBone
 from ik_triangulation.rig.anatomy.limbs import LIMB_KINDS, RestBody
 from ik_triangulation.rig.anatomy.names import PARTS
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.settings import by_property
 from ik_triangulation.settings.chain import ChainSettings
 

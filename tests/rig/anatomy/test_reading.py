@@ -7,8 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix
 
-from ik_triangulation.rig.anatomy.limbs import LEG
-from ik_triangulation.rig.anatomy.reading import rest_body
+from ik_triangulation.rig.anatomy.limbs import LEG, rest_body
 
 from ...bodies import human_rig
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from ik_triangulation.rig.anatomy.body import RestBone
 from ik_triangulation.rig.anatomy.limbs import RestBody
 from ik_triangulation.rig.anatomy.shape import parts_by_shape
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 
 from .bodies import person, renamed
 

@@ -4,11 +4,10 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.rig.anatomy.body import RestBone
 from ik_triangulation.rig.anatomy.limb_guess import assign_limbs
 from ik_triangulation.rig.anatomy.limbs import ARM, LEG, WING, RestBody
-from ik_triangulation.rig.anatomy.skeleton import Skeleton
-from ik_triangulation.rig.anatomy.words import Clue, clue_of, is_same_part, marks_an_end
+from ik_triangulation.rig.anatomy.names import Clue, clue_of, is_same_part, marks_an_end
+from ik_triangulation.rig.anatomy.skeleton import RestBone, Skeleton
 
 from .bodies import bird, moved, person, quadruped, renamed, spider
 

@@ -8,8 +8,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.frames.body_between import read_between
-from ik_triangulation.rig.frames.body_samples import read_body
+from ik_triangulation.rig.frames.body_samples import read_between, read_body
 
 from ...bodies import FEET, human_rig, reaching_body
 from ...rigs import nothing_lost

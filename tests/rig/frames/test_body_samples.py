@@ -10,10 +10,9 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import RigError
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.frames import body_samples
-from ik_triangulation.rig.frames.body_between import read_between
-from ik_triangulation.rig.frames.body_samples import read_body
+from ik_triangulation.rig.frames.body_samples import read_between, read_body
 from ik_triangulation.rig.frames.reader import Evaluator
-from ik_triangulation.rig.frames.sampling import temporary_scene
+from ik_triangulation.rig.frames.samples import temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...bodies import FEET, HANDS, human_rig, keyed_target, reaching_body

@@ -7,9 +7,10 @@ from mathutils import Matrix
 
 from ik_triangulation.errors import RigError, TargetError
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.frames import keyed_reading, sampling
-from ik_triangulation.rig.frames.keyed_reading import channels_at, read_keyed, stands_still
-from ik_triangulation.rig.frames.sampling import go_to, sample, temporary_scene
+from ik_triangulation.rig.frames import keyed_motion
+from ik_triangulation.rig.frames import samples as sampling
+from ik_triangulation.rig.frames.keyed_motion import channels_at, read_keyed, stands_still
+from ik_triangulation.rig.frames.samples import go_to, sample, temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import chain_rig, curves_of, empty, key_location, matrix_close, nothing_lost
@@ -84,7 +85,7 @@ def test_a_scene_is_made_only_to_check_parents_and_bones_that_move(monkeypatch):
         made.append(where)
         return temporary_scene(*where)
 
-    monkeypatch.setattr(keyed_reading, "temporary_scene", counted)
+    monkeypatch.setattr(keyed_motion, "temporary_scene", counted)
     assert read(limb_of(chain_rig(3), key_location(empty(), (1, 20))))
     assert not made
     assert read(moving_limb())
@@ -94,7 +95,7 @@ def test_a_scene_is_made_only_to_check_parents_and_bones_that_move(monkeypatch):
 def test_what_is_not_evaluated_like_that_is_not_read(monkeypatch):
     limb, wrong = moving_limb(), Matrix.Translation((0.01, 0.0, 0.0))
     actual = sampling.frame_of
-    monkeypatch.setattr(keyed_reading, "frame_of", lambda *where: wrong @ actual(*where))
+    monkeypatch.setattr(keyed_motion, "frame_of", lambda *where: wrong @ actual(*where))
     assert read(limb) is None
 
 

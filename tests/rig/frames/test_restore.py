@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.frames.restore import parts_of, scene_shown, set_value, values_shown
+from ik_triangulation.rig.keyframes.unkeyed import parts_of, scene_shown, set_value, values_shown
 
 from ...rigs import chain_rig, empty
 

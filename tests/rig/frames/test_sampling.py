@@ -11,10 +11,10 @@ from mathutils import Matrix
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.armature import base_of, channels_of
-from ik_triangulation.rig.frames import sampling
-from ik_triangulation.rig.frames.keyed_reading import read_keyed, stands_still
+from ik_triangulation.rig.frames import samples as sampling
+from ik_triangulation.rig.frames.keyed_motion import read_keyed, stands_still
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.frames.sampling import frame_of, temporary_scene
+from ik_triangulation.rig.frames.samples import frame_of, temporary_scene
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import (

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.rig.keyframes.checks import check_curves, check_keys, is_stuck
+from ik_triangulation.rig.keyframes.channelbags import check_curves, check_keys, is_stuck
 
 from ...rigs import chain_rig, curves_of, nothing_lost
 

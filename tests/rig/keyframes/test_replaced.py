@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from ik_triangulation.jobs.bake import bake, delete_generated, rebake
-from ik_triangulation.rig.keyframes.arrays import get_keys
+from ik_triangulation.rig.keyframes.arrays import get_keys, packed, unpacked
 from ik_triangulation.rig.keyframes.channelbags import channelbag_of
-from ik_triangulation.rig.keyframes.packed import packed, unpacked
-from ik_triangulation.rig.keyframes.replaced import Replaced, put_replaced, replaced_in
+from ik_triangulation.rig.keyframes.reading import Replaced, put_replaced, replaced_in
 from ik_triangulation.rig.limb import Limb
 
 from ...modes import every_mode

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.goals.batch import AlongTask, LookTask, PlaceTask
-from ik_triangulation.goals.batch.targets import BatchTarget
+from ik_triangulation.goals.orientation import AlongTask, LookTask
 from ik_triangulation.goals.shapes import Plane
+from ik_triangulation.goals.target_shapes import BatchTarget
+from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import EulerLimits
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices, product, rotate
-from ik_triangulation.solvers.batch.aligned import aligned
-from ik_triangulation.solvers.batch.restarts import solve_cold
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.batch.restarts import aligned, solve_cold
 
 from ...trees import body, drawn, orient_task, place_task, random_tree, rest_of, violation
 

@@ -8,8 +8,7 @@ import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import cross
-from ik_triangulation.solvers.batch.change import bounded_change, point_change
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System, bounded_change, point_change
 
 from ...chains import random_chain
 from ...trees import KINDS, batch_of, drawn, place_task

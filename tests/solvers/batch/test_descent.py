@@ -12,9 +12,9 @@ from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.batch import descent
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.descent import Descent, at_one_level, descend, hold
 from ik_triangulation.solvers.batch.restarts import solve_cold
-from ik_triangulation.solvers.batch.system import System
 
 from ...chains import limited, mixed, random_chain, random_limits, straight
 from ...trees import (

@@ -9,11 +9,10 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.kinematics import EulerLimits
-from ik_triangulation.kinematics.batch.euler_arrays import clamped_to_range
-from ik_triangulation.kinematics.euler import EULER_ORDERS
-from ik_triangulation.kinematics.ranges import clamp_to_range
-from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.solvers.batch.euler_nearest import EulerNearest
+from ik_triangulation.kinematics.batch.algebra import clamped_to_range
+from ik_triangulation.kinematics.freedom import clamp_to_range
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
+from ik_triangulation.solvers.batch.swings import EulerNearest
 
 
 @pytest.mark.parametrize("order", EULER_ORDERS)

@@ -8,9 +8,8 @@ import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import normalized
-from ik_triangulation.solvers.batch.descent import Descent, descend
-from ik_triangulation.solvers.batch.nearest import nearest_change
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.batch.descent import Descent, descend, nearest_change
 
 from ...chains import hinged, limited, mixed
 from ...trees import batch_of, drawn, place_task, violation

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics import Hinge, Pose
-from ik_triangulation.solvers.batch.one_pose import is_batched, search, tree_of
+from ik_triangulation.solvers.batch.restarts import is_batched, search, tree_of
 
 from ...chains import hinged, limited, mixed, random_base, straight
 

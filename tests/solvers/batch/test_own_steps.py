@@ -8,9 +8,8 @@ from mathutils import Vector
 from ik_triangulation.goals import Goal, Point
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.solvers import SolverSettings
-from ik_triangulation.solvers.batch.own_steps import STEPS, walk_on
-from ik_triangulation.solvers.batch.walk import WalkedChain
-from ik_triangulation.solvers.own_part import take_own_steps
+from ik_triangulation.solvers.batch.own_steps import STEPS, WalkedChain, walk_on
+from ik_triangulation.solvers.solve import take_own_steps
 
 from ...limited import limited_chains
 

@@ -10,13 +10,12 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.goals import Goal, Orientation, Point
-from ik_triangulation.goals.batch import tasks_of
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task, tasks_of
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry, Tree
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.descent import at_one_level
 from ik_triangulation.solvers.batch.restarts import restart, solve_cold, strayed
-from ik_triangulation.solvers.batch.system import System
 
 from ...chains import forward, hinged, limited, mixed, random_chain, random_cone, random_direction, straight
 

@@ -8,13 +8,12 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.goals import Avoid, Ball, Effort, Goal, Near, Point
-from ik_triangulation.goals.batch import tasks_of
-from ik_triangulation.goals.batch.preferences import preferences_of
-from ik_triangulation.goals.soft import soft_cost
+from ik_triangulation.goals.from_goals import preferences_of, tasks_of
+from ik_triangulation.goals.goal import soft_cost
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.settle import settle_preferences
-from ik_triangulation.solvers.batch.system import System
 from ik_triangulation.solvers.null_space import optimise
 
 from ...chains import mixed, random_base, random_chain, random_rotation

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System
 
 from ...chains import mixed
 from ...trees import batch_of, body, drawn, orient_task, place_task, rest_of

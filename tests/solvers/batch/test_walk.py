@@ -6,7 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.solvers.batch.walk import Walk, WalkedChain
+from ik_triangulation.solvers.batch.own_steps import Walk, WalkedChain
 
 from ...limited import limited_chains
 

@@ -8,11 +8,11 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge, Joint
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.body_pose import states_of
+from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined
 from scripts.benchmarks import humanoid

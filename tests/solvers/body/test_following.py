@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.from_goals import point_task
-from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
+from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.batch.states import joined
-from ik_triangulation.motion.body_turns import largest_turns
-from ik_triangulation.solvers.batch.system import System
-from ik_triangulation.solvers.body.following import BodyFollower
+from ik_triangulation.kinematics.batch.tree import joined
+from ik_triangulation.motion.body_path import largest_turns
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.solve_body import BodyFollower
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, stands
 

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.goals.task import Level
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.body.priorities import BODY_ROUNDS, at_two_levels, held_of, nearer, solve_sets
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import HANDS, KINDS, goals_of, judge, reached_of, stands

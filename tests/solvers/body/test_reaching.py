@@ -8,14 +8,12 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.faded import FadedTask
-from ik_triangulation.goals.batch.from_goals import point_task
-from ik_triangulation.goals.batch.of_bodies import balance_of, hold_tasks
+from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
+from ik_triangulation.goals.task import FadedTask, Level
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_path import body_path
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, goals_of, stands

@@ -3,11 +3,10 @@
 
 import numpy as np
 
-from ik_triangulation.goals.batch.of_bodies import balance_of
-from ik_triangulation.solvers.batch.system import System
-from ik_triangulation.solvers.body.priorities import solve_sets
-from ik_triangulation.solvers.body.settling import exactly, settle
-from ik_triangulation.solvers.body.stiffness import body_compliance
+from ik_triangulation.goals.from_goals import balance_of
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.flexing import body_compliance
+from ik_triangulation.solvers.body.priorities import exactly, settle, solve_sets
 from ik_triangulation.solvers.natural.posture import Posture
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, crouch, goals_of, judge, reached_of, stands

@@ -28,7 +28,7 @@ from ik_triangulation.api import (
 )
 from ik_triangulation.goals import Box, Field, Pole
 from ik_triangulation.kinematics.batch import States
-from ik_triangulation.kinematics.body_pose import poses_of_body
+from ik_triangulation.kinematics.body import poses_of_body
 from scripts.benchmarks import humanoid
 
 FIGURE = humanoid.body()

@@ -2,7 +2,7 @@
 """Limbs give before the trunk, and hips move before they turn."""
 
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.solvers.body.stiffness import body_compliance
+from ik_triangulation.solvers.body.flexing import body_compliance
 from scripts.benchmarks import humanoid
 
 from ...chains import limited

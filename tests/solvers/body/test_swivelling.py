@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.goals.batch import Level
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry, States
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
-from ik_triangulation.motion.limbs_alone import limbs_of_still_body
+from ik_triangulation.motion.limb_motion import limbs_of_still_body
 from ik_triangulation.solvers.body.swivelling import limbs_with_swivel, with_swivels
 
 FRAMES = 9

@@ -7,12 +7,12 @@ from math import radians
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.goals.batch import OrientTask
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, normalized
-from ik_triangulation.solvers.batch.system import System
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.natural.posture import nearest_states
 
 REST = np.array([1.0, 0.0, 0.0, 0.0])[None, :, None]

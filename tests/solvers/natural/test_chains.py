@@ -9,8 +9,10 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Plane
-from ik_triangulation.goals.batch import AlongTask, BatchTarget, PlaceTask
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.orientation import AlongTask
+from ik_triangulation.goals.target_shapes import BatchTarget
+from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import EulerLimits, Free, Locked
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices

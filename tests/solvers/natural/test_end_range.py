@@ -6,7 +6,7 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Cone, EulerLimits, framed
-from ik_triangulation.solvers.natural.end_range import EndRange
+from ik_triangulation.solvers.natural.tip_limb import EndRange
 
 FRAME = Quaternion((0.3, -0.8, 0.5), 1.1)
 KINDS = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.goals.batch import LookTask
+from ik_triangulation.goals.orientation import LookTask
 from ik_triangulation.kinematics import Chain, EulerLimits, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
 from ik_triangulation.solvers.natural.looking import turned_to_look

@@ -10,8 +10,7 @@ from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.solvers.natural import LimbForm, natural_pose
 from ik_triangulation.solvers.natural.giving_way import in_reach, limbs_giving_way
-from ik_triangulation.solvers.natural.one_giving_way import give_way_one
-from ik_triangulation.solvers.natural.one_limb import OneLimb
+from ik_triangulation.solvers.natural.one_limb import OneLimb, give_way_one
 
 from .arms import arm
 from .test_giving_way import FREE, NARROW, goals

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.batch.states import joined
+from ik_triangulation.kinematics.batch.tree import joined
 from ik_triangulation.solvers.batch.descent import at_one_level, descend
-from ik_triangulation.solvers.natural.posture import Posture, nearest_states
-from ik_triangulation.solvers.natural.relaxation import Relaxation
+from ik_triangulation.solvers.natural.posture import Posture, Relaxation, nearest_states
 
 from .motions import CHAINS, Motion, angles_between, largest_turns
 

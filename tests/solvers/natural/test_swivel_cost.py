@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
-from ik_triangulation.solvers.natural.swivel_cost import SwivelCost
+from ik_triangulation.solvers.natural.swivel import SwivelCost
 from ik_triangulation.solvers.natural.two_bones import TwoBones
 
 from ...trees import orient_task, place_task

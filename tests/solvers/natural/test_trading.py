@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
 
-from ik_triangulation.goals.batch import OrientTask
-from ik_triangulation.goals.batch.from_goals import RADIAN, point_task
+from ik_triangulation.goals.from_goals import RADIAN, point_task
+from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Cone, EulerLimits, Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import compose, lengths, matrices, normalized, turn_vectors
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.framed import framed
-from ik_triangulation.solvers.natural.blocks import solve_blocks
-from ik_triangulation.solvers.natural.end_range import EndRange
-from ik_triangulation.solvers.natural.form import LimbForm
-from ik_triangulation.solvers.natural.tip_limb import TipLimb
+from ik_triangulation.solvers.natural.tip_limb import EndRange, TipLimb
+from ik_triangulation.solvers.natural.traded import solve_blocks
 from ik_triangulation.solvers.natural.two_bones import TwoBones
+from ik_triangulation.solvers.solver import LimbForm
 
 from .arms import arm, natural_path
 

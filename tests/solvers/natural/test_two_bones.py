@@ -9,8 +9,8 @@ import pytest
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import compose, conjugated, lengths, matrices, product
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.swings import smallest_rotations
-from ik_triangulation.solvers.batch.system import System
 from ik_triangulation.solvers.natural.two_bones import TwoBones, suits
 
 from ...trees import orient_task, place_task

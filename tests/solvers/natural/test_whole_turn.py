@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.batch.from_goals import point_task
+from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics.batch import Geometry, Tree
+from ik_triangulation.solvers.natural.chains import turned_whole
 from ik_triangulation.solvers.natural.posture import nearest_states
-from ik_triangulation.solvers.natural.whole_turn import turned_whole
 
 from .motions import CHAINS, STRAIGHT, Motion, angles_between, at_rest, largest_turns
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.solvers.natural.within_reach import within_reach
+from ik_triangulation.solvers.natural.giving_way import within_reach
 
 from .motions import CHAINS, Motion
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
-from ik_triangulation.rig.bake_record import recorded_bake
+from ik_triangulation.rig.by_hand.record import recorded_bake
 
 from ...presets.arms import arm, values
 from ...rigs import all_keys, configure, curves_of, empty, key_frames, key_location, nothing_lost

@@ -120,7 +120,7 @@ def test_what_was_baked_is_taken_back_if_a_later_limb_fails():
 @pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
 def test_cancelled_at_any_moment_in_a_window_it_loses_nothing(destination, monkeypatch, long):
     for seconds in ("_SLICE", "_LONGEST"):  # however busy the machine is
-        monkeypatch.setattr(f"ik_triangulation.ui.operators.job.{seconds}", 0.0)
+        monkeypatch.setattr(f"ik_triangulation.ui.operators.base.{seconds}", 0.0)
     random, rig = Random(destination), body()
     for tip in ("Hand.L", "Hand.R", "Chest"):
         configure(rig, tip, destination=destination, mark_misses=True)

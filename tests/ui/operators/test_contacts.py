@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.contacts import Contact, stored_contacts
+from ik_triangulation.rig.body import Contact, stored_contacts
 
 from ...bodies import FEET, sliding_rig, tails
 from ...rigs import all_keys, chain_rig, nothing_lost, select

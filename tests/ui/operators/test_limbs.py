@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.selection import selected_bones
+from ik_triangulation.rig.limb import selected_bones
 from ik_triangulation.ui.last_result import latest
 
 from ...jobs.arms import choose, limbs, two_arms

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs import judge
+from ik_triangulation.jobs import measure
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
@@ -36,13 +36,13 @@ def arm():
 @pytest.fixture
 def made(monkeypatch):
     """The frames for which rows were made."""
-    frames, result = [], judge._result
+    frames, result = [], measure._result
 
     def counted(each, shown):
         frames.append(each.now.frame)
         return result(each, shown)
 
-    monkeypatch.setattr(judge, "_result", counted)
+    monkeypatch.setattr(measure, "_result", counted)
     return frames
 
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_triangulation.ui.operators import run_again
+from ik_triangulation.ui.operators import base
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
-from ik_triangulation.ui.operators.run_again import WM_OT_ik_triangulation_is_held
+from ik_triangulation.ui.operators.base import WM_OT_ik_triangulation_is_held
 
 from ...rigs import all_keys, nothing_lost
 from ..test_modal_job import Recorder, event, pressed
@@ -27,31 +27,31 @@ def adjusted():
     context.region_popup = None
     context.area.as_pointer = lambda: 2
     yield operator, context
-    run_again._changes.clear()
-    if bpy.app.timers.is_registered(run_again._run_if_let_go):
-        bpy.app.timers.unregister(run_again._run_if_let_go)
+    base._changes.clear()
+    if bpy.app.timers.is_registered(base._run_if_let_go):
+        bpy.app.timers.unregister(base._run_if_let_go)
 
 
 def test_what_is_quick_is_done_at_once(adjusted, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._AT_ONCE", 60.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._AT_ONCE", 60.0)
     operator, context = adjusted
     assert operator.execute(context) == {"FINISHED"}
     assert all_keys(context.active_object)
-    assert run_again._changes == []
+    assert base._changes == []
 
 
 def test_what_is_slow_changes_nothing_and_waits_with_the_last_change(adjusted, monkeypatch):
-    monkeypatch.setattr("ik_triangulation.ui.operators.job._AT_ONCE", -1.0)
+    monkeypatch.setattr("ik_triangulation.ui.operators.base._AT_ONCE", -1.0)
     operator, context = adjusted
     with nothing_lost():
         for end in (7, 8):
             operator.properties.frame_end = end
             assert operator.execute(context) == {"CANCELLED"}
-    (waiting,) = run_again._changes
+    (waiting,) = base._changes
     assert waiting.idname == "pose.ik_triangulation_bake"
     assert waiting.properties["frame_end"] == 8
     assert not waiting.in_popup
-    assert bpy.app.timers.is_registered(run_again._run_if_let_go)
+    assert bpy.app.timers.is_registered(base._run_if_let_go)
 
 
 def test_what_has_been_slow_is_not_even_begun(adjusted, monkeypatch):
@@ -59,7 +59,7 @@ def test_what_has_been_slow_is_not_even_begun(adjusted, monkeypatch):
     operator._took = 1.0
     monkeypatch.setattr(operator, "job", None)
     assert operator.execute(context) == {"CANCELLED"}
-    assert len(run_again._changes) == 1
+    assert len(base._changes) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.bodies import body_of
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.body_bake import bake_body, body_of
 from ik_triangulation.kinematics import BodyPose
-from ik_triangulation.rig.body import BodyRest
-from ik_triangulation.rig.contacts import Contact, store_contacts
+from ik_triangulation.rig.body import BodyRest, Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now
 from ik_triangulation.ui.overlay.body import displayed_body, forget_bodies
 from ik_triangulation.ui.overlay.updates import edits, updates

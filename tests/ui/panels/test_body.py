@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bodies import body_of
+from ik_triangulation.jobs.body_bake import body_of
 from ik_triangulation.jobs.report import NotFollowing, Remedy
 from ik_triangulation.ui.last_result import latest, remember_result
 

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.contacts import Contact, store_contacts
+from ik_triangulation.rig.body import Contact, store_contacts
 from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
 

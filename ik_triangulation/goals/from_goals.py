@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals as tasks for many poses at once: those of one tip, those of a body's tips, and those that the body carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import radians
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from mathutils import Vector
+
+from ..errors import TargetError
+from ..kinematics import Body
+from ..kinematics.arrays import Columns, Numbers
+from ..kinematics.batch import Geometry, Tree
+from ..kinematics.batch.algebra import IDENTITY, compose, lengths, normalized, rotate
+from .comfort import Effort, EffortTask, Near, NearTask
+from .goal import LOWER, Goal
+from .obstacles import Avoid, AvoidTask, volumes_of
+from .orientation import AlongTask, Direction, LookAt, LookTask, Orientation, OrientTask
+from .pole import Pole, PoleTask
+from .shapes import Anywhere, Point, Target, shape_is_batched
+from .support import BalanceTask, Support, balance_task
+from .target_shapes import BatchTarget, Transformed
+from .task import Level, Missing, PlaceTask, Task, WrappedTask
+
+RADIAN = 0.3  # of the reach: the distance that counts as much as one radian
+_UNIFORM = 1e-4  # relative difference of two scales that is no rounding
+
+_OUTSIDE = 1e-3  # of the reach: depth in an obstacle that counts as outside
+_AVOIDED, _COMFORT = 1, 2  # levels
+
+CarriedKind = PlaceTask | OrientTask | AlongTask | LookTask
+_NOWHERE = np.zeros((3, 1))
+
+TipGoal = Goal | Orientation | Direction | LookAt
+HELD, HELD_ANGLE = 1e-3, radians(0.5)  # of the limb's reach, and [rad]: what counts as held
+MARGIN = 0.1  # share by which the area that feet support is made smaller
+
+
+class Refusal(NamedTuple):
+    """Why frames cannot be solved together; `reason` is the part of a sentence that users read after "because".
+
+    It is `chosen` if settings say so: then nobody has to be warned.
+    """
+
+    reason: str
+    chosen: bool = False
+
+
+def tasks_of(goals: Sequence[Goal], reach: float) -> list[Task] | Refusal:
+    """Tasks for a chain of this `reach`, a column for each goal; why not, if there is no form of them on arrays.
+
+    The goals have to be of one kind: the same shape of target, in whatever space, and the same kinds of soft goals.
+    """
+    tasks: list[Task] = []
+    if not all(type(goal.target) is Anywhere for goal in goals):
+        target = _target([goal.target for goal in goals])
+        if isinstance(target, Refusal):
+            return target
+        tasks.append(PlaceTask(target=target, tolerance=column([goal.tolerance for goal in goals])))
+    kinds = {tuple(map(type, goal.soft)) for goal in goals}
+    if len(kinds) > 1:
+        return Refusal("an orientation, pole, comfort or obstacle counts at some frames only")
+    angle = column([goal.angle_tolerance for goal in goals])
+    for number, kind in enumerate(kinds.pop()):
+        each: Any = [goal.soft[number] for goal in goals]
+        name = NAMES.get(kind, kind.__name__)
+        if kind not in _BUILD:
+            return Refusal(f"{name} has no form for all frames at once")
+        weights = {goal.weight for goal in each}
+        if len(weights) > 1:
+            return Refusal(f"the weight of the {name} is animated")
+        if weights == {0.0}:
+            continue
+        built = _BUILD[kind](each, RADIAN * reach * each[0].weight, angle)
+        if built is None:
+            return Refusal(f"the {name} is for another axis of the bone from frame to frame")
+        tasks.append(built)
+    return tasks
+
+
+def point_task(places: Numbers, tolerance: Numbers) -> PlaceTask:
+    """The task of reaching the points (3, F or 1) within `tolerance` (F or 1) [Blender units]."""
+    return PlaceTask(target=BatchTarget(None, IDENTITY, places, np.ones(1)), tolerance=tolerance)
+
+
+def column(values: Sequence[float]) -> Numbers:
+    column = np.array(values, float)
+    return column[:1] if (column == column[0]).all() else column
+
+
+def rows_of(vectors: Sequence[Any]) -> Numbers:
+    """Vectors as columns (3, F), or (3, 1) if they are all the same."""
+    rows = np.array([vector[:] for vector in vectors], float).T
+    return rows[:, :1] if (rows == rows[:, :1]).all() else rows
+
+
+def _target(targets: Sequence[Target]) -> BatchTarget | Refusal:
+    first = targets[0]
+    if all(type(target) is Point for target in targets):
+        return BatchTarget(None, IDENTITY, rows_of([target.location for target in targets]), np.ones(1))
+    if all(type(target) is Transformed and target.target is first.target for target in targets):
+        return _moved(first.target, np.array([target.into.copy() for target in targets], float))
+    if all(target is first for target in targets):
+        if shape_is_batched(first):
+            return BatchTarget(first, IDENTITY, np.zeros((3, 1)), np.ones(1))
+        return _without_form(first)
+    return Refusal("the shape of the target changes from frame to frame")
+
+
+def _without_form(shape: Target) -> Refusal:
+    return Refusal(f"a target of the shape {type(shape).__name__} has no form for all frames at once")
+
+
+def _moved(shape: Target, frames: Numbers) -> BatchTarget | Refusal:
+    """The shape in spaces (F, 4, 4)."""
+    if not shape_is_batched(shape):
+        return _without_form(shape)
+    axes = np.moveaxis(frames[:, :3, :3], 0, -1)
+    scales = lengths(axes.swapaxes(0, 1))  # of each axis (3, F)
+    scale = scales.mean(0)
+    if not (scale > 0.0).all():
+        return Refusal("the target is scaled to zero")
+    turn, place = axes / scale, np.ascontiguousarray(frames[:, :3, 3].T)
+    square = np.einsum("ijf,ikf->jkf", turn, turn)
+    if np.abs(square - IDENTITY).max() > _UNIFORM:
+        return BatchTarget(shape, axes, place, np.ones(1), stretched=True)
+    return BatchTarget(shape, turn, place, scale)
+
+
+def are_formulas(tasks: list[Task] | Refusal) -> TypeGuard[list[Task]]:
+    """Tell whether there are tasks, whose nearest points are known by formulas, without descent along a target."""
+    return not isinstance(tasks, Refusal) and not any(
+        isinstance(task, PlaceTask) and task.target.stretched for task in tasks
+    )
+
+
+def _orient(goals: Sequence[Orientation], length: float, tolerance: Numbers) -> OrientTask:
+    matrices = np.array([goal.rotation.normalized().to_matrix() for goal in goals], float)
+    return OrientTask(length=length, tolerance=tolerance, rotation=np.ascontiguousarray(np.moveaxis(matrices, 0, -1)))
+
+
+def _along(goals: Sequence[Direction], length: float, tolerance: Numbers) -> AlongTask | None:
+    if any(goal.axis != goals[0].axis for goal in goals):
+        return None
+    axis, direction = rows_of([goals[0].axis]), rows_of([goal.direction for goal in goals])
+    return AlongTask(
+        length=length, tolerance=tolerance, axis=axis / lengths(axis), direction=direction / lengths(direction)
+    )
+
+
+def _look(goals: Sequence[LookAt], length: float, tolerance: Numbers) -> LookTask | None:
+    first = goals[0]
+    if any((goal.axis, goal.origin, goal.up) != (first.axis, first.origin, first.up) for goal in goals):
+        return None
+    axis, up = rows_of([first.axis]), None if first.up is None else rows_of([first.up])
+    points, origin = rows_of([goal.point for goal in goals]), rows_of([first.origin])
+    return LookTask(length=length, tolerance=tolerance, axis=axis / lengths(axis), point=points, origin=origin, up=up)
+
+
+def _pole(goals: Sequence[Pole], length: float, tolerance: Numbers) -> PoleTask:
+    angle = column([goal.angle for goal in goals])
+    return PoleTask(
+        length=length, tolerance=tolerance, location=rows_of([goal.location for goal in goals]), angle=angle
+    )
+
+
+_BUILD: dict[type, Any] = {Orientation: _orient, Direction: _along, LookAt: _look, Pole: _pole}
+NAMES: dict[type, str] = {
+    Orientation: "orientation",
+    Direction: "direction",
+    LookAt: "look",
+    Pole: "pole",
+    Effort: "comfort",
+    Near: "comfort",
+    Avoid: "avoidance of obstacles",
+}
+BATCHED = Orientation, Direction, LookAt, Pole  # the soft goals with a form on arrays
+
+
+def preferences_of(goals: Sequence[Goal], tree: Tree, reach: float) -> list[Task] | Refusal:
+    """Tasks of the soft goals that are not about the end effector, a column for each goal; why not, if there are none.
+
+    The goals have to have the same kinds of soft goals. Comfort ranks below what can be met, as goals.goal has it.
+    """
+    soft = [tuple(each for each in goal.soft if not isinstance(each, BATCHED)) for goal in goals]
+    kinds = {tuple(map(type, each)) for each in soft}
+    if len(kinds) > 1:
+        return Refusal("comfort or obstacles count at some frames only")
+    share = LOWER if any(each.can_be_met and each.weight > 0.0 for each in goals[0].soft) else 1.0
+    tasks: list[Task] = []
+    for number, kind in enumerate(kinds.pop()):
+        each: Any = [found[number] for found in soft]
+        weights = {goal.weight for goal in each}
+        if kind not in _BUILD_PREFERENCES:
+            return Refusal(f"{kind.__name__} has no form for all frames at once")
+        if len(weights) > 1:
+            return Refusal(f"the weight of {NAMES[kind]} is animated")
+        if weights == {0.0}:
+            continue
+        length = RADIAN * reach * each[0].weight
+        built = _BUILD_PREFERENCES[kind](each, length if kind is Avoid else share * length, tree, reach)
+        if isinstance(built, Refusal):
+            return built
+        tasks += built
+    return tasks
+
+
+def _effort(goals: Sequence[Effort], length: float, tree: Tree, reach: float) -> list[Task]:
+    down = rows_of([goal.down for goal in goals])
+    return [EffortTask(length=length, tolerance=np.ones(1), level=_COMFORT, up=-down / lengths(down))]
+
+
+def _near(goals: Sequence[Near], length: float, tree: Tree, reach: float) -> list[Task]:
+    rotations = np.moveaxis(np.array([[each[:] for each in goal.rotations] for goal in goals], float), 0, -1)
+    if (rotations == rotations[..., :1]).all():
+        rotations = rotations[..., :1]
+    wanted = normalized(np.ascontiguousarray(rotations))
+    return [NearTask(length=length, tolerance=np.ones(1), level=_COMFORT, tree=tree, rotations=wanted)]
+
+
+def _avoid(goals: Sequence[Avoid], length: float, tree: Tree, reach: float) -> list[Task] | Refusal:
+    volumes = volumes_of([goal.obstacles for goal in goals])
+    if volumes is None:
+        return Refusal("an obstacle is scaled flat, or has another kind of volume, at some frames")
+    if not volumes:
+        return []
+    tolerance, joints = column([_OUTSIDE]), len(tree.joints)
+    return [AvoidTask(length=length, tolerance=tolerance, level=_AVOIDED, volumes=volumes, joints=joints, reach=reach)]
+
+
+_BUILD_PREFERENCES: dict[type, Any] = {Effort: _effort, Near: _near, Avoid: _avoid}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CarriedTask(WrappedTask):
+    """A `task` whose goal is given in the frame of a `joint`, and moves with that.
+
+    What is missing depends on the tip as the joint sees it. A column that moves the joint takes the goal along, as if
+    it moved the tip the other way; one that moves both changes nothing. The turn of what is missing itself is left out:
+    it does not change how much that is.
+    """
+
+    task: CarriedKind
+    joint: int
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure what the task misses with its goal where the joint has it now."""
+        return self._now(geometry).measure(geometry)
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the rows of the task, without those of a tip that hangs on the joint."""
+        task, carried = self._now(geometry), np.zeros_like(out)
+        task.rows(geometry, axes, measured, out)
+        task.rows(geometry, axes, measured, carried, self.joint)
+        out -= carried
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the goal as the joint sees it."""
+        return self.task.ways(IDENTITY, _NOWHERE)
+
+    def take(self, columns: Columns) -> CarriedTask:
+        """The task of those poses."""
+        return replace(self, task=self.task.take(columns))
+
+    def _now(self, geometry: Geometry) -> CarriedKind:
+        """The task with its goal in armature space."""
+        task, frame = self.task, geometry.frames[self.joint]
+        turn, count = frame[:, :3], frame.shape[-1]
+
+        def turned(vectors: Numbers) -> Numbers:
+            return rotate(turn, np.broadcast_to(vectors, (3, count)))
+
+        if isinstance(task, PlaceTask):
+            target = task.target
+            own = compose(turn, np.broadcast_to(target.turn, turn.shape))
+            return replace(task, target=target._replace(turn=own, place=turned(target.place) + frame[:, 3]))
+        if isinstance(task, OrientTask):
+            return replace(task, rotation=compose(turn, np.broadcast_to(task.rotation, turn.shape)))
+        if isinstance(task, AlongTask):
+            return replace(task, direction=turned(task.direction))
+        return replace(task, point=turned(task.point) + frame[:, 3])
+
+
+def check_carried(body: Body, carriers: Mapping[str, str]) -> None:
+    """Raise TargetError for goals of tips that no motion of the body can meet, by the joints that carry them.
+
+    These are a goal on the limb of its own tip, which it would push ahead, and goals that hang on each other's limbs.
+    """
+    limbs = {name: [body.joints[joint].name for joint in body.limb(name)] for name in carriers}
+    for name, joint in carriers.items():
+        if joint in limbs[name]:
+            raise TargetError(
+                f"The target of '{name}' hangs on '{joint}', a bone of the same limb, which would push it ahead. "
+                "Put it on another bone, or unparent it."
+            )
+    for name in carriers:
+        passed, on = [name], name
+        while True:
+            on = next((other for other in limbs if carriers[on] in limbs[other]), "")
+            if not on:
+                break
+            if on in passed:
+                raise TargetError(
+                    f"The targets of '{passed[-1]}' and '{on}' hang on each other's limbs. Put one of them elsewhere."
+                )
+            passed.append(on)
+
+
+def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float) -> list[Task]:
+    """Tasks for the goals of tips, for each tip a goal or one for each pose.
+
+    A goal is a Goal, or an orientation, a direction or a point to look at alone, met within `angle_tolerance` [rad].
+    Raises TargetError for goals that have no form for many poses.
+    """
+    tasks: list[Task] = []
+    joints = {joint.name: number for number, joint in enumerate(body.joints)}
+    carriers = {name: each[0].on for name, each in goals.items() if isinstance(each[0], Goal) and each[0].on}
+    for name, on in carriers.items():
+        if on not in joints or any(goal.on != on for goal in goals[name] if isinstance(goal, Goal)):
+            raise TargetError(f"The goal of tip '{name}' hangs on '{on}', which is no joint of the body at all frames.")
+    check_carried(body, carriers)
+    for name, each in goals.items():
+        number = body.number_of[body.tip(name).name]
+        made = [_at_tip(task, number) for task in _tasks(body, name, each, angle_tolerance)]
+        if name in carriers:
+            made = [_carried(task, joints[carriers[name]], name) for task in made]
+        tasks += made
+    return tasks
+
+
+def _carried(task: Task, joint: int, name: str) -> Task:
+    if not isinstance(task, CarriedKind):
+        raise TargetError(f"The goal of tip '{name}' hangs on the body itself, where it can have no pole. Remove that.")
+    return CarriedTask(task=task, joint=joint)
+
+
+def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:
+    """Tasks of keeping tips where they are, place and orientation, in poses whose joints have these frames.
+
+    `frames` (n, 3, 4, F) are orientations of the joints with their heads, whether inside the limits or not.
+    """
+    tasks: list[Task] = []
+    tree = body.tree
+    for name in names:
+        tip, number = body.tip(name), body.number_of[name]
+        frame, rest = frames[tip.joint], np.array(tip.rotation.to_matrix(), float)[:, :, None]
+        places, rotations = _point(frame, tip.place), compose(frame[:, :3], rest)
+        tolerance = np.array([HELD * tree.tips[number].reach])
+        tasks.append(replace(point_task(_once(places), tolerance), tip=number, level=Level.HOLD))
+        length = RADIAN * tree.size
+        angle = np.array([HELD_ANGLE])
+        tasks.append(
+            OrientTask(rotation=_once(rotations), length=length, tolerance=angle, tip=number, level=Level.HOLD)
+        )
+    return tasks
+
+
+def balance_of(
+    body: Body,
+    names: Sequence[str],
+    frames: Numbers,
+    margin: float = MARGIN,
+    influence: Mapping[str, Numbers] | None = None,
+) -> BalanceTask | None:
+    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any.
+
+    A tip supports as much of the area as its `influence` (F) says, from 0 to 1, and all of it by default.
+    """
+    if not names:
+        return None
+    points = [np.array([_point(frames[tip.joint], each) for each in tip.contacts]) for tip in map(body.tip, names)]
+    present = np.ones(1)
+    if influence and any((influence[name] < 1.0).any() for name in names):
+        shares = np.array([influence[name] for name in names])
+        present = (shares.max(0) > 0.0).astype(float)
+        weights = np.where(present > 0.0, shares, 1.0)
+        weights = (weights / weights.sum(0))[:, None]
+        middle = sum(weight * each.mean(0) for weight, each in zip(weights, points, strict=True))
+        points = [middle + share * (each - middle) for share, each in zip(shares, points, strict=True)]
+    masses = np.array([segment.mass for segment in body.segments])
+    centres = np.array([segment.centre[:] for segment in body.segments])
+    support = Support.under(_once(np.concatenate(points)), np.array(body.up[:]), margin)
+    return replace(balance_task(masses, centres, support, body.tree.size), present=present)
+
+
+def _tasks(body: Body, name: str, goals: Sequence[TipGoal], angle_tolerance: float) -> Sequence[Task]:
+    first = goals[0]
+    reach = body.tree.size  # the same for all tips, so that their errors can be compared
+    alone = not isinstance(first, Goal)
+    wanted: list[Any] = [Goal(Anywhere(), (each,), 1.0, angle_tolerance) for each in goals] if alone else list(goals)
+    if any(isinstance(soft, LookAt) and not _looks_alike(soft, goal) for goal in wanted for soft in wanted[0].soft):
+        raise TargetError(f"Tip '{name}' looks along different axes. Give it one axis for all frames.")
+    tasks = tasks_of(wanted, reach)
+    if isinstance(tasks, Refusal):
+        raise TargetError(
+            f"The goal of tip '{name}' cannot be solved for a body: {tasks.reason}. Use a point or another simple "
+            "shape, with at most an orientation, a direction and a pole."
+        )
+    return tasks
+
+
+def _looks_alike(first: LookAt, goal: Goal) -> bool:
+    """Tell whether a goal is to look along the same axis from the same place of the bone."""
+    return any(
+        isinstance(soft, LookAt) and (soft.axis, soft.origin) == (first.axis, first.origin) for soft in goal.soft
+    )
+
+
+def _point(frame: Numbers, point: Vector) -> Numbers:
+    """A point of a joint's frames (3, 4, F), armature space."""
+    x, y, z = point
+    place: Numbers = frame[:, 0] * x + frame[:, 1] * y + frame[:, 2] * z + frame[:, 3]
+    return place
+
+
+def _at_tip(task: Any, number: int) -> Task:
+    """A task as that of a tip: places before orientations."""
+    moved: Task = replace(task, tip=number, level=Level.REACH if task.level == 0 else Level.TURN)
+    return moved
+
+
+def _once(values: Numbers) -> Numbers:
+    """Values of each pose, poses last; only once if they are all the same."""
+    return values[..., :1] if (values == values[..., :1]).all() else values

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The floor under a body and the area that its held feet support, with the tasks of staying above them.
+
+The area that held feet support, and the task of keeping the centre of mass above it. Source: the support polygon of
+static balance, the convex hull of the contacts seen from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..kinematics.arrays import Columns, Indices, Numbers
+from ..kinematics.batch import Geometry
+from ..kinematics.batch.algebra import at, cross, square_to
+from .task import Level, Missing
+
+_NOTHING = 1e-300
+_BEYOND = 1e-6  # of its way from the middle, that a corner is put beyond a point: rounding leaves that inside
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorTask:
+    """Keep p points at least at their `heights` (p, F or 1) along `up` (3), within `tolerance` [Blender units].
+
+    `points` (p, 3) are in the frames of their `joints` (p). Above its height a point has neither error nor rows.
+    """
+
+    joints: Indices
+    points: Numbers
+    up: Numbers
+    heights: Numbers
+    tolerance: Numbers
+    level: int = Level.REACH
+    tip = 0  # of no tip
+
+    @property
+    def count(self) -> int:
+        """Number of rows: one for each point."""
+        return len(self.joints)
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure how far the points are below their heights."""
+        below = np.maximum(self.heights - self.above(geometry), 0.0)
+        return Missing(below, below.max(0, initial=0.0))
+
+    def above(self, geometry: Geometry) -> Numbers:
+        """Heights (p, F) at which the points are."""
+        heights: Numbers = np.einsum("i,pif->pf", self.up, self._places(geometry))
+        return heights
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities along `up` of the points that are too low."""
+        tree, places = geometry.tree, self._places(geometry)
+        root = tree.size * (tree.root_ways @ self.up)[:, None]
+        for row, joint in enumerate(self.joints.tolist()):
+            low = measured.errors[row] > 0.0
+            if not low.any():
+                continue
+            columns, joints = tree.moving(joint)
+            velocity = cross(axes[columns], places[row] - geometry.heads[joints])
+            out[row, columns] = np.einsum("i,kif->kf", self.up, velocity) * low
+            out[row, len(tree.joint_of) :] = root * low
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Nothing: a bound is no goal that is followed."""
+        return np.zeros(0)
+
+    def of_points(self, numbers: Indices) -> FloorTask:
+        """The task of some of the points."""
+        joints, points, heights = (array[numbers] for array in (self.joints, self.points, self.heights))
+        return replace(self, joints=joints, points=points, heights=heights)
+
+    def take(self, columns: Columns) -> FloorTask:
+        """The task of those poses."""
+        return replace(self, heights=at(self.heights, columns), tolerance=at(self.tolerance, columns))
+
+    def at_level(self, level: int) -> FloorTask:
+        """The same task with another priority."""
+        return replace(self, level=level)
+
+    def within(self, tolerance: Numbers) -> FloorTask:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+    def _places(self, geometry: Geometry) -> Numbers:
+        """Places of the points (p, 3, F), armature space."""
+        frames, points = geometry.frames[self.joints], self.points[:, :, None, None]
+        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * points[:, 0]
+        places += frames[:, :, 1] * points[:, 1]
+        places += frames[:, :, 2] * points[:, 2]
+        return places
+
+
+@dataclass(frozen=True)
+class Support:
+    """Convex polygons seen from above: `corners` (c, 2, F or 1), counter-clockwise, along unit vectors `across` (2, 3).
+
+    A polygon of fewer corners repeats its last one; a single point and a line are allowed.
+    """
+
+    corners: Numbers
+    across: Numbers
+
+    @classmethod
+    def under(cls, contacts: Numbers, up: Numbers, margin: float = 0.0) -> Support:
+        """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk to their middles by a share `margin`."""
+        u, v = square_to(up[:, None])
+        across = np.stack((u[:, 0], v[:, 0]))
+        if np.dot(np.cross(across[0], across[1]), up) < 0.0:
+            across = across[::-1]
+        seen = np.einsum("ij,cjf->cif", across, contacts)
+        if (seen == seen[..., :1]).all():
+            seen = seen[..., :1]
+        hulls = [_hull(seen[..., n]) for n in range(seen.shape[-1])]
+        corners = _stacked(hulls)
+        middle = np.stack([hull.mean(0) for hull in hulls], -1)
+        return cls(middle + (corners - middle) * (1.0 - margin), across)
+
+    def nearest(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """The points inside that are nearest to points (2, F), and the distances to them (F), zero for those inside."""
+        corners = self.corners
+        sides = np.roll(corners, -1, 0) - corners
+        away = points[None] - corners
+        inside = (sides[:, 0] * away[:, 1] - sides[:, 1] * away[:, 0] >= 0.0).all(0)
+        inside &= (np.abs(sides).sum((0, 1)) > 0.0) & (_area(corners) > 0.0)
+        share = np.clip((away * sides).sum(1) / np.maximum((sides * sides).sum(1), _NOTHING), 0.0, 1.0)
+        on_sides = corners + share[:, None] * sides
+        squares = ((on_sides - points[None]) ** 2).sum(1)
+        best = squares.argmin(0)
+        near = np.take_along_axis(on_sides, best[None, None], 0)[0]
+        return np.where(inside, points, near), np.where(inside, 0.0, np.sqrt(squares.min(0)))
+
+    def widened(self, points: Numbers) -> Support:
+        """The hulls with points (2, F) as well, where these are outside."""
+        outside = self.nearest(points)[1] > 0.0
+        if not outside.any():
+            return self
+        corners = np.broadcast_to(self.corners, (*self.corners.shape[:2], len(outside)))
+        beyond = points + _BEYOND * (points - corners.mean(0))
+        hulls = [
+            _hull(np.concatenate((corners[..., n], beyond[None, :, n]))) if out else corners[..., n]
+            for n, out in enumerate(outside.tolist())
+        ]
+        return Support(_stacked(hulls), self.across)
+
+    def take(self, columns: Columns) -> Support:
+        """The polygons of those of the poses."""
+        return Support(at(self.corners, columns), self.across)
+
+
+def _stacked(hulls: list[Numbers]) -> Numbers:
+    """Corners (c, 2, F) of polygons (c, 2), of which those with fewer repeat their last one."""
+    most = max(map(len, hulls))
+    return np.stack([np.concatenate((hull, np.repeat(hull[-1:], most - len(hull), 0))) for hull in hulls], -1)
+
+
+def _area(corners: Numbers) -> Numbers:
+    after = np.roll(corners, -1, 0)
+    area: Numbers = (corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]).sum(0)
+    return area
+
+
+def _hull(points: Numbers) -> Numbers:
+    """Corners of the convex hull of points (c, 2), counter-clockwise. Source: Andrew 1979, monotone chain."""
+    order = sorted(set(map(tuple, points.tolist())))
+    if len(order) < 3:
+        return np.array(order)
+
+    def half(given: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        found: list[tuple[float, float]] = []
+        for x, y in given:
+            while len(found) > 1:
+                (ax, ay), (bx, by) = found[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                    break
+                found.pop()
+            found.append((x, y))
+        return found[:-1]
+
+    return np.array(half(order) + half(order[::-1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalanceTask:
+    """Keep the centre of mass above a support, within `tolerance` [Blender units]; inside there is nothing to do.
+
+    `masses` (n) are those of the joints, their sum one, and `centres` (n, 3) where they are in the joints' frames.
+    Poses in which nothing stands are those that are not `present` (F or 1): 0 instead of 1.
+    """
+
+    masses: Numbers
+    centres: Numbers
+    support: Support
+    tolerance: Numbers
+    present: Numbers = field(default_factory=lambda: np.ones(1))
+    level: int = Level.BALANCE
+    tip = 0  # of no tip
+    count = 2
+
+    def centre(self, geometry: Geometry) -> Numbers:
+        """Centre of mass (3, F), armature space."""
+        centre: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
+        return centre
+
+    def allowing(self, geometry: Geometry) -> BalanceTask:
+        """The same task for which the centre of mass may be where these poses have it: they need not be in balance."""
+        return replace(self, support=self.support.widened(self.support.across @ self.centre(geometry)))
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the vectors, seen from above, to the support."""
+        seen = self.support.across @ self.centre(geometry)
+        near, away = self.support.nearest(seen)
+        away = away * self.present
+        return Missing((near - seen) * self.present, away, ((away > 0.0).astype(float),))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the centre of mass, for the poses that are outside their support."""
+        tree, (outside,) = geometry.tree, measured.more
+        hanging = tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
+        places = self._places(geometry)
+        levers = np.tensordot(hanging, places, 1) - hanging.sum(1)[:, None, None] * geometry.heads
+        velocities = cross(axes, levers[tree.joint_of])
+        for i, way in enumerate(self.support.across):
+            out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside
+            out[i, len(tree.joint_of) :] = tree.size * (tree.root_ways @ way)[:, None] * outside
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Nothing: a support is no goal that is followed."""
+        return np.zeros(0)
+
+    def take(self, columns: Columns) -> BalanceTask:
+        """The task of those poses."""
+        support, tolerance = self.support.take(columns), at(self.tolerance, columns)
+        return replace(self, support=support, tolerance=tolerance, present=at(self.present, columns))
+
+    def at_level(self, level: int) -> BalanceTask:
+        """The same task with another priority."""
+        return replace(self, level=level)
+
+    def within(self, tolerance: Numbers) -> BalanceTask:
+        """The same task with another tolerance."""
+        return replace(self, tolerance=tolerance)
+
+    def _places(self, geometry: Geometry) -> Numbers:
+        """Centres of the segments (n, 3, F)."""
+        frames, centres = geometry.frames, self.centres[:, :, None, None]
+        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * centres[:, 0]
+        places += frames[:, :, 1] * centres[:, 1]
+        places += frames[:, :, 2] * centres[:, 2]
+        return places
+
+
+def balance_task(tree_masses: Numbers, centres: Numbers, support: Support, size: float) -> BalanceTask:
+    """The task for masses (n) in any unit, with a tolerance of a thousandth of `size`."""
+    shares = tree_masses / tree_masses.sum()
+    return BalanceTask(masses=shares, centres=centres, support=support, tolerance=np.array([1e-3 * size]))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Animation made by hand, and that made by the extension: keys, poses, the reference, and the record of bakes."""

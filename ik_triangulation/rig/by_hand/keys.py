@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of bones' animation that somebody made by hand: keys that no bake made, and poses without a key.
+
+Memory of the pose that a bone had before the extension wrote to it, which tells what is posed by hand. It is saved with
+the bone and undone with its pose. Where nothing is registered, bones have no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scene
+
+from ...kinematics import Free
+from ...kinematics.arrays import Mask
+from ...kinematics.rotation import rotation_angle
+from ..keyframes import generated
+from ..keyframes.arrays import KeyArrays, get_keys, in_range
+from ..keyframes.channelbags import channelbag_of, find_curves
+from ..keyframes.reading import Replaced, replaced_in, together
+from ..rotation import channel, rotation_from, set_rotation, values_for
+from ..timeline import Clock, layered_strips
+
+_SAME_VALUE = 1e-5  # difference of channel values that rounding explains
+_MEMORY = "ik_triangulation_posed"
+_FREE = Free()
+
+_SAME = 1e-3  # angle that rounding explains [rad]
+_NO_KEYS: KeyArrays = {"co": np.empty((0, 2))}
+_REST = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
+
+
+def values_before_writing(bone: PoseBone) -> tuple[float, ...]:
+    """Return the channel values that a bone had before the extension wrote to it; the present ones if it never did."""
+    present, memory = _present(bone), _memory(bone)
+    return values_in_mode(memory.before, memory.mode, bone.rotation_mode, present) if memory else present
+
+
+def is_as_written(bone: PoseBone, which: Collection[int]) -> bool:
+    """Tell whether the present values of the channels `which` are those that the extension wrote last."""
+    memory = _memory(bone)
+    if memory is None:
+        return False
+    present = _present(bone)
+    written = values_in_mode(memory.written, memory.mode, bone.rotation_mode, present)
+    return all(abs(written[index] - present[index]) <= _SAME_VALUE for index in which)
+
+
+def is_posed_since(bone: PoseBone, which: Collection[int]) -> bool:
+    """Tell whether the extension wrote the channels `which` and somebody has changed them since."""
+    return _memory(bone) is not None and not is_as_written(bone, which)
+
+
+def remember_before(bone: PoseBone, values: Sequence[float], undo: ExitStack | None = None) -> None:
+    """Remember channel values as those before the extension writes; closing `undo` restores what was remembered."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is None:
+        return
+    if undo is not None:
+        undo.callback(_put, memory, memory.mode, tuple(memory.before), tuple(memory.written))
+    _put(memory, bone.rotation_mode, _four(values), tuple(memory.written))
+
+
+def remember_written(bones: Iterable[PoseBone]) -> None:
+    """Remember the present values of the bones, whose pose before is known, as written by the extension."""
+    for bone in bones:
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None:
+            memory.written = _four(_present(bone))
+
+
+def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
+    """Return the location that a bone had before the extension wrote to it; the present one if it was changed since.
+
+    A body is one pose: where a bone of the armature was turned by hand since, the location is by hand as well.
+    """
+    memory = getattr(bone, _MEMORY, None)
+    if memory is None or not memory.is_moved or is_moved_since(bone):
+        return tuple(bone.location)
+    others = bone.id_data.pose.bones
+    posed = any(is_posed_since(other, range(len(_present(other)))) for other in others)
+    return tuple(bone.location) if posed else tuple(memory.place_before)
+
+
+def is_moved_since(bone: PoseBone) -> bool:
+    """Tell whether the extension wrote the location of a bone and somebody has changed it since."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is None or not memory.is_moved:
+        return False
+    written: Sequence[float] = memory.place_written
+    return any(abs(bone.location[axis] - written[axis]) > _SAME_VALUE for axis in range(3))
+
+
+def remember_place(bones: Iterable[PoseBone]) -> None:
+    """Remember the present location of those bones whose location the extension wrote before as written."""
+    for bone in bones:
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None and memory.is_moved:
+            memory.place_written = tuple(bone.location)
+
+
+def remember_location(bone: PoseBone, before: Sequence[float], undo: ExitStack) -> None:
+    """Remember the present location of a bone as written, and that `before`; closing `undo` restores what was known."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is not None:
+        _keep_place(memory, undo)
+        _put_place(memory, True, before, tuple(bone.location))
+
+
+def keep_place(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` restore what is remembered of the location of a bone."""
+    memory = getattr(bone, _MEMORY, None)
+    if memory is not None:
+        _keep_place(memory, undo)
+
+
+def keep_location(bone: PoseBone, undo: ExitStack) -> None:
+    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    undo.callback(setattr, bone, "location", tuple(bone.location))
+    keep_place(bone, undo)
+
+
+def keep_pose(bones: Iterable[PoseBone], undo: ExitStack) -> None:
+    """Have the closing of `undo` pose the bones as they are now, with what is remembered of them."""
+    for bone in bones:
+        undo.callback(set_rotation, bone, _present(bone))
+        memory = getattr(bone, _MEMORY, None)
+        if memory is not None:
+            undo.callback(_put, memory, memory.mode, tuple(memory.before), tuple(memory.written))
+
+
+def values_in_mode(values: Sequence[float], mode: str, other: str, near: Sequence[float]) -> tuple[float, ...]:
+    """Return channel values of rotation `mode` in the `other` one; of all equivalent ones, those nearest to `near`."""
+    values = tuple(values)[: len(near) if mode == other else 4 if mode in {"QUATERNION", "AXIS_ANGLE"} else 3]
+    return values if mode == other else tuple(values_for(rotation_from(values, mode), other, _FREE, near))
+
+
+def _memory(bone: PoseBone) -> Any:
+    """Return the memory of a bone that the extension wrote to, else None."""
+    memory = getattr(bone, _MEMORY, None)
+    return memory if memory is not None and memory.mode else None
+
+
+def _present(bone: PoseBone) -> tuple[float, ...]:
+    return tuple(getattr(bone, channel(bone)[0]))
+
+
+def _put(memory: Any, mode: str, before: Sequence[float], written: Sequence[float]) -> None:
+    memory.mode, memory.before, memory.written = mode, before, written
+
+
+def _keep_place(memory: Any, undo: ExitStack) -> None:
+    undo.callback(_put_place, memory, memory.is_moved, tuple(memory.place_before), tuple(memory.place_written))
+
+
+def _put_place(memory: Any, is_moved: bool, before: Sequence[float], written: Sequence[float]) -> None:
+    memory.is_moved, memory.place_before, memory.place_written = is_moved, before, written
+
+
+def _four(values: Sequence[float]) -> tuple[float, ...]:
+    """Return values with as many zeros as make four."""
+    return (*values, 0.0)[:4]
+
+
+class HandKeys(NamedTuple):
+    """F-curves of a rotation property that are by hand as a whole, or in these keyframes, by array index.
+
+    They are those of an NLA strip, or of the active action; `order` is greater for what is above.
+    """
+
+    order: int
+    strip: NlaStrip | None
+    curves: Mapping[int, FCurve]
+    keys: Mapping[int, tuple[FCurve, KeyArrays]]
+
+
+class HandMade(NamedTuple):
+    """The part of a bone's rotation made by hand: keyframes in layers, the topmost last, and the values below them."""
+
+    values: tuple[float, ...]
+    layers: Sequence[HandKeys]
+
+
+class _Baked(NamedTuple):
+    """F-curves with generated keyframes, whether they are of the active action, and what these have replaced."""
+
+    curves: Mapping[int, FCurve]
+    is_active: bool
+    replaced: Replaced | None
+
+
+def made_by_hand_of(
+    bones: Sequence[PoseBone], scene: Scene, without: tuple[float, float] | None = None
+) -> list[HandMade]:
+    """Return what was made by hand of each of the bones, which are those of one limb.
+
+    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand. Keys
+    between two times in the active action are left out where generated ones are beside them: they correct a bake.
+    """
+    bags = [*layered_bags(bones[0].id_data)] if bones else []
+    read = [_read(bone, bags, without) for bone in bones]
+    posed = any(_is_posed(bone, *each, scene) for bone, each in zip(bones, read, strict=True))
+    made = []
+    for bone, (layers, baked) in zip(bones, read, strict=True):
+        values, unkeyed = tuple(getattr(bone, channel(bone)[0])), _unkeyed(bone, layers)
+        if baked and not (posed and unkeyed):
+            values = _before_bake(bone, baked, values)
+        elif unkeyed and not posed:
+            values = values_before_writing(bone)
+        made.append(HandMade(values, layers))
+    return made
+
+
+def layered_bags(armature: Object) -> Iterator[tuple[NlaStrip | None, ActionChannelbag]]:
+    """Yield the channelbags that animate an armature, the topmost last."""
+    for strip in layered_strips(armature):
+        found = [each.channelbag(strip.action_slot) for layer in strip.action.layers for each in layer.strips]
+        yield from ((strip, bag) for bag in found if bag)
+    active = channelbag_of(armature)
+    if active:
+        yield None, active
+
+
+def _read(
+    bone: PoseBone,
+    bags: Sequence[tuple[NlaStrip | None, ActionChannelbag]],
+    without: tuple[float, float] | None,
+) -> tuple[list[HandKeys], _Baked | None]:
+    """Return the keyframes by hand of a bone's rotation, and the topmost bake of it."""
+    prop, count = channel(bone)
+    path = bone.path_from_id(prop)
+    layers, baked = [], None
+    for order, (strip, bag) in enumerate(bags):
+        curves = {index: curve for index, curve in find_curves(bag, path, count).items() if counts(curve)}
+        left_out = without if strip is None else None
+        others = {index: ~mask for index, curve in curves.items() if (mask := generated(curve)).any()}
+        whole = {index: curve for index, curve in curves.items() if index not in others}
+        known = replaced_in(bag, path) if others else None
+        keys = {index: keys_by_hand(curves[index], own, known, index, left_out) for index, own in others.items()}
+        keys = {index: (curves[index], each) for index, each in keys.items() if len(each["co"])}
+        if whole or keys:
+            layers.append(HandKeys(order, strip, whole, keys))
+        if others:
+            baked = _Baked(curves, strip is None, known)
+    return layers, baked
+
+
+def keys_by_hand(
+    curve: FCurve, own: Mask, known: Replaced | None, index: int, without: tuple[float, float] | None = None
+) -> KeyArrays:
+    """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced.
+
+    Own ones between the two times in `without` are left out.
+    """
+    if own.any():
+        keys = get_keys(curve)
+        own = own if without is None else own & ~in_range(keys, *without)
+        return together({name: column[own] for name, column in keys.items()}, known, index)
+    return known.keys.get(index, _NO_KEYS) if known else _NO_KEYS
+
+
+def counts(curve: FCurve) -> bool:
+    """Tell whether Blender evaluates an F-curve."""
+    return not (curve.mute or curve.is_empty or (curve.group and curve.group.mute))
+
+
+def _unkeyed(bone: PoseBone, layers: Sequence[HandKeys]) -> Collection[int]:
+    """Return the channels without keyframes by hand."""
+    keyed = {index for layer in layers for index in (*layer.curves, *layer.keys)}
+    return [index for index in range(channel(bone)[1]) if index not in keyed]
+
+
+def _is_posed(bone: PoseBone, layers: Sequence[HandKeys], baked: _Baked | None, scene: Scene) -> bool:
+    """Tell whether somebody has posed a bone, where it has no keyframes by hand, since it was written to."""
+    unkeyed = _unkeyed(bone, layers)
+    if not unkeyed or baked is None:
+        return bool(unkeyed) and is_posed_since(bone, unkeyed)
+    if not baked.is_active or scene != bpy.context.scene or is_as_written(bone, unkeyed):
+        return False  # what is shown is known only of the scene in the window
+    return not _is_shown(bone, baked.curves, scene)
+
+
+def _is_shown(bone: PoseBone, curves: Mapping[int, FCurve], scene: Scene) -> bool:
+    """Tell whether a bone is posed as its curves show it at the present frame."""
+    present = tuple(getattr(bone, channel(bone)[0]))
+    time = Clock(scene, bone.id_data).time(scene.frame_current + scene.frame_subframe)
+    shown = [curves[index].evaluate(time) if index in curves else value for index, value in enumerate(present)]
+    now, then = (rotation_from(each, bone.rotation_mode) for each in (present, shown))
+    return rotation_angle(now, then) <= _SAME
+
+
+def _before_bake(bone: PoseBone, baked: _Baked, present: Sequence[float]) -> tuple[float, ...]:
+    """Return the values that a bone had before it was baked; those of rest if they are not known."""
+    known, mode = baked.replaced, bone.rotation_mode
+    return values_in_mode(known.before, known.mode, mode, present) if known else _REST.get(mode, (0.0, 0.0, 0.0))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Targets of limbs: goals at each frame, targets that nobody has touched yet, their motion, and props."""
