@@ -20,7 +20,7 @@ from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import rotation_of
 from ..rig.targets.goal import GoalReader
 from ..rig.timeline import check_nla
-from ..solvers.natural import trading
+from ..solvers.natural import trailing
 from ..solvers.solve import solve_goal
 from .bake import solve_pose
 from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, solver_settings
@@ -205,7 +205,7 @@ class StillRig:
         goal = self._goals.at(now, begin)
         solution = solve_goal(begin, goal, self._settings, follow=True)
         if self._reference:
-            pose = trading(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
+            pose = trailing(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
             if pose is not solution.pose:
                 error = (pose.tip - goal.target.closest(pose.tip)).length
                 solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
