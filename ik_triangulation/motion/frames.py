@@ -89,15 +89,6 @@ class BatchKinematics:
         self._rests = _columns([[joint.rest for joint in chain.joints] for chain in chains])
         self._offsets = _columns([[joint.offset for joint in chain.joints] for chain in chains])
 
-    @classmethod
-    def of_poses(cls, poses: Sequence[Pose]) -> BatchKinematics:
-        """Take a pose for each frame."""
-        chains = {id(pose.chain): pose.chain for pose in poses}
-        places = {key: place for place, key in enumerate(chains)}
-        which = np.array([places[id(pose.chain)] for pose in poses])
-        bases = np.array([pose.base.copy() for pose in poses])
-        return cls([*chains.values()], which, bases, np.array([pose.rotations for pose in poses]))
-
     def tips(self, rotations: Array, frames: Array) -> Array:
         """Positions of the end effector (n x 3, armature space) at `frames` (n indices) with these rotations.
 

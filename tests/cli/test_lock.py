@@ -45,7 +45,7 @@ def test_a_lock_has_one_holder_at_a_time_however_many_want_to_take_over_a_stale_
     count = rig_file.with_name("count")
     count.write_text("0")
     script = (
-        "import sys, time; from pathlib import Path; import bpy; from ik_triangulation.cli.lock import locked\n"
+        "import sys, time; from pathlib import Path; import bpy; from ik_triangulation.cli.outputs import locked\n"
         "file, count = map(Path, sys.argv[1:])\n"
         "for _ in range(20):\n"
         "    with locked(file):\n"

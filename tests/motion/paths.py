@@ -4,12 +4,14 @@
 from math import acos, atan2, cos, pi, radians, sin
 from typing import NamedTuple
 
+import numpy as np
 from mathutils import Matrix, Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Goal, Point, Target
 from ik_triangulation.kinematics import Hinge, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
+from ik_triangulation.motion.frames import BatchKinematics
 from ik_triangulation.motion.path import Path
 from ik_triangulation.solvers import Solution, solve
 
@@ -128,3 +130,11 @@ def flipping(chain, angles, flip):
 def forced():
     """An elbow and a path on which it has to flip."""
     return elbow(-0.7, 0.7), [in_plane(0.6 - 0.02 * k) for k in range(61)]
+
+
+def kinematics_of(poses):
+    """The kinematics of a chain with a pose for each frame."""
+    chains = {id(pose.chain): pose.chain for pose in poses}
+    which = np.array([[*chains].index(id(pose.chain)) for pose in poses])
+    bases, rotations = np.array([pose.base.copy() for pose in poses]), np.array([pose.rotations for pose in poses])
+    return BatchKinematics([*chains.values()], which, bases, rotations)

@@ -9,9 +9,10 @@ from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.kinematics import Chain, Joint, Pose
 from ik_triangulation.kinematics.rotation import EULER_ORDERS
-from ik_triangulation.motion.frames import BatchKinematics, quaternions_of
+from ik_triangulation.motion.frames import quaternions_of
 
 from ..chains import mixed, random_base, random_pose, random_rotation
+from .paths import kinematics_of
 
 FRAMES = 7
 
@@ -32,7 +33,7 @@ def scaled(chain):
 
 def tips_of(frames, which, given=None):
     """The tips at some of the frames, with other rotations given for some joints."""
-    batch = BatchKinematics.of_poses(frames)
+    batch = kinematics_of(frames)
     turned = np.moveaxis(batch.rotations[which], 0, 2).copy()
     for joint, rotations in (given or {}).items():
         turned[joint] = np.array(rotations).T

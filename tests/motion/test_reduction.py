@@ -13,11 +13,12 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
-from ik_triangulation.motion.frames import BatchKinematics, Curves, flowing, quaternions_of, straight
+from ik_triangulation.motion.frames import Curves, flowing, quaternions_of, straight
 from ik_triangulation.motion.reduction import FullBake, JointChannels, LimbBounds, reduce
 from ik_triangulation.solvers import solve
 
 from ..chains import forward, mixed, random_base, random_chain, random_pose
+from .paths import kinematics_of
 
 HALF_A_PERCENT = 0.005
 OUTSIDE = 5e-6  # [rad] what single precision may leave of a limit between two keys
@@ -82,7 +83,7 @@ def baked(poses, mode, lines=straight, world=None, first=1.0, step=1.0):
     tracks = [JointChannels(i, mode, slice(i * width, (i + 1) * width), range(width)) for i in range(len(columns))]
     times = first + step * np.arange(len(poses))
     worlds = np.array([world or Matrix.Identity(4)] * len(poses))
-    return FullBake(lines(times, np.hstack(columns)), tracks, LimbBounds(BatchKinematics.of_poses(poses), worlds))
+    return FullBake(lines(times, np.hstack(columns)), tracks, LimbBounds(kinematics_of(poses), worlds))
 
 
 def shown(full, curves, times):
@@ -180,7 +181,7 @@ def test_the_end_effectors_of_many_moments_are_those_of_their_poses(kind):
     turned = np.array([[other.rotations[i] for i in range(5)] for other in others])
     wanted = np.array([Pose(other.chain, other.base, other.rotations).tip for other in others])
     which = np.array([3, 11, 4])
-    found = BatchKinematics.of_poses(poses).tips(np.moveaxis(turned[which], 0, 2), which)
+    found = kinematics_of(poses).tips(np.moveaxis(turned[which], 0, 2), which)
     assert np.abs(found - wanted[which]).max() < 1e-5
 
 
@@ -297,6 +298,6 @@ def test_channels_without_keys_stay_as_they_are():
     values[:, 4] = 0.5 * np.sin(2.0 * pi * np.arange(60) / 3.0)
     tracks = [JointChannels(i, "XYZ", slice(3 * i, 3 * i + 3), (0, 2) if i == 1 else (0, 1, 2)) for i in range(3)]
     worlds = np.array([Matrix.Identity(4)] * 60)
-    full = FullBake(straight(np.arange(60.0), values), tracks, LimbBounds(BatchKinematics.of_poses(poses), worlds))
+    full = FullBake(straight(np.arange(60.0), values), tracks, LimbBounds(kinematics_of(poses), worlds))
     reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20

@@ -36,6 +36,7 @@ def classes_in(package, marker):
 OPERATORS = classes_in(operators, "POSE_OT_")
 OURS = OPERATORS | classes_in(panels, "VIEW3D_PT_")
 COMMANDS = next(action for action in parser()._actions if isinstance(action, _SubParsersAction)).choices
+OF_LISTS = {"bake-list", "list-assets"}  # commands without a report of their own: each shot has one, of its bake
 JOBS = [name for name, cls in OPERATORS.items() if issubclass(cls, JobOperator)]
 FUNCTIONS = [name for name in api.__all__ if name.islower()]
 
@@ -84,7 +85,7 @@ def test_a_command_is_in_the_manual_and_its_report_in_the_schema():
     absent = [name for name in COMMANDS if f"python -m ik_triangulation {name} " not in text]
     assert not absent, f"Add an example of each of these commands to docs/command_line.md:{told(absent)}"
     known = json.loads(schema)["properties"]["command"]["enum"]
-    refused = [name for name in COMMANDS if name not in known]
+    refused = [name for name in COMMANDS if name not in known and name not in OF_LISTS]
     assert not refused, f"Add these commands to the enum of `command` in docs/report.schema.json:{told(refused)}"
 
 

@@ -217,7 +217,11 @@ class Reaching:
         amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
             row[moved] = np.interp(np.flatnonzero(moved), at, values)
-        return averaged_in_time(found.T, _SMOOTHED if count > 1 else 0).T
+        first, last = found[:, 0].copy(), found[:, -1].copy()
+        for _ in range(_SMOOTHED if count > 1 else 0):
+            found = averaged_in_time(found.T, 1).T
+            found[:, 0], found[:, -1] = first, last  # so that a lap closes whose ends have the same goals
+        return found
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
