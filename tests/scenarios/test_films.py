@@ -65,5 +65,5 @@ def test_the_farm_shows_a_shot_of_each_kind():
         ("completed", "Reached"),
         ("completed", "Missed"),
     ]
-    assert rows[2][1:] == ("failed", "'/srv/shots/broken.blend' cannot be opened")
+    assert rows[2][1:] == ("failed", "Failed: '/srv/shots/broken.blend' cannot be opened")
     assert summary[-1] == "3 shots: 1 reached, 1 missed, 1 failed"
