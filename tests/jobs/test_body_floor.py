@@ -122,7 +122,7 @@ def test_a_bake_through_the_floor_keeps_above_it_without_a_pop():
         assert hips_height(rig) > 0.25 * LEG
         target_height = target.matrix_world.translation.z
         assert (frame in report.tips["hand.L"].missed) == (target_height < -0.002)
-    assert largest_turn(rig, range(1, LAST + 1)) < 16.0
+    assert largest_turn(rig, range(1, LAST + 1)) < 25.0
 
 
 def test_what_the_animation_has_lower_may_stay_there():
@@ -176,7 +176,7 @@ def test_a_reach_of_the_body_stops_at_the_floor():
         assert hips_height(rig) > 0.25 * LEG
 
 
-@pytest.mark.parametrize(("way", "turn"), [(0.5, 22.0), (3.0, 16.0)])
+@pytest.mark.parametrize(("way", "turn"), [(0.5, 22.0), (3.0, 25.0)])
 def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, turn):
     rig = still_rig()
     key_aside(rig, way)
