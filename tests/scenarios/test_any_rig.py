@@ -29,8 +29,8 @@ GOALS = {  # frame: share of the limb's length, direction of the tip off that at
     24: (0.6, (-0.3, -0.5, -0.5), (-0.2, 0.1, 0.3)),
     36: (0.8, (0.3, 0.3, -0.4), (0.0, 0.3, 0.2)),
 }
-# Where a hand trails its rotation, or the best swivels of many joints are close, a descent makes more of rounding.
-LEAST = {"body": 1.4e-2, "arm": 6e-3, "live": 1e-2}
+# Where a hand trails its rotation, a long descent makes more of rounding.
+LEAST = {"body": 1e-2, "arm": 6e-3, "live": 1e-2}
 _kept = {}
 
 

@@ -25,7 +25,7 @@ from ...kinematics.batch import Geometry, States, Tree, TreeTip
 from ..natural.solving import swivelled
 from ..solver import PLAIN_LIMB, LimbForm
 
-_NEAR = np.array([1.0])  # tolerance of goals that are where the tip is
+_NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
 
 
 class LimbOfBody(NamedTuple):
@@ -94,10 +94,11 @@ def with_swivels(
         own = [(task, _bare(task)) for task in tasks if task.tip == limb.tip]
         if not any(isinstance(bare, PlaceTask) for _, bare in own):
             continue
-        goals: list[Task] = [point_task(geometry.tip(limb.tip), _NEAR)]
+        near = _NEAR * limb.tree.size
+        goals: list[Task] = [point_task(geometry.tip(limb.tip), near)]
         if any(not isinstance(bare, PlaceTask | PoleTask) for _, bare in own):
             turned = geometry.tip_rotation(limb.tip)
-            goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=_NEAR))
+            goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=near))
         goals += [bare.take(slice(None)) for task, bare in own if isinstance(task, PoleTask)]
         joints = list(limb.joints)
         there = limb.frames(tree, geometry, rotations)
