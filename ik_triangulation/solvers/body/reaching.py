@@ -39,7 +39,7 @@ from ...kinematics.batch.algebra import (
     rotate_back,
     turn_vectors,
 )
-from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
+from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
@@ -205,12 +205,12 @@ class Reaching:
         """
         count = len(self._reference)
         found = np.zeros((len(HIGHEST), count))
-        ways = [task.measure(self._begin).errors for task in _reaching(tasks)]
-        moved = np.any([way.any(0) for way in ways], 0) if ways else np.zeros(count, bool)
+        ways = self._ways(tasks)
+        moved = np.any([way.any(0) for _, way in ways], 0) if ways else np.zeros(count, bool)
         if not moved.any():
             return found
         at = _every(np.flatnonzero(moved), _STRIDE)
-        goals = self.goals(tasks, at)
+        goals = self._goals(ways, at)
         amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
         steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
         amounts = self.cheapest(amounts, at, goals, steps, longest)
@@ -225,7 +225,15 @@ class Reaching:
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
-        return [_Goal(self, task.tip, task.measure(self._begin).errors[:, at], at) for task in _reaching(tasks)]
+        return self._goals(self._ways(tasks), at)
+
+    def _goals(self, ways: Sequence[tuple[int, Numbers]], at: Indices) -> list[_Goal]:
+        return [_Goal(self, tip, way[:, at], at) for tip, way in ways]
+
+    def _ways(self, tasks: Sequence[Task]) -> list[tuple[int, Numbers]]:
+        """Return the tips that reach for places, and the vectors (3, F) to these from the reference."""
+        places = [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
+        return [(task.tip, task.measure(self._begin).errors) for task in places]
 
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
@@ -394,12 +402,8 @@ def _arm(tree: Tree, number: int) -> _Arm:
     limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
     if limb is None:
         return _Arm(tip.first, tip.reach or tree.size, False)
-    line = [j for j in range(limb.upper + 1, tip.joint + 1) if tree.above[limb.upper, j] and tree.above[j, tip.joint]]
+    line = joints_between(tree.above, limb.upper, tip.joint)
     return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
-
-
-def _reaching(tasks: Sequence[Task]) -> list[Task]:
-    return [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
 
 
 def _is_place(task: Task) -> bool:
