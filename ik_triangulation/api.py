@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from .jobs.report import Report as Report
     from .jobs.report import TipSummary
     from .jobs.targets import target_from_animation
+    from .jobs.targets import target_to_tip as target_to_tip
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment
