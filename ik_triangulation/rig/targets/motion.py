@@ -172,7 +172,7 @@ class TargetMotion:
 
     def __init__(self, limb: Limb, turns: bool = True) -> None:
         """Raises TargetError for a target that cannot be keyed, and ChainError for a bone that it does not have."""
-        self.limb, self.owner, self._shown, self._turns = limb, _owner_of(limb), shown_limb(limb), turns
+        self.limb, self.owner, self._shown, self._turns = limb, keyable_owner(limb), shown_limb(limb), turns
         self._mode, (self._rotating, _) = self.owner.rotation_mode, channel(self.owner)
         self._locations: list[tuple[float, ...]] = []
         self._rotations: list[tuple[float, ...]] = []
@@ -243,7 +243,25 @@ class TargetMotion:
         return shown.matrix_basis @ shown.matrix_world.inverted_safe() @ wanted
 
 
-def _owner_of(limb: Limb) -> Any:
+def carried_by_nothing(target: Object, bone: str) -> bool:
+    """Tell whether the location of a target is its place in world space, but for a constant."""
+    carried = any(each.type in _CARRYING and not each.mute for each in target.constraints)
+    return not (bone or target.parent or carried)
+
+
+def into_location(target: Object, bone: str, depsgraph: Depsgraph, by: Vector) -> Vector:
+    """Return the change of a target's location channels that moves it by a vector in world space, as evaluated now.
+
+    Raises TargetError for a target whose parent is scaled to zero.
+    """
+    to_location, _ = _spaces(target, bone, depsgraph)
+    if is_flat(to_location):
+        raise TargetError(f"Target '{target.name}' (or a parent) is scaled to zero. Give it a non-zero scale.")
+    return to_location.to_3x3().inverted() @ by
+
+
+def keyable_owner(limb: Limb) -> Any:
+    """Return the object or bone that is a limb's target. Raises TargetError for one that cannot be keyed."""
     target = limb.target
     if limb.on_surface:
         raise TargetError(f"'{limb.target_name}' is a surface, which follows no tip. Choose an empty as the target.")
