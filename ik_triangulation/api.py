@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from .jobs.body_keys import BodyKeySettings as BodyKeySettings
     from .jobs.body_pose import solve_body_pose as solve_body_pose
     from .jobs.body_reach import reach_with_body as reach_with_body
-    from .jobs.body_report import BodyReport as BodyReport
     from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
@@ -81,8 +80,10 @@ if TYPE_CHECKING:
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
+    from .jobs.report import Report as BodyReport  # earlier versions had two classes
     from .jobs.report import Report as Report
-    from .jobs.report import TipSummary
+    from .jobs.report import TipReport as TipReport
+    from .jobs.report import TipReport as TipSummary
     from .jobs.targets import target_from_animation
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose

@@ -181,7 +181,7 @@ def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], toget
         lines.append(summary_of_all(reports, scene))
     return CommandResult(
         [report.to_dict() for report in reports],
-        tips=[tip for report in reports for tip in report.tips],
+        tips=[tip for report in reports for tip in report.tips.values()],
         warnings=[*notes],
         lines=lines,
         reached=all(report.all_reached for report in reports),

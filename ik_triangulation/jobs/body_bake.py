@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from time import perf_counter
@@ -33,7 +34,7 @@ from .bake_wave import Span, check_something
 from .body_following import follow_body, with_followers
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_report import BodyReport, measure_body, with_floor
+from .body_report import measure_body, with_floor
 from .contacts import read_contacts
 from .controls import Track
 from .report import Report
@@ -106,7 +107,7 @@ def bake_body(
     settings: BodyKeySettings | None = None,
     keep: bool = False,
     within: Transaction | None = None,
-) -> Job[BodyReport]:
+) -> Job[Report]:
     """Key all bones of a body from `frame_start` to `frame_end`, so that its limbs reach while held tips stay.
 
     Rotation keys of its bones and location keys of its hips inside the range are replaced by generated ones every
@@ -171,7 +172,8 @@ def bake_body(
         if outside is not None and keys.outside is not None:
             outside = keys.outside
         yield _PARTS, _PARTS
-        report = report._replace(
+        report = replace(
+            report,
             keys=written,
             full_keys=keys.full_keys(written, settings.reduce),
             outside=outside,
@@ -263,7 +265,7 @@ def bake_bodies(
     view_layer: ViewLayer | None = None,
     *,
     seconds: float = inf,
-) -> Job[tuple[list[BodyReport], list[Report]]]:
+) -> Job[tuple[list[Report], list[Report]]]:
     """Bake bodies and limbs that are none of theirs, each over a span of its own, in the order of their dependencies.
 
     Returns a report for each, in the order given. Raises what bake_spans() and bake_body() do; then, and if it is
@@ -274,7 +276,7 @@ def bake_bodies(
         check_something([body.rig for body in bodies], limbs)
     parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
     parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
-    of_bodies: dict[int, BodyReport] = {}
+    of_bodies: dict[int, Report] = {}
     of_limbs: dict[int, Report] = {}
     with Undo() as undo:
         within = Transaction(undo)
@@ -300,7 +302,7 @@ def bake_bodies(
 @cooperative
 def rebake_body(
     armature: Object, tip: str, scene: Scene | None = None, view_layer: ViewLayer | None = None
-) -> Job[BodyReport]:
+) -> Job[Report]:
     """Bake the body of the limb that ends in `tip` as it was baked last into the active action, over its span.
 
     Keys that were baked are replaced, and those made by hand are kept. Raises AnimationError if it was not baked
@@ -310,10 +312,10 @@ def rebake_body(
     rig, span, settings, notes = recorded_body(armature, tip, scene)
     bake = BodyBake(rig, span, BodyKeySettings(**settings), keep=True)
     report = yield from _baked(bake, scene, view_layer)
-    return report._replace(warnings=[*notes, *report.warnings])
+    return replace(report, warnings=[*notes, *report.warnings])
 
 
-def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[BodyReport]:
+def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[Report]:
     """Bake a body, with warnings of deform bones that do not follow it."""
     (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
     with Undo() as undo:

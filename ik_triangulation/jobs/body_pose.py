@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -39,12 +40,13 @@ from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural.posture import Posture
 from .body_keys import body_channels
 from .body_problem import BodyProblem
-from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing, with_floor
+from .body_report import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
 from .contacts import read_contacts
 from .live_limb import StillRig
 from .live_state import Surroundings, surroundings_of
 from .measure import held_tolerances
 from .natural_shot import is_at, is_moving
+from .report import Report
 from .writing import Undo, write_pose
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
@@ -54,7 +56,7 @@ _SETTLING = 20  # steps of one that does not
 
 def solve_body_pose(
     rig: RigBody, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
-) -> BodyReport:
+) -> Report:
     """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
 
     Works in `scene` and `view_layer`, by default the context's. Held tips stay where they are planted, or where the
@@ -71,9 +73,9 @@ def solve_body_pose(
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
-        report = report._replace(keys=keys, outside=problem.outside(states), warnings=warnings)
+        report = replace(report, keys=keys, outside=problem.outside(states), warnings=warnings)
         undo.pop_all()
-    return report._replace(seconds=perf_counter() - started)
+    return replace(report, seconds=perf_counter() - started)
 
 
 def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
@@ -107,7 +109,7 @@ def write_body_pose(
     return keys
 
 
-def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
+def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> Report:
     """Measure all tips as they are evaluated."""
     bones = rig.armature.evaluated_get(depsgraph).pose.bones
     tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
@@ -116,13 +118,13 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         row = rig.bones.index(name)
         slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
         tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
-        tips[name] = BodyTipReport.judged((slips, turns), tolerances, [frame], counted=due)
+        tips[name] = judged_tip(rig, name, (slips, turns), tolerances, [frame], counted=due)
     for limb in rig.limbs:
         goal, due = samples.goals[limb.tip][0], samples.influence[limb.tip] == 1.0
         distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
         tolerances = goal.tolerance, limb.angle_tolerance
-        tips[limb.tip] = BodyTipReport.judged((distances, angles), tolerances, [frame], goal, due)
-    return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)
+        tips[limb.tip] = judged_tip(rig, limb.tip, (distances, angles), tolerances, [frame], goal, due)
+    return with_floor(report_of_body(rig, tips, samples.frames), problem, samples.goals)
 
 
 class BodyMotion:

@@ -27,11 +27,12 @@ from ..rig.timeline import Clock, check_nla, evaluated_time
 from .body_following import follow_body
 from .body_keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .body_problem import BodyProblem
-from .body_report import BodyReport, measure_body, with_floor
+from .body_report import measure_body, with_floor
 from .contacts import read_contacts
 from .controls import Track
 from .reach import Stop, check_stops, own_stop, style_of
 from .reach_motion import BodyReachMotion, BodyVisit
+from .report import Report
 from .writing import Undo, Writing, write_together
 
 _PARTS = 4
@@ -52,7 +53,7 @@ def reach_with_body(
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> Job[BodyReport]:
+) -> Job[Report]:
     """Key a body from the pose that it has at `frame_start` through the `stops`, while held tips stay as animated.
 
     The limb that ends in `tip`, by default the first one, reaches for the target of each stop, and all others for
@@ -120,7 +121,8 @@ def reach_with_body(
         take_along_shown(rig, view_layer, undo)
         outside = problem.outside(states)
         yield _PARTS, _PARTS
-        report = report._replace(
+        report = replace(
+            report,
             keys=written,
             full_keys=keys.full_keys(written, settings.reduce),
             outside=outside,

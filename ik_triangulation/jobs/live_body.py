@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 
 import bpy
@@ -22,8 +23,8 @@ from ..rig.frames.body_samples import body_now
 from ..rig.targets.untouched import is_waiting, keep_waiting, take_along
 from .body_bake import body_of
 from .body_pose import AheadOfBake, BodyMotion, BodyNow, LiveGoals, check_body, measure_body_pose, solve_ahead
-from .body_report import BodyReport
 from .live_state import LiveChannels, LiveState, Surroundings, is_animated
+from .report import Report
 from .writing import key_present_pose
 
 
@@ -54,7 +55,7 @@ class LiveBody(LiveState):
     def forget_reading(self) -> None:
         self._goals = None
 
-    def begin(self, rig: RigBody) -> BodyReport:
+    def begin(self, rig: RigBody) -> Report:
         armature, scene, view_layer = rig.armature, bpy.context.scene, bpy.context.view_layer
         warnings = check_body(rig, scene, view_layer, key=False)
         now, rig, _ = self.look(armature, scene, view_layer.depsgraph, set(), True)
@@ -65,7 +66,7 @@ class LiveBody(LiveState):
         view_layer.update()
         report = self.report(armature, scene, view_layer.depsgraph)
         assert report is not None
-        return report._replace(warnings=warnings)
+        return replace(report, warnings=warnings)
 
     def keep(self, armature: Object, undo: ExitStack) -> None:
         bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]
@@ -156,7 +157,7 @@ class LiveBody(LiveState):
         remember_written(motion.problem.rig.pose_bones)
         return True
 
-    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> BodyReport | None:
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
         waiting, self._shown = self._shown, None
         motion, goals = self._motion, self._goals
         if waiting is None or motion is None or goals is None or motion.states is None or self.channels is None:
@@ -166,7 +167,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return report._replace(outside=problem.outside(motion.states), seconds=took)
+        return replace(report, outside=problem.outside(motion.states), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)

@@ -245,4 +245,4 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
             f"is {length_text(own.errors[worst])} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)
-    return replace(report, target=targets, frames=frames, alone=alone, warnings=warnings)
+    return report.with_frames(frames, alone, target=targets, warnings=warnings)
