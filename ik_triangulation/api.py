@@ -80,10 +80,9 @@ if TYPE_CHECKING:
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
-    from .jobs.report import Report as BodyReport  # earlier versions had two classes
+    from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
     from .jobs.report import TipReport as TipReport
-    from .jobs.report import TipReport as TipSummary
     from .jobs.targets import target_from_animation
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose

@@ -364,6 +364,9 @@ class Report:
         return "; ".join([*_lines(self, length_text), *self.warnings])
 
 
+BodyReport, TipSummary = Report, TipReport  # as they were called when limbs and bodies had reports of their own
+
+
 def summary(report: Report, scene: Scene) -> str:
     """Return one line: due frames reached, largest distance with its frame, orientation; of a body each tip."""
     (whole, first, *others), more = _of_tips(report, _in(scene)), _of_keys(report, _in(scene))
