@@ -31,12 +31,13 @@ from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
 class HeldPlaces(NamedTuple):
     """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
 
-    `influence` (S) is that of each tip, by its name.
+    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S).
     """
 
     frames: Sequence[float]
     bones: Numbers
     influence: Mapping[str, Numbers]
+    bases: Numbers
 
 
 class Planned(NamedTuple):
@@ -116,7 +117,7 @@ class BodyProblem:
     @property
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
-        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence)
+        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence, self.samples.bases)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""

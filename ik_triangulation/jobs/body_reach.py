@@ -181,6 +181,10 @@ class _AtStops:
     def __init__(self, readers: Mapping[float, GoalsAgain]) -> None:
         self._readers = readers
 
+    @property
+    def hangs(self) -> bool:
+        return any(reader.hangs for reader in self._readers.values())
+
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
         return frame in self._readers and self._readers[frame].is_moved(depsgraph, frame)
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, bpy_prop_collection
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
 from ..goals import Anywhere, Goal
@@ -19,11 +19,12 @@ from ..kinematics import Body
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch.algebra import lengths, turn_vectors
 from ..rig.body import BodyRest, RigBody
-from ..rig.frames.body_frames import lengths_of, shown_frames
+from ..rig.frames.body_frames import body_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
 from ..rig.frames.reader import Evaluator
-from ..rig.interference import TipMoved, explained
+from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
+from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from .body_problem import BodyProblem, HeldPlaces, Planned
 from .measure import AGREES, held_tolerances, is_within
@@ -90,8 +91,10 @@ def measure_body(
 ) -> Work[Report]:
     """Measure all tips as evaluated: held ones at all frames in `held`, the others at those of the samples.
 
-    Targets are measured where they are now. What fewer keys are `allowed` to move a tip that reaches, by its name
-    [Blender units], is no miss. Warnings name what moves tips off the places that were `planned`, if these are given.
+    Where F-curves alone move bones and targets, some of the frames are evaluated, and if these agree the others are
+    computed from the curves as they are written. Targets are measured where they are now. What fewer keys are `allowed`
+    to move a tip that reaches, by its name [Blender units], is no miss. Warnings name what moves tips off the places
+    that were `planned`, if these are given.
     """
     numbers = {frame: number for number, frame in enumerate(samples.frames)}
     moved: dict[str, None] = {}
@@ -108,9 +111,12 @@ def measure_body(
         return _Seen(np.array([bones[name].matrix for name in rig.bones], float), off)
 
     evaluator = Evaluator(rig, scene, view_layer_of(scene), held.frames)
-    seen = yield from evaluator.evaluate(held.frames, look, AT_ONCE)
-    shown = shown_frames(np.moveaxis(np.array([seen[frame].matrices for frame in held.frames]), 0, -1), lengths_of(rig))
     tips, body = {}, BodyRest(rig).body(samples.channels, Vector((0.0, 0.0, 1.0)), weighed=False)
+    found = (yield from _by_curves(rig, body, samples, held, evaluator, look)) if evaluator.stepped is None else None
+    if found is None:
+        seen = yield from evaluator.evaluate(held.frames, look, AT_ONCE)
+        found = _shown(rig, [seen[frame] for frame in held.frames]), {frame: seen[frame].off for frame in numbers}
+    shown, off = found
     for name in rig.held:
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
         slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
@@ -119,8 +125,8 @@ def measure_body(
         here = [samples.frames[numbers[frame]] if frame in numbers else frame for frame in here]  # whole numbers stay
         tips[name] = judged_tip(rig, name, (slips[due], turns[due]), tolerances, here, counted=whole[due])
     for limb in rig.limbs:
-        found = {frame: each.off[limb.tip] for frame, each in seen.items() if limb.tip in each.off}
-        tips[limb.tip] = judged_limb(rig, limb, samples, found, (allowed or {}).get(limb.tip, 0.0))
+        own = {frame: each[limb.tip] for frame, each in off.items() if limb.tip in each}
+        tips[limb.tip] = judged_limb(rig, limb, samples, own, (allowed or {}).get(limb.tip, 0.0))
     warnings = [
         f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
     ]
@@ -129,6 +135,43 @@ def measure_body(
         off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
         return report_of_body(rig, tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
     return report_of_body(rig, tips, samples.frames, warnings=warnings)
+
+
+def _shown(rig: RigBody, seen: Sequence[_Seen]) -> Numbers:
+    """Return the frames (n, 3, 4, F) of all bones as they were evaluated."""
+    return shown_frames(np.moveaxis(np.array([each.matrices for each in seen]), 0, -1), lengths_of(rig))
+
+
+def _by_curves(
+    rig: RigBody,
+    body: Body,
+    samples: BodySamples,
+    held: HeldPlaces,
+    evaluator: Evaluator,
+    look: Callable[[Depsgraph, float], _Seen],
+) -> Work[tuple[Numbers, dict[float, dict[str, tuple[float, float]]]] | None]:
+    """Return the frames (n, 3, 4, S) of all bones by the F-curves as they are written, and off each goal by its tip.
+
+    None where anything else may move bones or targets, and where Blender shows something else at some of the frames.
+    """
+    if samples.shown is not None or may_interfere(rig) or any(reader.hangs for reader in samples.readers.values()):
+        return None
+    moved = plain_animation(rig, Clock(evaluator.scene, rig.armature), held.frames)
+    _, shown = body_by_channels(rig, samples.channels, held.bases, moved)
+    last = len(held.frames) - 1
+    some = sorted({0, last // 4, last // 2, last // 2 + last % 2, last})
+    seen = yield from evaluator.evaluate([held.frames[k] for k in some], look, AT_ONCE)
+    evaluated = _shown(rig, [seen[held.frames[k]] for k in some])
+    if tips_apart(rig, body, shown[..., some], evaluated) > AGREES:
+        return None
+    places = {frame: at for at, frame in enumerate(held.frames)}
+    off: dict[float, dict[str, tuple[float, float]]] = {frame: {} for frame in samples.frames}
+    for limb in rig.limbs:
+        for number in np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist():
+            frame, goal = samples.frames[number], samples.goals[limb.tip][number]
+            matrix = tip_frame(rig, shown[..., places[frame]], limb.tip)
+            off[frame][limb.tip] = _missing(goal, matrix.translation, matrix.to_quaternion())
+    return shown, off
 
 
 def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Numbers, Numbers]:
@@ -207,8 +250,12 @@ def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[floa
     if goal.on:
         into = bones[goal.on].matrix.inverted()
         place, matrix = into @ place, into @ matrix
-    angle = missing_angle(goal.soft, place, matrix.to_quaternion())
-    return (goal.target.closest(place) - place).length, angle or 0.0
+    return _missing(goal, place, matrix.to_quaternion())
+
+
+def _missing(goal: Goal, place: Vector, rotation: Quaternion) -> tuple[float, float]:
+    """Distance of a place from a goal, and the angle that is missing."""
+    return (goal.target.closest(place) - place).length, missing_angle(goal.soft, place, rotation) or 0.0
 
 
 def tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:

@@ -3,12 +3,14 @@
 
 import bpy
 import pytest
+from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.body_keys import between_frames
 from ik_triangulation.jobs.body_problem import BodyProblem
 from ik_triangulation.jobs.body_report import measure_body
 from ik_triangulation.jobs.report import Report, TipReport, lines
+from ik_triangulation.rig.frames import reader
 from ik_triangulation.rig.frames.body_samples import read_body
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body
@@ -34,6 +36,25 @@ def test_what_is_shown_is_measured():
     for name in HANDS:
         assert report.tips[name].missed == [2, 3, 4, 5]  # the targets are at the hands at both ends
         assert report.tips[name].error > 0.3
+
+
+def test_few_frames_are_evaluated_where_the_curves_that_are_written_give_the_others(monkeypatch):
+    evaluated, go_to = [], reader.go_to
+    monkeypatch.setattr(reader, "go_to", lambda scene, frame: evaluated.append(frame) or go_to(scene, frame))
+    rig = human_rig()
+
+    def bend(rig):
+        bone = rig.pose.bones["shin.L"]
+        for frame, angle in ((1, 0.0), (5, 0.0), (5.5, 0.1), (6, 0.0)):
+            bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        evaluated.clear()
+
+    report = measured(rig, bend)
+    assert 0 < len(evaluated) < 6
+    assert report.tips["foot.L"].worst_frame == 5.5
+    assert report.tips["foot.L"].angle == pytest.approx(0.1, abs=1e-3)
+    assert report.tips["foot.R"].error < 1e-5
 
 
 def test_held_tips_that_slip_and_turn_are_measured_by_their_animation():
