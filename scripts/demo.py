@@ -55,9 +55,8 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.body_bake import body_of
-    from ik_triangulation.jobs.body_report import body_lines
-    from ik_triangulation.jobs.report import summary
+    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.report import lines, summary
 
     scene, done = bpy.context.scene, []
     for name, actor in actors.items():
@@ -67,7 +66,7 @@ def bake_all(actors):
         print(f"Baking {name}: {', '.join(limb.tip for limb in limbs)}", flush=True)
         if body:
             report = bake_body(body, scene.frame_start, scene.frame_end)
-            done.append(Baked(body.limbs, report, report.reached, body_lines(report, scene, 1.0)))
+            done.append(Baked(body.limbs, report, report.reached, lines(report, scene)))
             continue
         for limb, report in zip(limbs, bake_limbs(limbs, scene.frame_start, scene.frame_end), strict=True):
             done.append(Baked((limb,), report, report.all_reached, [f"{limb.tip}: {summary(report, scene)}"]))

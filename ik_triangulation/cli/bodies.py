@@ -11,11 +11,11 @@ from bpy.types import Object, Scene
 
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
-from ..jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, body_of
-from ..jobs.body_keys import body_settings
-from ..jobs.body_reach import body_stop, reach_with_body
+from ..jobs.bake import BodyBake, bake_bodies
 from ..jobs.contacts import feet_of, find_contacts
-from ..jobs.reach import Stop, saved_stops
+from ..jobs.keys import body_settings
+from ..jobs.problem import bodies_and_tips, body_of
+from ..jobs.reach import Stop, body_stop, reach_with_body, saved_stops
 from ..jobs.report import Report, summary
 from ..rig.armature import find_bone
 from ..rig.body import RigBody

@@ -11,7 +11,8 @@ from typing import Any
 from bpy.types import Scene
 
 from ..errors import SettingError
-from ..jobs.bake import bake_spans, solve_pose
+from ..jobs.bake import bake_spans
+from ..jobs.pose import solve_pose
 from ..jobs.reach import reach, reach_through, saved_stops
 from ..jobs.report import Report, summary, summary_of_all
 from ..jobs.targets import target_from_animation

@@ -20,10 +20,9 @@ from ..rig.by_hand.keys import remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.limb import selected_limb
-from .body_bake import body_of
-from .live_body import LiveBody
-from .live_limb import LiveLimb
+from .live_character import LiveBody, LiveLimb
 from .live_state import LiveState
+from .problem import body_of
 from .report import Report
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured

@@ -6,10 +6,10 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.body_keys import between_frames
-from ik_triangulation.jobs.body_problem import BodyProblem
-from ik_triangulation.jobs.body_report import measure_body
+from ik_triangulation.jobs.keys import between_frames
+from ik_triangulation.jobs.problem import BodyProblem
 from ik_triangulation.jobs.report import Report, TipReport, lines
+from ik_triangulation.jobs.tips import measure_body
 from ik_triangulation.rig.frames import reader
 from ik_triangulation.rig.frames.body_samples import read_body
 

@@ -11,11 +11,11 @@ from bpy.props import BoolProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import Span, bake_spans, delete_generated, rebake, repeats_bake
-from ...jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, rebake_body, repeats_body_bake
-from ...jobs.body_following import let_body_follow, measured_again
-from ...jobs.body_keys import body_settings
+from ...jobs.bake import BodyBake, Span, bake_bodies, bake_spans, delete_generated, rebake, rebake_body, repeats_bake
 from ...jobs.controls import let_follow
+from ...jobs.following import let_body_follow, measured_again
+from ...jobs.keys import body_settings
+from ...jobs.problem import bodies_and_tips
 from ...jobs.report import Report
 from ...rig.body import RigBody
 from ...rig.by_hand.record import is_recorded_body
@@ -118,7 +118,7 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
         body, bone, where = active_body(context), active_bone(context), (context.scene, context.view_layer)
         if body is not None and bone is not None:
             bake = self.body_bake(body, bone, *self.spans(context, [bone]))
-            bake = bake._replace(keep=repeats_body_bake(body, bake.span, bake.settings))
+            bake = bake._replace(keep=bake.repeats)
             return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))[0]
         with ExitStack() as undo:
             load_preset(self, context, undo)

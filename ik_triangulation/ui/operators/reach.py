@@ -9,9 +9,8 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.body_keys import body_settings
-from ...jobs.body_reach import body_stop, reach_with_body
-from ...jobs.reach import Stop, own_stop, reach_through, saved_stops
+from ...jobs.keys import body_settings
+from ...jobs.reach import Stop, body_stop, own_stop, reach_through, reach_with_body, saved_stops
 from ...jobs.report import Report
 from ...motion.timing import TIMINGS
 from ...rig.body import RigBody

@@ -7,7 +7,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
 from ...jobs import live
-from ...jobs.body_setup import MOST_TIPS
+from ...jobs.setup import MOST_TIPS
 from ...presets import SUBDIR, SUFFIX
 from ...rig.keyframes import is_baked
 from ...rig.limb import selected_bones

@@ -6,7 +6,7 @@ from dataclasses import replace
 import bpy
 import pytest
 
-from ik_triangulation.jobs.body_bake import body_of
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.report import NotFollowing, Remedy
 from ik_triangulation.ui.last_result import latest, remember_result
 

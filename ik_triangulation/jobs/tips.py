@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measurement of a body that was solved, on the bones that Blender shows."""
+"""Measurement of the tips of a body that was solved, on the bones that Blender shows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.timeline import Clock
 from ..rig.units import scale_of
-from .body_problem import BodyProblem, HeldPlaces, Planned
 from .measure import AGREES, held_tolerances, is_within
+from .problem import BodyProblem, HeldPlaces, Planned
 from .report import Report, TipReport
 
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place

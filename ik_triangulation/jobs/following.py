@@ -24,11 +24,11 @@ from ..rig.controls import Links
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
-from .body_report import judged_limb, tip_missing
 from .controls import Track, frames_between, let_show, set_switches
 from .frame_solver import Shown
 from .measure import EvaluatedLimb, Watch, astray
 from .report import NotFollowing, Remedy, Report
+from .tips import judged_limb, tip_missing
 from .writing import Undo
 
 
