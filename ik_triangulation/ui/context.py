@@ -59,7 +59,7 @@ def limbs_of(context: Context, armature: Object) -> list[PoseBone]:
 
 
 def holdable_of(context: Context, armature: Object) -> list[PoseBone]:
-    """Return the tip bones of the limbs, and of feet that were let go of: nothing that is left makes these a limb."""
+    """Return the tip bones of the limbs, and of feet that were let go of, which have no target."""
     return _answer(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
 
 
