@@ -9,10 +9,9 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.limb_tools import add_limbs, give_new_target
+from ik_triangulation.jobs.bake import bake, bake_body
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import add_limbs, give_new_target, set_up_body
 from ik_triangulation.jobs.targets import TargetDrag, target_from_animation
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
