@@ -282,7 +282,8 @@ class LiveBody(LiveState):
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False
-            self._ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
             if self._ahead is not None:
                 motion.take(self._ahead.at(now.frame), body_tasks(motion.problem.body, found, angle))
                 self._pose(rig, motion)
