@@ -79,9 +79,9 @@ def _palette(image):
     return Image.fromarray(shown[None].astype(np.uint8)).quantize(COLOURS)
 
 
-def strips(file):
-    """Write the frames shown of all acts, a row each."""
-    sheet([shoot(act, frames) for act, frames in SHOWN.items()], file)
+def strips(file, count=None):
+    """Write the frames shown of all acts, or the first few of each, a row each."""
+    sheet([shoot(act, frames[:count]) for act, frames in SHOWN.items()], file)
 
 
 def move(file):
