@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
+    from .jobs.edit import pull as pull
     from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from .jobs.report import Report as Report
     from .jobs.report import TipSummary
     from .jobs.targets import target_from_animation
+    from .jobs.targets import target_to_tip as target_to_tip
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

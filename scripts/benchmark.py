@@ -5,6 +5,8 @@ python scripts/benchmark.py bake [--rows ...] [--solvers ...]   whole bakes besi
                                  [--rounds N] [--sizes ...]     roots, meshes, many bones, out of reach, scale
 python scripts/benchmark.py paths [--paths ...] [--chains ...]  turns and jumps of joints along eight paths
                                  [--json FILE] [--beside FILE]  and beside the figures of another version
+python scripts/benchmark.py methods [--solvers ...]             bakes by published methods beside the methods alone
+                                    [--paths ...] [--chains ...]
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the ends of joint ranges, all checked
 python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
@@ -56,6 +58,7 @@ def main():
         lifts,
         live,
         map,
+        methods,
         mocap,
         moved,
         natural,
@@ -75,6 +78,7 @@ def main():
     for benchmark in (
         bake,
         paths,
+        methods,
         lifts,
         drags,
         reach,

@@ -355,12 +355,21 @@ def report_of(
     warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
     names = limb.armature.name, limb.tip, limb.target_name, limb.solver
     counts = {"keys": written.keys, "full_keys": written.full, "tip_deviation": written.tip_deviation}
+    mended = solved.mended if isinstance(solved, SolvedShot) else 0
     tolerances = limb.tolerance, limb.angle_tolerance
     notes = measured.not_following
     alone = _judged(solved, measured.alone) if notes else ()
     following = {"not_following": notes, "alone": alone}
     return Report(
-        *names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts, **following
+        *names,
+        *tolerances,
+        results,
+        seconds,
+        warnings=warnings,
+        mended=mended,
+        find_jumps=find_jumps,
+        **counts,
+        **following,
     )
 
 

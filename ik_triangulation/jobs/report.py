@@ -82,6 +82,7 @@ class Report:
 
     A full bake would have had `full_keys`; if that is more, keys were dropped, and `tip_deviation` is the largest
     distance of the tip from the full bake [Blender units, world space], at the frames and halfway between them.
+    `mended` frames are not as the chosen method has them: it missed there, or jumped.
     `find_jumps` finds the `jumps`. The frames are judged by the limb's tip and by the deform bones that are meant to
     follow it; if some are `not_following`, `alone` are the frames judged by the limb's tip alone.
     """
@@ -98,6 +99,7 @@ class Report:
     warnings: Sequence[str] = field(default_factory=tuple)
     full_keys: int = 0
     tip_deviation: float = 0.0
+    mended: int = 0
     find_jumps: Callable[[], Sequence[Jump]] = list
     not_following: Sequence[NotFollowing] = ()
     alone: Sequence[FrameResult] = ()
@@ -257,6 +259,7 @@ class Report:
             "keys": self.keys,
             "full_keys": self.full_keys,
             "largest_distance_from_full_bake": self.tip_deviation,
+            "mended": self.mended,
             "seconds": self.seconds,
             "warnings": list(self.warnings),
             "not_following": [
@@ -277,7 +280,7 @@ def summary(report: Report, scene: Scene) -> str:
         return f"{_reached(report)}, distance {worst}{turned}"
     return (
         f"{_reached(report)}, largest distance {worst} at frame {report.worst_frame:g}{turned}"
-        + "".join(f"; {line}" for line in jump_lines(report))
+        + "".join(f"; {line}" for line in [*jump_lines(report), *_mended(report)])
         + "".join(f". {line}" for line in _reduction(report, scene))
     )
 
@@ -311,7 +314,8 @@ def lines(report: Report, scene: Scene) -> list[str]:
     where = "" if _is_single(report) else f" at frame {report.worst_frame:g}"
     distance = f"Distance {distance_text(report.worst_error, scene)}{where}"
     notes = [note.text(len(report.frames)) for note in report.not_following]
-    return [_reached(report), distance, *_turned(report), *notes, *jump_lines(report), *_reduction(report, scene)]
+    more = [*notes, *jump_lines(report), *_mended(report), *_reduction(report, scene)]
+    return [_reached(report), distance, *_turned(report), *more]
 
 
 def _turned(report: Report) -> list[str]:
@@ -327,6 +331,11 @@ def jump_lines(report: Report) -> list[str]:
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
     return [f"{count} {degrees_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
+
+
+def _mended(report: Report) -> list[str]:
+    """Return a line with the number of frames that are not the method's own, if there are any."""
+    return [f"{report.mended} of {len(report.frames)} frames mended"] if report.mended else []
 
 
 def _reduction(report: Report, scene: Scene) -> list[str]:

@@ -125,3 +125,15 @@ def test_a_job_gives_the_same_in_the_world(figure, job, way):
     assert np.linalg.norm(heads - before, axis=-1).max() < 0.8 * least  # m, of a limb
     assert np.abs(turns - turned).max() < 2.0 * least
     assert np.abs(turns[-1] - turns[0]).max() > 0.1, "it moved"
+
+
+def test_elbows_and_knees_of_a_body_stay_near_the_planes_of_their_hinges():
+    rig = t_pose_rig()
+    heads, turns = baked_body(rig)
+    place = {bone.name: number for number, bone in enumerate(rig.pose.bones)}
+    for upper, lower, end, hinge in (("upper_arm", "forearm", "hand", 2), ("thigh", "shin", "foot", 0)):
+        for side in "LR":
+            first, second, third = (place[f"{name}.{side}"] for name in (upper, lower, end))
+            way = heads[:, third] - heads[:, second]
+            off = (turns[:, first, :, hinge] * way).sum(1) / np.linalg.norm(way, axis=1)
+            assert np.degrees(np.abs(np.arcsin(off))).max() < 15.5

@@ -34,6 +34,17 @@ def test_the_pages_load_nothing_from_elsewhere(pages):
         assert re.findall(r'(?:<link[^>]* href|src)="(?:https?:)?//[^"]*"', text) == [], name
 
 
+def test_the_pages_that_ship_have_no_film_and_no_minified_script(pages):
+    assert list(PAGES.rglob("*.webp")) == []
+    assert "A crate is picked up from the floor" in pages["body.html"]  # words in place of the film
+    scripts = [path for path in PAGES.rglob("*.js") if path.name != "searchindex.js"]  # data
+    assert scripts
+    for path in scripts:
+        lines = [line for line in path.read_text("utf-8").splitlines() if "stopwords" not in line]
+        assert max(map(len, lines), default=0) < 200, path
+    assert all("furo.js" not in text for text in pages.values())
+
+
 def test_what_leads_nowhere_stops_the_build(tmp_path, monkeypatch):
     faults = "[gone](first_bake.md#gone)", "[gone](gone.md)", "![gone](gone.png)"
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.webp", "*.png"))
