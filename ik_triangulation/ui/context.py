@@ -19,7 +19,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
 from ..errors import ChainError, IKError, RigError
-from ..jobs.body_bake import body_of
+from ..jobs.problem import body_of
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.body import RigBody
 from ..rig.by_hand.shown_limb import switches_of
@@ -59,7 +59,7 @@ def limbs_of(context: Context, armature: Object) -> list[PoseBone]:
 
 
 def holdable_of(context: Context, armature: Object) -> list[PoseBone]:
-    """Return the tip bones of the limbs, and of feet that were let go of, which have nothing left that makes them one."""
+    """Return the tip bones of the limbs, and of feet that were let go of, which have no target."""
     return _answer(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
 
 

@@ -72,7 +72,7 @@ def test_many_questions_take_little_time_in_a_large_scene():
 
 
 def test_a_redraw_after_a_bone_was_posed_or_the_rig_moved_searches_nothing(monkeypatch):
-    rig, target = standard()
+    rig, _ = standard()
     bpy.context.view_layer.update()
     searches = []
     for name in ("is_limb", "shown_maps", "ik_controls_of"):

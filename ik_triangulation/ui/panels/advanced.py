@@ -172,7 +172,9 @@ class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
         _draw_legend(column, bone, PICTURE, context)
         column.separator()
         column.prop(settings, "resolution")
-        _removable(column, bone, VOLUME, context).operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
+        _removable(column, bone, VOLUME, context).operator(
+            POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA"
+        )
         _draw_legend(column, bone, VOLUME, context, _METRIC)
 
 
