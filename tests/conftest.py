@@ -55,6 +55,14 @@ def pytest_addoption(parser) -> None:
     )
 
 
+def pytest_configure(config) -> None:
+    """Refuse names that no file has any more: what they stood for would be left out in silence."""
+    listed = {*ONE, *(f"{room}/test_{name}.py" for room, names in BOTH.items() for name in names)}
+    gone = sorted(name for name in listed if not (TESTS / name).exists())
+    if gone:
+        raise pytest.UsageError(f"ONE and BOTH of tests/conftest.py name files that are not there: {', '.join(gone)}")
+
+
 def pytest_ignore_collect(collection_path: Path, config):
     """Leave out, on the other Blender, what runs on one; unless it is named, or all is asked for."""
     if IS_THE_ONE or config.option.long or TESTS not in collection_path.parents:
