@@ -17,9 +17,9 @@ python scripts/benchmark.py jobs [--jobs ...]                   everyday jobs of
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
-python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
+python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
-python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer
+python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
 python scripts/benchmark.py farm [--rounds N] [--frames N]      shots of five limbs that one machine bakes in an hour
                                 [--beyond SHARE]
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
