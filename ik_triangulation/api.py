@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
+    from .jobs.edit import pull as pull
     from .jobs.following import let_body_follow as let_body_follow
     from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .jobs.setup import remove_limb as remove_limb
     from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
+    from .jobs.targets import target_to_tip as target_to_tip
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

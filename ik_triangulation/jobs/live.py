@@ -26,6 +26,7 @@ from .problem import body_of
 from .report import Report
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
+_SLICE = 2e-3  # seconds for which frames to come are solved at a time
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 _DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators are called that drag
 
@@ -155,6 +156,8 @@ def _follow(
     live.moved, live.untold = perf_counter(), True
     remember_written(rig.pose_bones)  # at once: undo saves the end of a drag before that is seen here
     _call_later(_measure, _EVALUATED)
+    if new_frame:
+        _call_later(solve_upcoming, 0.0)
     if live.comes_to_rest:
         _call_later(_rest, _SETTLED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
@@ -180,6 +183,11 @@ def _measure() -> None:
                 _tell(report, armature, scene)
         if not dragging:
             live.forget_reading()  # what a script does to settings without telling Blender is seen at the next move
+
+
+def solve_upcoming() -> float | None:
+    """Solve some frames to come, of one live limb after the other; return the seconds until more, None for no more."""
+    return 0.0 if any(live.solve_upcoming(_SLICE) for live in _live.values()) else None
 
 
 def _rest() -> float | None:
@@ -280,7 +288,7 @@ def _listen(wanted: bool) -> None:
             handlers.append(handler)
         elif not wanted and handler in handlers:
             handlers.remove(handler)
-    for timer in () if wanted else (_key, _measure, _rest):
+    for timer in () if wanted else (_key, _measure, _rest, solve_upcoming):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from time import perf_counter
 
 import bpy
-from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
+from bpy.types import ID, Action, Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Quaternion
 
-from ..errors import ChainError
+from ..errors import ChainError, IKError
 from ..goals.from_goals import body_tasks
 from ..kinematics.batch import Geometry
 from ..rig.armature import Bones
@@ -32,13 +32,14 @@ from .keys import WrittenKeys
 from .live_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, StillRig, solve_ahead
 from .live_state import LiveChannels, LiveState, Surroundings, is_animated, surroundings_of
 from .measure import NOT_MEASURED, Watch, measure_now, report_of
-from .natural_shot import referred, solve_among_others
+from .natural_shot import FramesAround, referred
 from .pose import check_body, measure_body_pose, solve_pose
 from .problem import body_of
 from .report import Remedy, Report
 from .writing import key_present_pose
 
 _NO_KEYS = WrittenKeys(0, 0, [0])
+_KEPT = 48  # frames that are solved together for the frame changes to come
 
 
 class LiveLimb(LiveState):
@@ -53,9 +54,11 @@ class LiveLimb(LiveState):
         self.still: StillRig | None = None  # what was read of the rig, as long as nobody else changes it
         self.remedies: dict[str, Remedy | None] = {}  # of bones that do not follow; live there is no time to search
         self.solved: tuple[SolvedFrame, float] | None = None  # posed but not told yet, and the seconds it took
+        self.around = FramesAround(_KEPT)
 
     def forget(self) -> None:
         super().forget()
+        self.around.forget()
         self.limb = self.bones = self.watch = self.still = self.solved = None
 
     def forget_reading(self) -> None:
@@ -74,6 +77,8 @@ class LiveLimb(LiveState):
         self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
     ) -> tuple[Sample, Limb, bool]:
         frame = scene.frame_current + scene.frame_subframe
+        if not new_frame and any(each == armature.data or isinstance(each, (Scene, Action)) for each in touched):
+            self.around.forget()  # a key, a limit, the range
         still, self.still = self.still, None
         if still is not None and not new_frame:
             now = still.sample(armature, depsgraph, frame, touched)
@@ -101,7 +106,7 @@ class LiveLimb(LiveState):
         if self.still is not None:
             start, solved = self.still.pose.rotations, self.still.solve(now)
         elif isinstance(
-            among := solve_among_others(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer), SolvedFrame
+            among := self.around.solve(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer), SolvedFrame
         ):
             sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
             start, solved = [sampled[joint.name].rotation for joint in among.pose.chain.joints], among
@@ -115,6 +120,13 @@ class LiveLimb(LiveState):
         self.posed = self.channels.pose(limb.armature, start, solved.pose)
         self.solved = solved, perf_counter() - started
 
+    def solve_upcoming(self, seconds: float) -> bool:
+        try:
+            return self.around.solve_upcoming(seconds)
+        except (IKError, ReferenceError):  # said once that frame is shown
+            self.around.forget()
+            return False
+
     def surroundings_of(self, now: Sample, depsgraph: Depsgraph) -> Surroundings:
         return surroundings_of(now, depsgraph)
 
@@ -125,6 +137,7 @@ class LiveLimb(LiveState):
         by_others = super().remember(armature, before, held)
         if by_others:
             assert self.channels is not None
+            self.around.forget()
             self.before, self.still = {n: rotation_of(armature.pose.bones[n]) for n in self.channels.bones}, None
         return by_others
 
@@ -269,7 +282,8 @@ class LiveBody(LiveState):
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False
-            self._ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
             if self._ahead is not None:
                 motion.take(self._ahead.at(now.frame), body_tasks(motion.problem.body, found, angle))
                 self._pose(rig, motion)

@@ -226,6 +226,10 @@ class LiveState(ABC):
         """Let a pose that is still shown come to rest; tell whether it has changed."""
         return False
 
+    def solve_upcoming(self, seconds: float) -> bool:
+        """Solve frames to come, for about so long; tell whether there is more to solve."""
+        return False
+
     def armature(self) -> Object | None:
         """Return the armature, even if it was renamed; None if it or the bone at the tip was removed."""
         armature = bpy.data.objects.get(self.name)

@@ -354,6 +354,7 @@ def report_of(
     results = _judged(solved, measured.shown)
     tip = tip_of_frames(limb.armature.name, limb.tip, results)
     warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
+    mended = solved.mended if isinstance(solved, SolvedShot) else 0
     notes = measured.not_following
     return Report(
         limb.armature.name,
@@ -369,6 +370,7 @@ def report_of(
         tolerance=limb.tolerance,
         angle_tolerance=limb.angle_tolerance,
         tip_deviation=written.tip_deviation,
+        mended=mended,
         find_jumps=find_jumps,
         alone=_judged(solved, measured.alone) if notes else (),
     )

@@ -141,6 +141,7 @@ class Report:
 
     The `frames` of a limb are results with the pose of each. `tip_deviation` is the largest distance of its tip from
     the full bake [Blender units, world space], at the frames and halfway between them; `find_jumps` finds the `jumps`.
+    `mended` frames are not as the chosen method has them: it missed there, or jumped.
     Its frames are judged by its tip and by the deform bones that are meant to follow it; if some do not, `alone` are
     the frames judged by the tip alone.
 
@@ -163,6 +164,7 @@ class Report:
     tolerance: float = 0.0
     angle_tolerance: float = 0.0
     tip_deviation: float = 0.0
+    mended: int = 0
     find_jumps: Callable[[], Sequence[Jump]] = list
     alone: Sequence[FrameResult] = ()
 
@@ -352,6 +354,7 @@ class Report:
             "largest_turn": turned and self._turned(turned),
             "jumps": [{**self._turned(jump.turned), "reason": jump.reason} for jump in self.jumps],
             "largest_distance_from_full_bake": self.tip_deviation,
+            "mended": self.mended,
             "per_frame": self.judged.to_dicts(),
         }
 
@@ -377,7 +380,7 @@ def summary(report: Report, scene: Scene) -> str:
         return f"{whole}, distance {worst}{turned}"
     return (
         f"{whole}, largest distance {worst} at frame {report.worst_frame:g}{turned}"
-        + "".join(f"; {line}" for line in jump_lines(report))
+        + "".join(f"; {line}" for line in [*jump_lines(report), *_mended(report)])
         + "".join(f". {line}" for line in more)
     )
 
@@ -400,7 +403,7 @@ def lines(report: Report, scene: Scene) -> list[str]:
 
 def _lines(report: Report, length: Callable[[float], str]) -> list[str]:
     notes = [] if report.hips else [note.text(len(report.frames)) for note in report.not_following]
-    return [*_of_tips(report, length), *notes, *jump_lines(report), *_of_keys(report, length)]
+    return [*_of_tips(report, length), *notes, *jump_lines(report), *_mended(report), *_of_keys(report, length)]
 
 
 def _in(scene: Scene) -> Callable[[float], str]:
@@ -471,6 +474,11 @@ def jump_lines(report: Report) -> list[str]:
     (at, joint, angle), reason = max(report.jumps, key=lambda jump: jump.turned.angle)
     count = "1 jump" if len(report.jumps) == 1 else f"{len(report.jumps)} jumps, the largest"
     return [f"{count} {degrees_text(angle)} of '{joint}' at frame {report.judged.frames[at]:g}: {reason}"]
+
+
+def _mended(report: Report) -> list[str]:
+    """Return a line with the number of frames that are not the method's own, if there are any."""
+    return [f"{report.mended} of {len(report.frames)} frames mended"] if report.mended else []
 
 
 def _of_keys(report: Report, length: Callable[[float], str]) -> list[str]:

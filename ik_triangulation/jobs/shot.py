@@ -24,6 +24,7 @@ from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import BatchKinematics
 from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of, ways_of
 from ..motion.knots import KnotMethod
+from ..motion.own_path import own_path
 from ..motion.path_measures import PathMeasures
 from ..motion.repair import relaxed, track_without_jumps
 from ..motion.tracking import Shot, Tracked
@@ -91,6 +92,11 @@ class SolvedShot(Sequence[SolvedFrame]):
         for k, each in self._fixed.items():
             steps[k] = each.solution.iterations
         return PathMeasures(self.problem.tree, self._path.states, known, steps)
+
+    @property
+    def mended(self) -> int:
+        """Number of frames that are not as the chosen method has them, although it solves every frame."""
+        return int(self._path.mended.sum())
 
     @property
     def is_written(self) -> bool:
@@ -287,7 +293,8 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     held = stays(bones, first)
     shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways), held)
     method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
-    tracked = yield from track_without_jumps(shot, method, limb.seed)
+    places_alone = len(tasks) == 1 and isinstance(tasks[0], PlaceTask)
+    tracked = yield from (own_path if places_alone else track_without_jumps)(shot, method, limb.seed)
     begun = tracked.states.take([0])
     if not held and (tree.rotations(begun) != tree.rotations(ends[0])).any():
         shot = shot._replace(first=begun)

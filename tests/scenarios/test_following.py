@@ -287,14 +287,18 @@ EXPECTED = {
 }
 
 
-def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, rigify_file):
+def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, rigify_file, long):
     rig = opened(rigify_file("whole"))
     anatomy = Anatomy(rig, Controls(rig))
     told = [bone.name for bone in rig.data.bones if not bone.name.startswith("MCH-") and "forehead" not in bone.name]
     expected = {name: tip for name in told if (tip := expected_tip(name))}
-    tips = {name: (limb := anatomy.limb_with(name)) and limb.bones[-1] for name in expected}
     assert len(expected) > 200
-    wrong = {name for name, tip in expected.items() if tips[name] != tip}
+    limbs = {}
+    for name, tip in expected.items():
+        limbs.setdefault(tip, []).append(name)
+    chosen = [name for names in limbs.values() for name in names[:: 1 if long else 4]]
+    tips = {name: (limb := anatomy.limb_with(name)) and limb.bones[-1] for name in chosen}
+    wrong = {name for name in chosen if tips[name] != expected[name]}
     assert not wrong
 
 

@@ -21,6 +21,7 @@ from ..context import (
     is_in_body,
     is_limb,
     limbs_at_target,
+    limbs_of,
 )
 from ..last_result import LastResult, latest
 from ..operators.bake import (
@@ -115,7 +116,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         if armature is None:
             paragraph(column, cannot_edit(context) or "", context, "INFO")
             return
-        tips = [bone for bone in armature.pose.bones if is_limb(bone)]
+        tips = limbs_of(context, armature)
         at_target = limbs_at_target(context)
         if at_target:
             _draw_choice(column, at_target, bone)
