@@ -20,11 +20,9 @@ from ..rig.by_hand.keys import remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.limb import selected_limb
-from .body_bake import body_of
-from .body_report import BodyReport
-from .live_body import LiveBody
-from .live_limb import LiveLimb
+from .live_character import LiveBody, LiveLimb
 from .live_state import LiveState
+from .problem import body_of
 from .report import Report
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
@@ -35,11 +33,11 @@ _DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators 
 _live: dict[tuple[int, str], LiveState] = {}  # by the armature's session uid and the tip bone
 _paused = False  # while Blender replaces its data
 listeners: list[
-    Callable[[Report | BodyReport, Object, Scene], None]
+    Callable[[Report, Object, Scene], None]
 ] = []  # called with the report of a live pose, soon after it is shown
 
 
-def _tell(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
+def _tell(report: Report, armature: Object, scene: Scene) -> None:
     for listener in listeners:
         listener(report, armature, scene)
 

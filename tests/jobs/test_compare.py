@@ -10,7 +10,8 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import RigError, SettingError, TargetError
 from ik_triangulation.goals import Goal, Point
 from ik_triangulation.jobs import compare as analyse
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.maps import metric_map
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal

@@ -7,11 +7,9 @@ import pytest
 from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.bake import bake, bake_body
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stored_body import stored_body
 

@@ -10,12 +10,11 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError, SettingError
-from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, rebake
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_keys import body_settings
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.keys import body_settings
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb

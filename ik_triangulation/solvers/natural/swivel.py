@@ -44,7 +44,6 @@ BEYOND = 1e3, 1e2  # squared angle beyond the limits of the root and of the end 
 FORBIDDEN = 20.0  # of a swivel beyond a limit, while another one is allowed
 _INSIDE = 1e-7  # [rad] beyond a limit that is rounding
 _FREE_CHOICES, _CHOICES = 24, 72  # swivels to choose from without and with limits, whose allowed spans may be narrow
-_COARSE = 3  # of these at each of which the limits are looked at; between them only where an end of a range is
 _AROUND = np.radians([-48, -32, -21, -14, -9, -6, -4, -2, 0, 2, 4, 6, 9, 14, 21, 32, 48])  # where spans are looked for
 _HALVINGS = 16  # of the distance between two of these
 
@@ -144,7 +143,7 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: 
 
     The index changes by the `shifts` (n) to the next frame at no cost.
     """
-    change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid))  # [after, before]: the square of small changes
+    change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid))  # [before, after]: the square of small changes
     count = costs.shape[1]
     # A cycle is gone round three times: what the middle one chooses does not know of the ends.
     order = np.tile(np.arange(count), 3) if cyclic and count > 1 else np.arange(count)
@@ -152,10 +151,10 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: 
     every = np.arange(len(grid))
     for last, k in pairwise(order.tolist()):
         shifted = (every - shifts[last]) % len(grid)
-        ways = total[shifted] + change
-        best = ways.argmin(1)
+        ways = total[shifted][:, None] + change
+        best = ways.argmin(0)
         before.append(shifted[best])
-        total = ways[every, best] + costs[:, k]
+        total = ways[best, every] + costs[:, k]
     path = [int(total.argmin())]
     for best in reversed(before):
         path.append(int(best[path[-1]]))
@@ -256,15 +255,13 @@ class SwivelCost:
     def __call__(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The costs (k, n) of swivels (k, n or 1) at n frames, given by their indices."""
         cost = self.posture(swivels, frames)
-        if self._limits and len(swivels) == self.choices:
+        if self._limits:
             outside = np.zeros(cost.shape, bool)
-            for beyond, weight in self._beyond_all_round(swivels, frames):
-                cost += weight * beyond * beyond
-                outside |= beyond > _INSIDE
-            cost += self._forbidden * (outside & ~outside.all(0))
-        elif self._limits:
             for beyond, weight in self._beyond(swivels, frames):
                 cost += weight * beyond * beyond
+                outside |= beyond > _INSIDE
+            if len(swivels) == self.choices:
+                cost += self._forbidden * (outside & ~outside.all(0))
         return cost
 
     def posture(self, swivels: Numbers, frames: Indices) -> Numbers:
@@ -282,10 +279,7 @@ class SwivelCost:
     def spans(self, swivels: Numbers) -> SwivelSpans:
         """Swivels allowed around the nearest ones to these (F) that are, among some around them."""
         every, last = np.arange(len(swivels)), len(_AROUND) - 1
-        fits = np.ones((len(_AROUND), len(swivels)), bool)
-        fits[::2] = self._allowed(swivels + _AROUND[::2, None], every)
-        near = np.flatnonzero(~fits.all(0))  # elsewhere those between fit as well
-        fits[1::2, near] = self._allowed(swivels[near] + _AROUND[1::2, None], near)
+        fits = self._allowed(swivels + _AROUND[:, None], every)
         middle = np.where(fits, np.abs(_AROUND)[:, None], np.inf).argmin(0)
         rows = np.arange(len(_AROUND))[:, None]
         below = np.where(~fits & (rows < middle), rows, -1).max(0)
@@ -325,27 +319,6 @@ class SwivelCost:
         for beyond, _ in self._beyond(swivels, frames):
             inside &= beyond <= _INSIDE
         return inside
-
-    def _beyond_all_round(self, swivels: Numbers, frames: Indices) -> Iterator[tuple[Numbers, float]]:
-        """Angles (k, n) [rad] beyond each of the limits, and their weight, at swivels (k, 1) all round, evenly apart.
-
-        They are computed at some swivels, and at those between two of which one is inside and one is not. Between two
-        inside it is inside, between two outside the angle is interpolated: a turn changes it by itself at most.
-        """
-        some = np.arange(0, len(swivels), _COARSE)
-        share = (np.arange(_COARSE) / _COARSE)[:, None]
-        coarse = self._beyond(swivels[some], frames)
-        for (limits, turns, weight), (here, _) in zip(self._limits, coarse, strict=True):
-            following = np.roll(here, -1, 0)
-            found = (here[:, None] * (1.0 - share) + following[:, None] * share).reshape(len(swivels), -1)
-            mixed = (here > _INSIDE) != (following > _INSIDE)
-            part, column = np.nonzero(mixed)
-            rows = (part * _COARSE + np.arange(1, _COARSE)[:, None]).ravel()
-            column = np.tile(column, _COARSE - 1)
-            cosine, sine = np.cos(0.5 * swivels[rows, 0]), np.sin(0.5 * swivels[rows, 0])
-            a, b = (each[:, frames[column]] for each in turns)
-            found[rows, column] = limits.excess(a * cosine + b * sine)
-            yield found, weight
 
     def _beyond(self, swivels: Numbers, frames: Indices) -> Iterator[tuple[Numbers, float]]:
         """Angles (k, n) [rad] beyond each of the limits, and their weight.

@@ -9,9 +9,10 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...cooperative import Job
-from ...jobs.bake import frames_from, solve_pose
-from ...jobs.body_bake import check_alone
+from ...jobs.bake import frames_from
 from ...jobs.compare import compare
+from ...jobs.pose import solve_pose
+from ...jobs.problem import check_alone
 from ...maps.in_scene import Mapped, map_in_scene, volume_in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...rig.limb import saved_range

@@ -68,20 +68,3 @@ def test_a_swivel_beyond_a_limit_costs_more_than_the_worst_posture_while_another
     assert both.any()
     for k in np.flatnonzero(both):
         assert inside[costs[:, k].argmin(), k]
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_limits_all_round_are_computed_only_near_their_ends_and_tell_inside_from_outside_all_the_same(
-    seed, monkeypatch
-):
-    limb, _, there = limb_of(seed, LIMITS)
-    cost, frames = SwivelCost(limb), np.arange(len(there))
-    every = np.linspace(-np.pi, np.pi, cost.choices, endpoint=False)[:, None]
-    exact = [beyond for beyond, _ in cost._beyond(every, frames)]
-    asked, own = [], LimitArrays.excess
-    monkeypatch.setattr(LimitArrays, "excess", lambda self, turns: asked.append(turns.shape[-1]) or own(self, turns))
-    found = [beyond for beyond, _ in cost._beyond_all_round(every, frames)]
-    assert sum(asked) < 0.7 * sum(beyond.size for beyond in exact)
-    for one, other in zip(found, exact, strict=True):
-        assert ((one > 1e-7) == (other > 1e-7)).mean() > 0.995
-        assert np.abs(one - other).max() < np.radians(7.5)  # half of the distance of those that are computed
