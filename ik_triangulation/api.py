@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from .jobs.limb_tools import remove_limb as remove_limb
     from .jobs.live import start as start_live
     from .jobs.live import stop as stop_live
+    from .jobs.mirror import mirror_motion as mirror_motion
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
