@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from .jobs.keys import BodyKeySettings as BodyKeySettings
     from .jobs.live import start as start_live
     from .jobs.live import stop as stop_live
+    from .jobs.mirror import mirror_motion as mirror_motion
     from .jobs.pose import solve_body_pose as solve_body_pose
     from .jobs.pose import solve_pose as solve_pose
     from .jobs.problem import body_of

@@ -4,10 +4,11 @@
 Bones are looked up by name each time: a PoseBone that is kept across an undo points to freed memory.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
+import bpy
 from bpy.types import Bone, Object
 from mathutils import Matrix, Quaternion, Vector
 
@@ -244,3 +245,22 @@ def find_bone(armature: Object, name: str) -> Bone:
     if bone is None:
         raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")
     return bone
+
+
+_SIDE_WORDS = (("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT"), ("_L_", "_R_"), ("_l_", "_r_"), (" L ", " R "))
+
+
+def other_side(name: str, known: Container[str]) -> str:
+    """Return the name of the bone on the other side, if possible of those that are `known`; without a side the same.
+
+    Blender finds a side only at the ends of a name, and not in mixamorig:LeftHand or J_Bip_L_Hand.
+    """
+    flipped = bpy.utils.flip_name(name)
+    if flipped != name and flipped in known:
+        return str(flipped)
+    for pair in _SIDE_WORDS:
+        for one, other in (pair, pair[::-1]):
+            if one in name and (found := name.replace(one, other, 1)) in known:
+                return found
+    missing = (name.replace(one, other, 1) for pair in _SIDE_WORDS for one, other in (pair, pair[::-1]) if one in name)
+    return next(missing, str(flipped))

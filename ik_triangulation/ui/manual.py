@@ -102,6 +102,7 @@ MAPPING = (
     (_OPERATOR + "contact*", "contacts.html#correct-the-list"),
     (_OPERATOR + "limb*", "pose.html#add-a-limb"),
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
+    (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),

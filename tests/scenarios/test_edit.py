@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Vector
 
+from ik_triangulation.rig.armature import other_side
+
 from ..bodies import set_up_rig, tails
 from ..edited import HANDS, opened
 from ..rigs import curves_of, evaluated_tip, nothing_lost, select
@@ -187,3 +189,94 @@ def test_a_pull_that_cannot_be_says_why_and_changes_nothing(rigify_file):
     select(rig, "mixamorig:RightHand")
     with nothing_lost(), pytest.raises(RuntimeError, match="has no target"):
         bpy.ops.pose.ik_triangulation_pull(frame=AT, offset=OFFSET)
+
+
+def mirror_images(rig, frames):
+    """Frames of all bones and targets at frames, by their names."""
+    found = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        targets = [bone.ik_triangulation.target for bone in rig.pose.bones if bone.ik_triangulation.target]
+        found |= {(frame, bone.name): np.array(bone.matrix) for bone in rig.pose.bones}
+        found |= {(frame, target.name): np.array(target.matrix_world) for target in targets}
+    return found
+
+
+def furthest(one, other):
+    return max(float(np.abs(one[key] - other[key]).max()) for key in one)
+
+
+@each_rig
+def test_a_mirrored_arm_changes_sides_and_twice_is_as_before(kind, rigify_file):
+    rig, hand, target = baked_arm(kind, rigify_file)
+    other, frames = other_side(hand, rig.data.bones), (1, 9, 17, LAST)
+    if kind != "generated":  # its deform bones follow IK controls as well
+        before, places = mirror_images(rig, frames), tails(rig, hand, frames)
+    else:
+        before, places = values(rig, frames), tails(rig, hand, frames)
+    select(rig, hand)
+    assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
+    assert rig.pose.bones[hand].ik_triangulation.target is None
+    assert rig.pose.bones[other].ik_triangulation.target == target
+    image = Vector((-1.0, 1.0, 1.0))
+    off = [(now - old * image).length for now, old in zip(tails(rig, other, frames), places, strict=True)]
+    assert max(off) < 1e-4
+    bpy.context.scene.frame_set(9)
+    assert (target.matrix_world.translation - places[1] * image).length < 2e-3
+    select(rig, other)
+    assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
+    now = mirror_images(rig, frames) if kind != "generated" else values(rig, frames)
+    assert furthest(before, now) < 1e-5
+
+
+def test_a_mirrored_body_swaps_targets_holds_contacts_and_keys_and_begins_later(addon):
+    rig = set_up_rig(LAST)
+    left, right = (rig.pose.bones[f"hand.{side}"].ik_triangulation.target for side in "LR")
+    left.rotation_euler = (0.3, 0.2, 0.1)
+    left.keyframe_insert("rotation_euler", frame=6)
+    left.rotation_euler = (0.5, -0.2, 0.6)
+    left.keyframe_insert("rotation_euler", frame=AT)
+    rig.pose.bones["foot.R"].ik_triangulation.influence = 0.75
+    contact = rig.ik_triangulation.contacts.add()
+    contact.tip, contact.frame_start, contact.frame_end = "foot.L", 3, 12
+    bpy.context.scene.frame_set(1)
+    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=LAST)
+    frames = range(1, LAST + 1)
+    before = mirror_images(rig, frames)
+    select(rig, "hand.L")
+    assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
+    image, swapped = mirror_images(rig, frames), {left.name: right.name, right.name: left.name}
+    for (frame, name), matrix in before.items():
+        seen = image[frame, swapped.get(name) or bpy.utils.flip_name(name)]
+        assert np.abs(seen[:3, 3] - matrix[:3, 3] * (-1.0, 1.0, 1.0)).max() < 1e-5
+    for frame in (6, 14, AT):  # the hand turns with its target as before
+        turned = [
+            np.linalg.inv(of[frame, each.name][:3, :3]) @ of[frame, f"hand.{side}"][:3, :3]
+            for of, each, side in ((before, left, "L"), (image, right, "R"))
+        ]
+        assert abs(np.trace(turned[0]) - np.trace(turned[1])) < 1e-3
+    feet = [rig.pose.bones[f"foot.{side}"].ik_triangulation for side in "LR"]
+    assert [foot.influence for foot in feet] == [0.75, 1.0]
+    assert [(each.tip, each.frame_start) for each in rig.ik_triangulation.contacts] == [("foot.R", 3)]
+    assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
+    assert furthest(before, mirror_images(rig, frames)) < 1e-5
+    bpy.ops.pose.ik_triangulation_mirror(frame_offset=10)
+    later = mirror_images(rig, range(11, LAST + 11))
+    assert max(float(np.abs(later[frame + 10, name] - matrix).max()) for (frame, name), matrix in image.items()) < 1e-4
+    assert [(each.tip, each.frame_start) for each in rig.ik_triangulation.contacts] == [("foot.R", 13)]
+
+
+def test_a_mirror_that_cannot_be_says_why_and_changes_nothing(rigify_file):
+    rig, hand, target = baked_arm("mixamo", rigify_file)
+    select(rig, hand)
+    target.parent = bpy.data.objects.new("Car", None)
+    with nothing_lost(), pytest.raises(RuntimeError, match="carried by another object"):
+        bpy.ops.pose.ik_triangulation_mirror()
+    target.parent = None
+    curves_of(rig)[0].lock = True
+    with nothing_lost(), pytest.raises(RuntimeError, match="locked, muted or sampled"):
+        bpy.ops.pose.ik_triangulation_mirror()
+    curves_of(rig)[0].lock = False
+    rig.pose.bones["mixamorig:RightForeArm"].name = "Fore"
+    with nothing_lost(), pytest.raises(RuntimeError, match="has no partner"):
+        bpy.ops.pose.ik_triangulation_mirror()

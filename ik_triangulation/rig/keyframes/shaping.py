@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from bpy.types import FCurve
@@ -190,4 +190,44 @@ def profile_at(profile: str, share: Numbers | float) -> Numbers:
         "CONSTANT": lambda s: np.where(s > 0.0, 1.0, 0.0),
     }
     result: Numbers = np.asarray(shapes[profile](near), float)
+    return result
+
+
+Change = Callable[[Numbers], Numbers]  # of channel values (F, n) to as many others
+
+_STEP = 1e-4  # of channel values, by which their derivatives are measured
+
+
+def changed_keys(keys: Mapping[int, KeyArrays], present: Sequence[float], change: Change) -> dict[int, KeyArrays]:
+    """Return the keyframes of channels whose values are changed together, with the slopes of their handles.
+
+    All channels have keyframes at the same times; those without any keep the values that are `present`.
+    """
+    times = next(iter(keys.values()))["co"]
+    values = np.repeat(np.array(present, float)[None], len(times), 0)
+    out, back = np.zeros_like(values), np.zeros_like(values)  # slopes after and before each keyframe
+    for index, column in keys.items():
+        values[:, index] = column["co"][:, 1]
+        for slopes, name in ((out, "handle_right"), (back, "handle_left")):
+            way = np.subtract(column[name], column["co"], dtype=float)
+            slopes[:, index] = np.divide(way[:, 1], way[:, 0], out=np.zeros(len(way)), where=way[:, 0] != 0.0)
+    count, width = values.shape
+    units = np.eye(width)
+    steps = _STEP * np.concatenate((np.zeros((1, width)), *(np.stack((unit, -unit)) for unit in units)))
+    every = change((values[:, None] + steps).reshape(-1, width)).reshape(count, len(steps), width)
+    changed = every[:, 0]
+    by = (every[:, 1::2] - every[:, 2::2]) / (2.0 * _STEP)  # (F, of channel, to channel)
+    result = {}
+    for index in range(width):
+        if not any(np.abs(by[:, of, index]).max() > _STEP for of in keys):
+            continue
+        base = keys.get(index) or next(iter(keys.values()))
+        new = {name: column.copy() for name, column in base.items()}
+        new["co"][:, 1] = changed[:, index]
+        for slopes, name in ((out, "handle_right"), (back, "handle_left")):
+            slope_here = np.einsum("fc,fc->f", slopes, by[:, :, index])
+            new[name][:, 1] = changed[:, index] + slope_here * np.subtract(
+                new[name][:, 0], new["co"][:, 0], dtype=float
+            )
+        result[index] = new
     return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edit what is animated: targets to their tips, and a pull of the active tip with a falloff in time."""
+"""Edit what is animated: targets to their tips, a pull with a falloff in time, left and right swapped."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone
 from ...cooperative import Job
 from ...errors import ChainError
 from ...jobs.edit import PROFILES, pull
+from ...jobs.mirror import mirror_motion
 from ...jobs.report import Report
 from ...jobs.targets import target_to_tip
 from ...rig.limb import selected_bones, selected_limb
@@ -105,6 +106,34 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
             column.prop(self, name)
 
 
+class POSE_OT_ik_triangulation_mirror(IKOperator):
+    bl_idname = "pose.ik_triangulation_mirror"
+    bl_label = "Mirror"
+    bl_description = (
+        "Swap left and right of the selected limbs over the whole motion: targets, held tips, contacts and keys. The "
+        "limb on the other side is mirrored too, and of a body all of it"
+    )
+
+    frame_offset: IntProperty(
+        name="Frame Offset", description="Frames by which the mirrored motion begins later, such as half a cycle"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return _cannot_pull(context)
+
+    def act(self, context: Context) -> set[str]:
+        tips = [bone.name for bone in chosen_tips(context)]
+        where = context.scene, context.view_layer
+        done = mirror_motion(active_armature(context), tips, self.frame_offset, *where)
+        self.tell({"INFO"}, f"{len(done.bones)} bones and {len(done.targets)} targets mirrored")
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_target_to_tip, POSE_OT_ik_triangulation_pull)
+    (
+        POSE_OT_ik_triangulation_target_to_tip,
+        POSE_OT_ik_triangulation_pull,
+        POSE_OT_ik_triangulation_mirror,
+    )
 )

@@ -4,7 +4,11 @@
 import bpy
 from bpy.types import Context, Panel
 
-from ..operators.edit import POSE_OT_ik_triangulation_pull, POSE_OT_ik_triangulation_target_to_tip
+from ..operators.edit import (
+    POSE_OT_ik_triangulation_mirror,
+    POSE_OT_ik_triangulation_pull,
+    POSE_OT_ik_triangulation_target_to_tip,
+)
 from .layout import LimbPanel
 
 
@@ -16,6 +20,7 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         column = self.column(context)
         column.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
         column.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_edit,))
