@@ -19,7 +19,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
 from ..errors import ChainError, IKError, RigError
-from ..jobs.body_bake import body_of
+from ..jobs.problem import body_of
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.body import RigBody
 from ..rig.by_hand.shown_limb import switches_of
