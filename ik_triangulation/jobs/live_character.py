@@ -291,7 +291,8 @@ class LiveBody(LiveState):
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
-            self._ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
             baked = None if self._ahead is None else self._ahead.at(now.frame)
             if self._ahead is None and moves_otherwise(rig):
                 samples, baked = self._as_evaluated(rig, samples, scene, view_layer)
@@ -315,7 +316,8 @@ class LiveBody(LiveState):
         """
         (frame,) = samples.frames
         if self._evaluated is None or not self._evaluated.shows(frame):
-            self._evaluated = solve_shown_ahead(rig, self.tip, samples, scene, view_layer)
+            evaluated = solve_shown_ahead(rig, self.tip, samples, scene, view_layer)
+            self._evaluated = evaluated if isinstance(evaluated, ShownAhead) else None
         if self._evaluated is None:
             return with_shown(rig, samples, scene, view_layer), None
         return self._evaluated.animated(samples), self._evaluated.at(samples)

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
-from ..goals.from_goals import hold_tasks
+from ..goals.from_goals import Refusal, hold_tasks
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
@@ -282,29 +282,34 @@ def solve_ahead(
     known: AheadOfBake | None,
     scene: Scene,
     view_layer: ViewLayer,
-) -> AheadOfBake | None:
+) -> AheadOfBake | Refusal:
     """Solve all frames of the range of the limb at `tip` as a bake would, unless they are `known`.
 
-    `samples` are those of the present frame. None where a target is off its animation, where F-curves do not tell all
-    of the motion or nothing moves, and outside the range.
+    `samples` are those of the present frame. A refusal where that frame has to be solved alone.
     """
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = int(now.frame)
-    if rig.contacts or _fades(rig, samples):
-        return None
-    if step != 1 or frame != now.frame or not first <= frame <= last or first == last or _moves_above(rig):
-        return None
+    if rig.contacts:
+        return Refusal("the contacts of a range are found by a bake")
+    if _fades(rig, samples):
+        return Refusal("tips have an influence below 1 or an animated one")
+    if _moves_above(rig):
+        return Refusal("something moves or sets the bones of the body besides their F-curves")
+    if step != 1 or frame != now.frame or not first <= frame <= last or first == last:
+        return Refusal("the frame is none of those that are baked", chosen=True)
     frames = range(max(first, frame - _AROUND), min(last, frame + _AROUND) + 1)
     if known is not None and frame in known.frames and known.frames[0] >= first and known.frames[-1] <= last:
         frames = known.frames
     read = [read_keyed(limb, scene, view_layer, frames, simple=True) for limb in rig.limbs]
     shots = [each for each in read if each is not None]
-    if len(shots) < len(read) or not any(is_moving(each) for each in shots):
-        return None
+    if len(shots) < len(read):
+        return Refusal("F-curves do not contain all of the motion around the body")
+    if not any(is_moving(each) for each in shots):
+        return Refusal("no target moves", chosen=True)
     at = frames.index(frame)
     if not all(is_at(each, at, seen) for each, seen in zip(shots, now.samples, strict=True)):
-        return None
+        return Refusal("a target is not where its keys have it", chosen=True)
     source = rig, *(_bytes(each) for each in shots), samples.rotations.tobytes(), samples.locations.tobytes()
     if known is not None and known.frames == frames and known.source == source:
         return known
@@ -363,13 +368,15 @@ def _has_strips_or_drivers(ob: Object) -> bool:
 
 def solve_shown_ahead(
     rig: RigBody, tip: str, now: BodySamples, scene: Scene, view_layer: ViewLayer
-) -> ShownAhead | None:
-    """Solve the frames around the present one as a bake would, from what Blender evaluates; None outside the range."""
+) -> ShownAhead | Refusal:
+    """Solve the frames around the present one as a bake would, from what Blender evaluates."""
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = now.frames[0]
-    if _fades(rig, now) or step != 1 or frame != int(frame) or not first <= frame <= last or first == last:
-        return None
+    if _fades(rig, now):
+        return Refusal("tips have an influence below 1 or an animated one")
+    if step != 1 or frame != int(frame) or not first <= frame <= last or first == last:
+        return Refusal("the frame is none of those that are baked", chosen=True)
     frames = list(range(max(first, int(frame) - _EVALUATED), min(last, int(frame) + _EVALUATED) + 1))
     samples = finished(read_body(rig, scene, frames, view_layer))
     problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, frames)))

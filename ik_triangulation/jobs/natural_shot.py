@@ -182,7 +182,7 @@ class _Part(NamedTuple):
 class FramesAround:
     """Frames of a limb as a bake over its range solves them, in blocks that are kept, each with frames on both sides.
 
-    What a frame change shows is so solved before, also of the block that comes next, in parts: solve_upcoming(). A block
+    What a frame change shows is so solved before, also of the next block, in parts: solve_upcoming(). A block
     holds as long as limb and range stay, and rig and target are where they were read, which is checked at each frame;
     of keys, of a pose made by hand and of limits that have changed the owner knows, who calls forget().
     """

@@ -19,7 +19,7 @@ from mathutils import Quaternion, Vector
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
-from ...goals.task import PlaceTask, Task, WrappedTask
+from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
@@ -121,7 +121,7 @@ def with_swivels(
     changed = rotations.copy()
     limbs = (LimbOfBody.of(tree, first, tip, rotations) for first, tip in limbs_with_swivel(tree))
     for limb in (limb for limb in limbs if not limb.tree.held):  # no twist that is animated
-        own = [(task, _bare(task)) for task in tasks if task.tip == limb.tip]
+        own = [(task, unwrapped(task)) for task in tasks if task.tip == limb.tip]
         if not any(isinstance(bare, PlaceTask) for _, bare in own):
             continue
         near = _NEAR * limb.tree.size
@@ -134,10 +134,3 @@ def with_swivels(
         there = limb.frames(tree, geometry, rotations)
         changed[joints] = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, smoothing)
     return tree.posed(changed, states)
-
-
-def _bare(task: Task) -> Task:
-    """A task without what wraps it."""
-    while isinstance(task, WrappedTask):
-        task = task.task
-    return task
