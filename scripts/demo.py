@@ -55,9 +55,8 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.body_bake import body_of
-    from ik_triangulation.jobs.body_report import body_lines
-    from ik_triangulation.jobs.report import summary
+    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.report import lines, summary
 
     scene, done = bpy.context.scene, []
     for actor in actors.values():
@@ -65,7 +64,7 @@ def bake_all(actors):
         body = body_of(actor.rig, limbs[0].tip)
         if body:
             report = bake_body(body, scene.frame_start, scene.frame_end)
-            done.append(Baked(body.limbs, report, report.reached, body_lines(report, scene, 1.0)))
+            done.append(Baked(body.limbs, report, report.reached, lines(report, scene)))
             continue
         for limb, report in zip(limbs, bake_limbs(limbs, scene.frame_start, scene.frame_end), strict=True):
             done.append(Baked((limb,), report, report.all_reached, [f"{limb.tip}: {summary(report, scene)}"]))

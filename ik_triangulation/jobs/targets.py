@@ -16,25 +16,35 @@ import bpy
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
-from ..cooperative import Job, Work, cooperative, relay
+from ..cooperative import Job, Work, cooperative, finished, relay
 from ..errors import AnimationError, IKError, SettingError, TargetError
 from ..kinematics.rotation import orientation
 from ..rig.by_hand.shown_limb import key_bones
 from ..rig.checks import check_limb, check_range, check_readable
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import frame_of
-from ..rig.keyframes import check_curves, curves_of, ensure_channelbag, key_frames
+from ..rig.keyframes import check_action, check_curves, curves_of, ensure_channelbag, key_frames
 from ..rig.keyframes.unkeyed import AnimatedValues, values_shown
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb, selected_limb
+from ..rig.rotation import channel
 from ..rig.targets.goal import orientation_of
 from ..rig.targets.motion import TargetHandle, TargetMotion
 from ..rig.targets.surface import looks_of
-from ..rig.targets.untouched import MADE_ROTATION, forget_rotation, made_rotation_of
+from ..rig.targets.untouched import (
+    MADE_ROTATION,
+    forget_rotation,
+    is_as_made,
+    is_waiting,
+    keep_waiting,
+    let_wait,
+    made_rotation_of,
+    remember_rotation,
+)
 from ..rig.timeline import Clock
 from ..rig.units import length_text
 from . import live
-from .body_bake import body_of
+from .problem import body_of
 from .writing import Undo
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
@@ -177,6 +187,78 @@ def target_from_animation(
         ]
         undo.pop_all()
     return found
+
+
+def target_to_tip(
+    limbs: Sequence[Limb], key: bool = False, scene: Scene | None = None, view_layer: ViewLayer | None = None
+) -> list[str]:
+    """Move the targets of the limbs to where their tips are shown at the present frame; return the targets' names.
+
+    A target turns with its tip if the limb reads its orientation, and an empty that was made for a hand and never
+    turned does too, which still requests no rotation. With `key` the moved channels are keyed at the frame. Raises an
+    IKError that names the culprit; then nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    _check_own_targets(limbs)
+    frame, depsgraph = scene.frame_current + scene.frame_subframe, view_layer.depsgraph
+    motions = []
+    for limb in limbs:
+        check_limb(limb, scene, view_layer)
+        motion = TargetMotion(limb, turns=_follows_hand(limb.target, limb.subtarget))
+        motion.see(depsgraph, frame)
+        motions.append(motion)
+    with Undo() as undo:
+        for motion in motions:
+            _place_target(motion, key, frame, scene, view_layer, undo)
+        view_layer.update()
+        for motion in motions:
+            _check_followed(motion.limb, {frame: motion.apart(0, view_layer.depsgraph)})
+        undo.pop_all()
+    return [limb.target_name for limb in limbs]
+
+
+def _follows_hand(target: Object, bone: str) -> bool:
+    """Tell whether a target was made for a hand, was never turned, and has no keys that would turn it back."""
+    turning = channel(target)[0]
+    return not bone and is_as_made(target) and all(curve.data_path != turning for curve in curves_of(target))
+
+
+def _place_target(
+    motion: TargetMotion, key: bool, frame: float, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> None:
+    """Give a target the channels of the frame that its motion has seen, and key those that differ or are animated."""
+    target, bone = motion.limb.target, motion.limb.armature.pose.bones[motion.limb.tip]
+    waits = hasattr(bone, "ik_triangulation") and bone.ik_triangulation.target == target and is_waiting(bone)
+    as_made = _follows_hand(target, motion.limb.subtarget)
+    if waits:
+        keep_waiting(bone, undo)
+    elif as_made:
+        undo.callback(setattr, target, MADE_ROTATION, made_rotation_of(target))
+    channels = motion.channels()
+    for each in channels:
+        prop = each.path.rpartition(".")[2]
+        undo.callback(setattr, motion.owner, prop, tuple(getattr(motion.owner, prop)))
+        setattr(motion.owner, prop, each.values[0].tolist())
+    if as_made and orientation_of(motion.limb, looks_of(target, "", view_layer.depsgraph)) == "NONE":
+        remember_rotation(target)
+        channels = channels[:1]
+    if waits and not key:
+        let_wait(bone)
+    if not key:
+        return
+    time, paths = Clock(scene, target).time(frame), [each.path for each in channels]
+    check_action(target)
+    curves = [curve for curve in curves_of(target) if curve.data_path in paths]
+    check_curves(curves, f"target '{motion.limb.target_name}'")
+    saved = AnimatedValues(target, paths)
+    undo.callback(saved.update_and_restore, view_layer)
+    bag = ensure_channelbag(target, undo)
+    finished(replace_keys(bag, channels, [time], time, time, undo, "BEZIER"))
+    for curve in bag.fcurves:
+        if curve.data_path in paths:
+            curve.update()  # the handles of the keys beside it
+    saved.update_and_restore(view_layer)
 
 
 def _check_own_targets(limbs: Sequence[Limb]) -> None:

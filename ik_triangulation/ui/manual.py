@@ -102,6 +102,8 @@ MAPPING = (
     (_OPERATOR + "contact*", "contacts.html#correct-the-list"),
     (_OPERATOR + "limb*", "pose.html#add-a-limb"),
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
+    (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),
     ("bpy.ops.wm.ik_triangulation_*", ""),

@@ -15,6 +15,7 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_generated_delete,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from .operators.edit import POSE_OT_ik_triangulation_pull, POSE_OT_ik_triangulation_target_to_tip
 from .operators.limbs import POSE_OT_ik_triangulation_body_add, POSE_OT_ik_triangulation_limb_add
 from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
@@ -41,6 +42,8 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
         layout.operator(POSE_OT_ik_triangulation_reach.bl_idname)
         layout.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
+        layout.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
+        layout.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         layout.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")

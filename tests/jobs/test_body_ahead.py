@@ -8,10 +8,9 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import Refusal
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.body_pose import AheadOfBake, LiveGoals, solve_ahead
-from ik_triangulation.jobs.body_problem import BodyProblem
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.live_motion import AheadOfBake, LiveGoals, solve_ahead
+from ik_triangulation.jobs.problem import BodyProblem, body_of
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
 
 from ..bodies import HANDS, human_rig, set_up_rig

@@ -91,7 +91,11 @@ def test_a_command_is_in_the_manual_and_its_report_in_the_schema():
 
 def defaults_of(cls):
     """The defaults of an operator's own properties."""
-    return {name: prop.default for name, prop in properties_of(cls).items() if hasattr(prop, "default")}
+    known = {name: prop for name, prop in properties_of(cls).items() if hasattr(prop, "default")}
+    return {
+        name: [*prop.default_array] if getattr(prop, "is_array", False) else prop.default
+        for name, prop in known.items()
+    }
 
 
 def properties_of(cls):

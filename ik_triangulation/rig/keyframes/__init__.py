@@ -2,7 +2,15 @@
 """Keyframes of bones and objects, read and written in bulk through the arrays of their F-curves."""
 
 from .arrays import SAME_FRAME
-from .channelbags import check_curves, check_keys, check_not_hidden, curves_of, ensure_channelbag, is_muted
+from .channelbags import (
+    check_action,
+    check_curves,
+    check_keys,
+    check_not_hidden,
+    curves_of,
+    ensure_channelbag,
+    is_muted,
+)
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
 from .writing import Channel, interpolation_of, remove_generated, replace_keys, write_keys
@@ -13,6 +21,7 @@ __all__ = [
     "AnimatedValues",
     "ByHand",
     "Channel",
+    "check_action",
     "check_curves",
     "check_keys",
     "check_not_hidden",

@@ -92,24 +92,31 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     animation = armature.animation_data
     if animation is None or animation.action is None:
         return []
-    action, name = animation.action, armature.name
+    name = armature.name
     if animation.use_tweak_mode and destination != "ACTION":
         raise AnimationError(f"'{name}' is in NLA tweak mode. Write to the active action, or leave tweak mode first.")
     if destination == "NLA_TRACK":
         posed = armature.pose.bones
         check_not_hidden(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
         return []
+    check_action(armature, destination)
+    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone])]
+
+
+def check_action(ob: Object, destination: str = "ACTION") -> None:
+    """Raise AnimationError if the active action of an object cannot be keyed: it is linked, or its slot is shared."""
+    animation, name = ob.animation_data, ob.name
+    if animation is None or animation.action is None:
+        return
+    action, slot = animation.action, animation.action_slot
     if destination == "ACTION" and not action.is_editable:
         where = f" from '{action.library.name_full}'" if action.library else ""
         raise AnimationError(f"Action '{action.name}' is linked{where}. Assign a local action to '{name}'.")
-    if animation.action_slot is None and len(action.slots):
+    if slot is None and len(action.slots):
         raise AnimationError(f"Action '{action.name}' has no slot assigned to '{name}'. Assign one.")
-    others = [user.name for user in animation.action_slot.users() if user != armature] if animation.action_slot else []
+    others = [user.name for user in slot.users() if user != ob] if slot else []
     if destination == "ACTION" and others:
-        raise AnimationError(
-            f"Slot '{animation.action_slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own."
-        )
-    return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone])]
+        raise AnimationError(f"Slot '{slot.name_display}' also drives '{others[0]}'. Give '{name}' a slot of its own.")
 
 
 def check_curves(curves: Sequence[FCurve], name: str) -> None:

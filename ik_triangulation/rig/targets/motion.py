@@ -166,12 +166,13 @@ class TargetMotion:
 
     With them the tip, as it is animated, is at its goal: the target at the tip's place, or where the limb's offset
     takes it from there, and oriented as the limb reads it. Of a tip that looks, the target stays in front of it, as far
-    away as at the first frame, and oriented as it is.
+    away as at the first frame, and oriented as it is. With `turns` off the target keeps its orientation if the limb
+    does not read it.
     """
 
-    def __init__(self, limb: Limb) -> None:
+    def __init__(self, limb: Limb, turns: bool = True) -> None:
         """Raises TargetError for a target that cannot be keyed, and ChainError for a bone that it does not have."""
-        self.limb, self.owner, self._shown = limb, _owner_of(limb), shown_limb(limb)
+        self.limb, self.owner, self._shown, self._turns = limb, keyable_owner(limb), shown_limb(limb), turns
         self._mode, (self._rotating, _) = self.owner.rotation_mode, channel(self.owner)
         self._locations: list[tuple[float, ...]] = []
         self._rotations: list[tuple[float, ...]] = []
@@ -187,7 +188,7 @@ class TargetMotion:
         """Add a frame, evaluated. Raises TargetError for a target that is scaled flat, RigError for such a tip."""
         limb = self.limb
         looks = limb.orientation == "LOOK"
-        wanted = self._seen(depsgraph, frame) if looks else _wanted(self._shown, depsgraph, frame)
+        wanted = self._seen(depsgraph, frame) if looks else _wanted(self._shown, depsgraph, frame, self._turns)
         basis = self._into_channels(wanted, depsgraph)
         if is_flat(basis):
             raise TargetError(_FLAT.format(limb.target_name, frame))
@@ -242,7 +243,25 @@ class TargetMotion:
         return shown.matrix_basis @ shown.matrix_world.inverted_safe() @ wanted
 
 
-def _owner_of(limb: Limb) -> Any:
+def carried_by_nothing(target: Object, bone: str) -> bool:
+    """Tell whether the location of a target is its place in world space, but for a constant."""
+    carried = any(each.type in _CARRYING and not each.mute for each in target.constraints)
+    return not (bone or target.parent or carried)
+
+
+def into_location(target: Object, bone: str, depsgraph: Depsgraph, by: Vector) -> Vector:
+    """Return the change of a target's location channels that moves it by a vector in world space, as evaluated now.
+
+    Raises TargetError for a target whose parent is scaled to zero.
+    """
+    to_location, _ = _spaces(target, bone, depsgraph)
+    if is_flat(to_location):
+        raise TargetError(f"Target '{target.name}' (or a parent) is scaled to zero. Give it a non-zero scale.")
+    return to_location.to_3x3().inverted() @ by
+
+
+def keyable_owner(limb: Limb) -> Any:
+    """Return the object or bone that is a limb's target. Raises TargetError for one that cannot be keyed."""
     target = limb.target
     if limb.on_surface:
         raise TargetError(f"'{limb.target_name}' is a surface, which follows no tip. Choose an empty as the target.")
@@ -265,13 +284,18 @@ def _now(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
     return now
 
 
-def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
-    """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays."""
+def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float, turns: bool = True) -> Matrix:
+    """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays.
+
+    With `turns` off so does its orientation if the limb does not read it.
+    """
     now = _now(limb, depsgraph, frame)
     _, relative = offset_of(limb, depsgraph)  # the tip in the target's space
     turned = orientation(now.to_3x3()) @ relative
     kind = orientation_of(limb, looks_of(limb.target, limb.subtarget, depsgraph))
-    if limb.use_offset:
+    if kind == "NONE" and not turns:
+        turned = orientation(now.to_3x3())
+    elif limb.use_offset:
         turned = turned @ Quaternion(limb.offset_rotation).conjugated()
     elif kind == "DIRECTION":
         turned = turned @ rotation_between(line_direction(limb), _ALONG)

@@ -10,6 +10,7 @@ _MODULES = (
     "contacts",
     "target",
     "target_drag",
+    "edit",
     "bake",
     "reach",
     "joints",

@@ -11,6 +11,7 @@ _MODULES = (
     "goal",
     "joints",
     "keys",
+    "edit",
     "reach",
     "advanced",
 )

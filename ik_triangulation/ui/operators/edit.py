@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edit what is animated: targets to their tips, and a pull of the active tip with a falloff in time."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.types import Context, PoseBone
+
+from ...cooperative import Job
+from ...errors import ChainError
+from ...jobs.edit import PROFILES, pull
+from ...jobs.report import Report
+from ...jobs.targets import target_to_tip
+from ...rig.limb import selected_bones, selected_limb
+from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
+from .adjust import changed
+from .base import IKOperator, JobOperator, report_outcome
+
+_ICONS = dict(zip(PROFILES, ("SMOOTH", "SPHERE", "ROOT", "INVERSESQUARE", "SHARP", "LIN", "NO"), strict=True))
+_PROFILES = [  # as proportional editing has them
+    (name, name.replace("_", " ").title(), f"{name.replace('_', ' ').capitalize()} falloff", f"{icon}CURVE", number)
+    for number, (name, icon) in enumerate(_ICONS.items())
+]
+
+
+def chosen_tips(context: Context) -> list[PoseBone]:
+    """Return the tips of the limbs that are selected, by their tips or their targets; else that of the active limb."""
+    armature, active = active_armature(context), active_bone(context)
+    names = selected_bones(armature) if context.mode == "POSE" else ()
+    targets = [ob for ob in context.selected_objects if ob != armature]
+    tips = [
+        bone
+        for bone in armature.pose.bones
+        if is_limb(bone) and (bone.name in names or bone.ik_triangulation.target in targets)
+    ]
+    return tips or ([active] if active is not None else [])
+
+
+class POSE_OT_ik_triangulation_target_to_tip(IKOperator):
+    bl_idname = "pose.ik_triangulation_target_to_tip"
+    bl_label = "Target to Tip"
+    bl_description = (
+        "Move the targets of the selected limbs to where their hands or feet are at this frame, as after posing by FK. "
+        "A target whose rotation is requested turns as well. With Auto Keying it is keyed"
+    )
+
+    key: BoolProperty(name="Key", description="Key the targets at this frame", options={"SKIP_SAVE"})
+
+    poll_problem = staticmethod(cannot_solve)
+
+    def act(self, context: Context) -> set[str]:
+        tips = [bone for bone in chosen_tips(context) if bone.ik_triangulation.target is not None]
+        if not tips:
+            raise ChainError("The selected limbs are held and have no target. Select one that reaches.")
+        key = self.key or context.scene.tool_settings.use_keyframe_insert_auto
+        names = target_to_tip([selected_limb(bone) for bone in tips], key, context.scene, context.view_layer)
+        count = len(names)
+        if key:
+            self.tell({"INFO"}, f"{count} targets moved to their tips and keyed")
+        else:
+            self.tell({"INFO"}, f"{count} targets moved to their tips")
+        return {"FINISHED"}
+
+
+def _cannot_pull(context: Context) -> str | None:
+    return cannot_pose(context) or (None if active_bone(context) else "Make the bone at the end of the limb active")
+
+
+class POSE_OT_ik_triangulation_pull(JobOperator):
+    bl_idname = "pose.ik_triangulation_pull"
+    bl_label = "Pull"
+    bl_description = (
+        "Move the hand or foot at one frame, and have the frames around follow. What drives it is keyed with a "
+        "falloff, and the frames within that are solved again: limits and contacts hold, and the rest of the shot stays"
+    )
+
+    tip: StringProperty(name="Tip", description="Bone at the end of the limb; empty for the active one")
+    frame: IntProperty(name="Frame", description="Frame at which it is moved by all of the offset", default=1)
+    offset: FloatVectorProperty(
+        name="Offset", description="Way to move it, world space", subtype="TRANSLATION", unit="LENGTH", size=3
+    )
+    falloff: IntProperty(
+        name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
+    )
+    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=_PROFILES, default="SMOOTH")
+
+    doing = "Pulling"
+
+    poll_problem = staticmethod(_cannot_pull)
+
+    def job(self, context: Context, seconds: float) -> Job[Report]:
+        given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
+        frame = given.get("frame", context.scene.frame_current)
+        armature, tip = active_armature(context), self.tip or active_bone(context).name
+        where = context.scene, context.view_layer
+        return pull.steps(armature, tip, frame, tuple(self.offset), self.falloff, self.profile, *where)
+
+    def report_result(self, context: Context, result: Report) -> set[str]:
+        return report_outcome(self, context, [result])
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        for name in ("tip", "frame", "offset", "falloff", "profile"):
+            column.prop(self, name)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (POSE_OT_ik_triangulation_target_to_tip, POSE_OT_ik_triangulation_pull)
+)

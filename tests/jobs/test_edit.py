@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pull is small where its falloff ends, keeps the types of keys, and does not wear a shot out."""
+
+from itertools import pairwise
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_triangulation.errors import SettingError
+from ik_triangulation.jobs.bake import bake, delete_generated
+from ik_triangulation.jobs.edit import pull
+from ik_triangulation.rig.limb import Limb
+
+from ..bodies import human_rig, keyed_target, tails
+from ..interrupted import writes_that_undo_all
+from ..rigs import curve_of, nothing_lost
+
+pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
+LAST = 60
+
+
+@pytest.fixture
+def rig():
+    """An arm that is baked from frame 1 to LAST, and follows a target."""
+    rig = human_rig()
+    target = keyed_target(rig, "hand.L", {1: (0, 0, 0), 25: (-0.2, -0.3, 0.1), LAST: (-0.3, -0.1, -0.2)})
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.target, stored.chain_count = target, 3
+    return rig
+
+
+def limb(rig, **settings):
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    return Limb.from_tip(rig, "hand.L", target, 3, **settings)
+
+
+def turns(rig, frames):
+    """Largest turn of a bone of the arm from each frame to the next [rad]."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found.append([rig.pose.bones[name].matrix.to_quaternion() for name in ("upper_arm.L", "forearm.L")])
+    return np.array([max(a.rotation_difference(b).angle for a, b in zip(*two, strict=True)) for two in pairwise(found)])
+
+
+@pytest.mark.parametrize("settings", [{}, {"reduce": True}])
+def test_a_pull_and_the_same_back_gives_the_shot_without_pops(rig, settings):
+    bake(limb(rig, **settings), 1, LAST)
+    frames = range(1, LAST + 1)
+    before, calm = tails(rig, "hand.L", frames), turns(rig, frames).max()
+    pull(rig, "hand.L", 30, (0.02, -0.03, 0.05))
+    assert turns(rig, frames).max() < 1.5 * calm
+    pull(rig, "hand.L", 30, (-0.02, 0.03, -0.05))
+    assert (
+        max((now - old).length for now, old in zip(tails(rig, "hand.L", frames), before, strict=True)) < 4e-3
+    )  # a bake with few keys is so near
+
+
+def test_a_correction_by_hand_stays_one(rig):
+    bake(limb(rig), 1, LAST)
+    for index in range(4):
+        curve_of(rig, "forearm.L", index).keyframe_points[32].type = "KEYFRAME"
+    pull(rig, "hand.L", 30, (0.0, 0.0, 0.04))
+    kinds = {key.co.x: key.type for key in curve_of(rig, "forearm.L", 1).keyframe_points}
+    assert (kinds[32.0], kinds[33.0]) == ("GENERATED", "KEYFRAME")
+
+
+def test_keys_made_by_hand_that_a_pull_replaced_come_back(rig):
+    rig.pose.bones["hand.L"].ik_triangulation.target = None
+    for frame, turn in ((1, 0.0), (30, 0.5), (60, 0.2)):
+        rig.pose.bones["forearm.L"].rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        rig.pose.bones["forearm.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    frames = range(1, LAST + 1)
+    before = tails(rig, "hand.L", frames)
+    pull(rig, "hand.L", 30, (0.0, 0.0, 0.04), 10)
+    assert delete_generated(rig, ["upper_arm.L", "forearm.L", "hand.L"])
+    assert max((now - old).length for now, old in zip(tails(rig, "hand.L", frames), before, strict=True)) < 1e-3
+
+
+def test_a_pull_that_fails_or_is_closed_leaves_everything_as_it_was(rig):
+    bake(limb(rig), 1, LAST)
+    for wrong, text in (({"profile": "ROUND"}, "is unknown"), ({"falloff": 0}, "too short")):
+        with nothing_lost(), pytest.raises(SettingError, match=text):
+            pull(rig, "hand.L", 30, (0.0, 0.0, 0.04), **wrong)
+    for parts in (1, 2, 3):
+        with nothing_lost():
+            job = pull.steps(rig, "hand.L", 30, (0.0, 0.0, 0.04))
+            for _ in range(parts):
+                next(job)
+            job.close()
+    assert writes_that_undo_all(lambda: pull(rig, "hand.L", 30, (0.0, 0.0, 0.04)), 7)
