@@ -136,8 +136,8 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
     error, count, enough, out_of_reach = take_own_steps(pose, goal, settings, at_first)
     if settings.finish and error > enough:
         rounds = ROUNDS if settings.restarts else ()
-        if out_of_reach:
-            rounds = rounds[:1]  # they only look for a nearer pose
+        if out_of_reach and follow:
+            rounds = rounds[:1]  # they only look for a nearer pose than the one of before
         error, more = finishing.finish(pose, target, enough, settings.iterations, settings.seed, rounds)
         count += more
     # A method that solves the whole goal has done for these soft goals what can be done from here.

@@ -100,3 +100,13 @@ def test_no_pose_is_nearer_than_the_bound(seed):
     bound = least_error(chain.rest_pose(), target)
     for _ in range(50):
         assert distance(random_pose(chain, random), target) >= bound - 1e-5
+
+
+def test_the_pose_nearest_to_a_place_out_of_reach_does_not_hang_on_the_seed():
+    apart = []
+    for number in range(12):
+        random, chain = Random(number), limited(number, 3)
+        target = Point(random_direction(random) * 1.3 * chain.reach)
+        errors = [solve(chain.rest_pose(), target, seed=seed).error / chain.reach for seed in range(3)]
+        apart.append(errors[0] - min(errors))
+    assert max(apart) < 1e-3
