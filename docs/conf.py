@@ -4,6 +4,8 @@
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
+
 _manifest = tomllib.loads((Path(__file__).resolve().parent.parent / "blender_manifest.toml").read_text("utf-8"))
 
 project = _manifest["name"]
@@ -16,3 +18,28 @@ html_theme = "furo"
 html_theme_options = {"top_of_page_buttons": []}
 html_copy_source = html_show_sourcelink = html_show_copyright = html_show_sphinx = html_use_index = False
 html_static_path, html_css_files = ["static"], ["manual.css"]
+
+SHIPPED = {"panel.png", "keys_on.png", "farms.png"}  # pictures; beside these, those of the solvers do
+
+
+def _leave_to_the_web(app, tree):
+    """Put words in place of pictures that the pages in the extension do without, with a link once there is a site."""
+    site = _manifest.get("website", "").rstrip("/")
+    for image in list(tree.findall(nodes.image)) if app.tags.has("shipped") else []:
+        if image["uri"] not in SHIPPED and not image["uri"].startswith("solvers/"):
+            page = f"{site}/{app.env.docname}.html"
+            words = nodes.Text(f"On the web: {image['alt']}.") if site else nodes.Text(f"{image['alt']}.")
+            link = nodes.reference("", "", words, refuri=page, internal=False) if site else words
+            image.replace_self(nodes.emphasis("", "", link))
+
+
+def _leave_out_scripts(app, page, template, context, tree):
+    """Have a page load no script of the theme: they are minified, and without them it only lacks the switch to dark."""
+    if app.tags.has("shipped"):
+        context["script_files"] = [each for each in context["script_files"] if "furo" not in str(each)]
+
+
+def setup(app):
+    """Connect what differs in the pages that ship."""
+    app.connect("doctree-read", _leave_to_the_web)
+    app.connect("html-page-context", _leave_out_scripts, priority=900)

@@ -52,39 +52,40 @@ if TYPE_CHECKING:
     from .goals import Sphere as Sphere
     from .goals import Target as Target
     from .goals import Transformed as Transformed
+    from .jobs.bake import BodyBake, bake_bodies, rebake_body
     from .jobs.bake import bake as bake
+    from .jobs.bake import bake_body as bake_body
     from .jobs.bake import bake_limbs as bake_limbs
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
-    from .jobs.bake import solve_pose as solve_pose
-    from .jobs.body_bake import BodyBake, bake_bodies, body_of, rebake_body
-    from .jobs.body_bake import bake_body as bake_body
-    from .jobs.body_following import let_body_follow as let_body_follow
-    from .jobs.body_keys import BodyKeySettings as BodyKeySettings
-    from .jobs.body_pose import solve_body_pose as solve_body_pose
-    from .jobs.body_reach import reach_with_body as reach_with_body
-    from .jobs.body_report import BodyReport as BodyReport
-    from .jobs.body_setup import set_up_body as set_up_body
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
+    from .jobs.following import let_body_follow as let_body_follow
     from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
     from .jobs.joint_tools import mirror as mirror_joints
-    from .jobs.limb_tools import add_limbs as add_limbs
-    from .jobs.limb_tools import new_target as new_target
-    from .jobs.limb_tools import remove_limb as remove_limb
+    from .jobs.keys import BodyKeySettings as BodyKeySettings
     from .jobs.live import start as start_live
     from .jobs.live import stop as stop_live
     from .jobs.mirror import mirror_motion as mirror_motion
+    from .jobs.pose import solve_body_pose as solve_body_pose
+    from .jobs.pose import solve_pose as solve_pose
+    from .jobs.problem import body_of
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
+    from .jobs.reach import reach_with_body as reach_with_body
+    from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
-    from .jobs.report import TipSummary
+    from .jobs.report import TipReport as TipReport
+    from .jobs.setup import add_limbs as add_limbs
+    from .jobs.setup import new_target as new_target
+    from .jobs.setup import remove_limb as remove_limb
+    from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
     from .kinematics import Body as Body

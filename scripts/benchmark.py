@@ -5,6 +5,8 @@ python scripts/benchmark.py bake [--rows ...] [--solvers ...]   whole bakes besi
                                  [--rounds N] [--sizes ...]     roots, meshes, many bones, out of reach, scale
 python scripts/benchmark.py paths [--paths ...] [--chains ...]  turns and jumps of joints along eight paths
                                  [--json FILE] [--beside FILE]  and beside the figures of another version
+python scripts/benchmark.py methods [--solvers ...]             bakes by published methods beside the methods alone
+                                    [--paths ...] [--chains ...]
 python scripts/benchmark.py reach [--targets N] [--solvers ...] limited chains beside Blender's own IK
 python scripts/benchmark.py ranges [--targets N] [--solvers ...] targets at the ends of joint ranges, all checked
 python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orientation on arms of robots, beside a peer
@@ -15,9 +17,9 @@ python scripts/benchmark.py jobs [--jobs ...]                   everyday jobs of
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
-python scripts/benchmark.py live [--bones N ...]                a dragged target beside the IK constraint
+python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
-python scripts/benchmark.py panel [--bones N]                   a redraw of all panels, which has no peer
+python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
 python scripts/benchmark.py farm [--rounds N] [--frames N]      shots of five limbs that one machine bakes in an hour
                                 [--beyond SHARE]
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
@@ -56,6 +58,7 @@ def main():
         lifts,
         live,
         map,
+        methods,
         mocap,
         moved,
         natural,
@@ -75,6 +78,7 @@ def main():
     for benchmark in (
         bake,
         paths,
+        methods,
         lifts,
         drags,
         reach,

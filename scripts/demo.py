@@ -55,23 +55,32 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.body_bake import body_of
-    from ik_triangulation.jobs.body_report import body_lines
-    from ik_triangulation.jobs.report import summary
+    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.report import lines, summary
 
     scene, done = bpy.context.scene, []
-    for name, actor in actors.items():
+    for actor in actors.values():
         limbs = enabled_limbs(actor.rig)
         body = body_of(actor.rig, limbs[0].tip)
-        limbs = body.limbs if body else limbs
-        print(f"Baking {name}: {', '.join(limb.tip for limb in limbs)}", flush=True)
         if body:
             report = bake_body(body, scene.frame_start, scene.frame_end)
-            done.append(Baked(body.limbs, report, report.reached, body_lines(report, scene, 1.0)))
+            done.append(Baked(body.limbs, report, report.reached, lines(report, scene)))
             continue
         for limb, report in zip(limbs, bake_limbs(limbs, scene.frame_start, scene.frame_end), strict=True):
             done.append(Baked((limb,), report, report.all_reached, [f"{limb.tip}: {summary(report, scene)}"]))
     return done
+
+
+def describe(act, bakes):
+    """Print a line for an act whose bakes all reach, and all that is known of one whose bakes do not."""
+    tips = ", ".join(limb.tip for each in bakes for limb in each.limbs)
+    reached = all(each.reached for each in bakes)
+    print(f"  {act}: {tips} {'reach at every frame' if reached else 'do not reach'}", flush=True)
+    for each in bakes:
+        for line in [] if each.reached else each.lines:
+            print(f"    {line}")
+        for warning in each.report.warnings:
+            print(f"    Warning: {warning}")
 
 
 def measure(file, ends):
@@ -110,6 +119,7 @@ def main():
 def demonstrate(folder):
     """Make the files; whether all ends reach everywhere in them."""
     import bpy
+    from benchmarks.scenes import silent
     from stage import film
 
     from ik_triangulation.rig.units import distance_text
@@ -117,33 +127,35 @@ def demonstrate(folder):
     folder.mkdir(parents=True, exist_ok=True)
     blend, picture = (folder / "demo.blend").resolve(), (folder / "demo.png").resolve()
 
-    print("Making four bodies and what they act with", flush=True)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    actors = make_scene()
-    film.set_up(actors)
-    done = bake_all(actors)
-    for each in done:
-        print(f"  {each.limbs[0].armature.name}, {'; '.join(each.lines)}")
-        for warning in each.report.warnings:
-            print(f"  Warning: {warning}")
+    print("Making four bodies and what they act with, and baking them", flush=True)
+    with silent():  # add-ons and operators print
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        actors = make_scene()
+        film.set_up(actors)
+        done = bake_all(actors)
+    for act, actor in actors.items():
+        describe(act, [each for each in done if each.limbs[0].armature == actor.rig])
     limbs = [limb for each in done for limb in each.limbs]
     keys, seconds = sum(each.report.keys for each in done), sum(each.report.seconds for each in done)
     reaching = [limb for limb in limbs if limb.orientation != "LOOK"]  # a head looks at its target from where it is
     ends = [(limb.armature.name, limb.tip, limb.target.name) for limb in reaching]
     tolerance, reached = max(limb.tolerance for limb in limbs), all(each.reached for each in done)
-    bpy.ops.wm.save_as_mainfile(filepath=str(blend), copy=True, compress=True)
-    print("Opening the file again and measuring the evaluated bodies", flush=True)
-    distances = measure(blend, ends)
-    print("Rendering some of the frames", flush=True)
-    film.strips(picture)
+    print("Opening the saved file again and measuring the evaluated bodies", flush=True)
+    with silent():
+        bpy.ops.wm.save_as_mainfile(filepath=str(blend), copy=True, compress=True)
+        distances = measure(blend, ends)
+    print("Rendering some of the frames, a dot each ", end="", flush=True)
+    film.strips(picture, lambda: print(".", end="", flush=True))
+    print()
 
     scene = bpy.context.scene
     within = sum(distance <= tolerance for distance in distances)
-    print(f"In the saved file: {within} of {len(distances)} within {distance_text(tolerance, scene)},")
     largest, middle = (distance_text(distance, scene) for distance in (distances[-1], distances[len(distances) // 2]))
-    print(f"  largest distance {largest}, median {middle}")
-    print(f"Baked {keys} keys in {seconds * 1000:.0f} ms")
-    print(f"Wrote {blend}\nWrote {picture}")
+    print(
+        f"In the saved file {within} of {len(distances)} ends are within {distance_text(tolerance, scene)} of their "
+        f"targets: largest distance {largest}, median {middle}; {keys} keys, baked in {seconds * 1000:.0f} ms"
+    )
+    print(f"Wrote {blend} (open it in Blender and press play)\nWrote {picture}")
     return reached and within == len(distances)
 
 

@@ -71,7 +71,7 @@ def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
 
 def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
     """The rig of a whole body, set up in one call, with targets that take both hands to the shins and back."""
-    from ik_triangulation.jobs.body_setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
+    from ik_triangulation.jobs.setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
 
     rig = human_rig()
     made = set_up_body(rig)
@@ -118,7 +118,7 @@ def walking_body(frames=72, slide=0.0):
 
     With `slide` its feet slide back by so much in a step, as those of a recording.
     """
-    from ik_triangulation.jobs.body_bake import bake_body  # noqa: PLC0415
+    from ik_triangulation.jobs.bake import bake_body  # noqa: PLC0415
     from ik_triangulation.rig.body import RigBody  # noqa: PLC0415
     from ik_triangulation.rig.limb import Limb  # noqa: PLC0415
 

@@ -80,9 +80,9 @@ class Recorder:
         things = getattr(data, items)
         assert len(flags) in {0, len(things)}
         assert len(order) in {0, len(things)}
-        left = [(index, thing) for index, (thing, flag) in enumerate(zip(things, flags, strict=True)) if flag]
-        for index, thing in left[:maxrows]:
-            where = data, thing, 0, active_data, active, index, 0
+        left = [index for index, flag in enumerate(flags or [1] * len(things)) if flag]
+        for index in left[:maxrows]:
+            where = data, things[index], 0, active_data, active, index, 0
             shown.draw_item(of_list, self.context, self._part(), *where)
 
 

@@ -25,8 +25,8 @@ WRITTEN = {
     "rig/rotation.py": ANY,
     "kinematics/body.py": WORLD + ", by default",
     "jobs/contacts.py": WORLD,
-    "jobs/body_problem.py": WORLD,
-    "jobs/body_report.py": WORLD,
+    "jobs/problem.py": WORLD,
+    "jobs/tips.py": WORLD,
     "rig/frames/body_frames.py": WORLD,
 }
 # Where an axis of bending is read from a joint's limits, as nothing better is known of a chain apart from any rig.

@@ -11,17 +11,15 @@ from bpy.types import Object, Scene
 
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
-from ..jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, body_of
-from ..jobs.body_keys import body_settings
-from ..jobs.body_reach import body_stop, reach_with_body
-from ..jobs.body_report import BodyReport, body_summary
+from ..jobs.bake import BodyBake, bake_bodies
 from ..jobs.contacts import feet_of, find_contacts
-from ..jobs.reach import Stop, saved_stops
-from ..jobs.report import Report
+from ..jobs.keys import body_settings
+from ..jobs.problem import bodies_and_tips, body_of
+from ..jobs.reach import Stop, body_stop, reach_with_body, saved_stops
+from ..jobs.report import Report, summary
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
 from ..rig.limb import Limb, has_limbs, saved_range, saved_reach
-from ..rig.units import scale_of
 from ..settings import (
     BendSettings,
     Flag,
@@ -48,16 +46,16 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
         find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
     bake = _with_given(arguments, _given_body(arguments, scene), scene, arguments.tip)
     (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
-    return body_result(report, bake.rig, scene)
+    return body_result(report, scene)
 
 
-def body_result(report: BodyReport, rig: RigBody, scene: Scene) -> CommandResult:
+def body_result(report: Report, scene: Scene) -> CommandResult:
     """Return the result of a command for one body."""
     return CommandResult(
-        parts={"body": report.to_dict(rig)},
-        tips=report.tip_summaries(rig),
+        parts={"body": report.to_dict()},
+        tips=[*report.tips.values()],
         warnings=list(report.warnings),
-        lines=_lines(report, rig, scene),
+        lines=_lines(report, scene),
         reached=report.reached,
     )
 
@@ -83,7 +81,7 @@ def reach_one_body(
         view_layer=scene.view_layers[0],
         progress=progress,
     )
-    return body_result(report, rig, scene)
+    return body_result(report, scene)
 
 
 def bake_whole_scene(
@@ -103,12 +101,11 @@ def bake_whole_scene(
     spans = [range_of(arguments, limb, scene) for limb in others]
     where = scene, scene.view_layers[0]
     bodies, reports = bake_bodies(bakes, others, spans, *where, progress=progress)
-    pairs = [*zip(bodies, (bake.rig for bake in bakes), strict=True)]
     result = CommandResult(
-        parts={"bodies": [report.to_dict(rig) for report, rig in pairs]},
-        tips=[tip for report, rig in pairs for tip in report.tip_summaries(rig)],
+        parts={"bodies": [report.to_dict() for report in bodies]},
+        tips=[tip for report in bodies for tip in report.tips.values()],
         warnings=[warning for report in bodies for warning in report.warnings],
-        lines=[line for report, rig in pairs for line in _lines(report, rig, scene)],
+        lines=[line for report in bodies for line in _lines(report, scene)],
         reached=all(report.reached for report in bodies),
     )
     return result, reports
@@ -152,10 +149,9 @@ def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | Non
     return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
 
 
-def _lines(report: BodyReport, rig: RigBody, scene: Scene) -> list[str]:
+def _lines(report: Report, scene: Scene) -> list[str]:
     lines = [f"Warning: {warning}" for warning in report.warnings]
-    summary = body_summary(report, scene, scale_of(rig.armature))
-    return [*lines, f"{summary} ({report.seconds:.2f} s, {report.keys} keys)"]
+    return [*lines, f"{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)"]
 
 
 def _set(arguments: Namespace, armature: Object) -> None:

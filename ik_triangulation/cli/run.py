@@ -20,7 +20,7 @@ from bpy.types import Scene
 
 from .. import __version__
 from ..errors import IKError
-from ..jobs.report import TipSummary, missed_frames_of
+from ..jobs.report import TipReport, missed_frames_of
 from ..rig.safe_files import Write, write_new
 from .arguments import DONE, FAILED, MISSED
 from .blend import check_input, check_newer, check_unchanged, note_saved, open_file, write_blend
@@ -82,7 +82,7 @@ class CommandResult:
 
     limbs: list[dict[str, Any]] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
-    tips: list[TipSummary] = field(default_factory=list)
+    tips: list[TipReport] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     text: str = ""
@@ -99,7 +99,7 @@ def report(command: str, file: Path | None, result: CommandResult, error: str | 
         "file": None if file is None else str(file),
         "reached": error is None and result.reached,
         "missed": missed_frames_of(result.tips),
-        "tips": [tip._asdict() for tip in result.tips],
+        "tips": [tip.to_dict() for tip in result.tips],
         "limbs": result.limbs,
         **result.parts,
         "warnings": result.warnings,

@@ -11,7 +11,8 @@ from typing import Any
 from bpy.types import Scene
 
 from ..errors import SettingError
-from ..jobs.bake import bake_spans, solve_pose
+from ..jobs.bake import bake_spans
+from ..jobs.pose import solve_pose
 from ..jobs.reach import reach, reach_through, saved_stops
 from ..jobs.report import Report, summary, summary_of_all
 from ..jobs.targets import target_from_animation
@@ -181,7 +182,7 @@ def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], toget
         lines.append(summary_of_all(reports, scene))
     return CommandResult(
         [report.to_dict() for report in reports],
-        tips=[tip for report in reports for tip in report.tips],
+        tips=[tip for report in reports for tip in report.tips.values()],
         warnings=[*notes],
         lines=lines,
         reached=all(report.all_reached for report in reports),

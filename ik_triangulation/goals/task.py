@@ -226,6 +226,13 @@ class WrappedTask:
         return replace(self, task=self.task.within(tolerance))
 
 
+def unwrapped(task: Task, kind: type[WrappedTask] = WrappedTask) -> Task:
+    """Return the task within all wrappers of a kind."""
+    while isinstance(task, kind):
+        task = task.task
+    return task
+
+
 @dataclass(frozen=True, kw_only=True)
 class FadedTask(WrappedTask):
     """A `task` of which `rest` (r, F) of the errors [Blender units] is left, and that counts where it is `present` (F).

@@ -1,76 +1,52 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of a limb at the present frame, and baking of limbs over a range: read, solve, check, write.
+"""Baking of limbs and bodies over a range, alone or as one: read, solve, check, write.
 
-A limb is planned and solved before it is written, and the file is left as it was if anything fails.
+All is planned and solved before it is written, and the file is left as it was if anything fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from time import perf_counter
+from typing import NamedTuple
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative
+from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError
 from ..rig.animated import MovingPaths, ignored
-from ..rig.armature import Bones, find_bone
+from ..rig.armature import find_bone
+from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_place, remember_place, remember_written
-from ..rig.by_hand.record import recorded_bake, recorded_span
+from ..rig.by_hand.record import record_body, recorded_bake, recorded_body, recorded_span
 from ..rig.by_hand.reference import hold_reference
-from ..rig.checks import broken_drivers, check_limb, check_range, check_separate
+from ..rig.checks import check_armature, check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
-from ..rig.destination import Made
+from ..rig.destination import Destination, Made
+from ..rig.frames.body_frames import Animation
+from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import sample
 from ..rig.freedom import limit_notes
-from ..rig.keyframes import check_keys, is_baked, key_frames, remove_generated
+from ..rig.hips import check_hips, located_by_hand
+from ..rig.keyframes import ByHand, check_keys, is_baked, key_frames, made_by_hand, remove_generated
 from ..rig.limb import Limb
-from ..rig.timeline import Clock, check_nla, mark
+from ..rig.stored_body import corrected_times
+from ..rig.targets.untouched import check_body_limbs, take_along_shown
+from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
-from .controls import check_keyed, keyed_bones, watch_of
-from .frame_solver import SolvedFrame, outside
-from .keys import WrittenKeys, pose_channels
-from .measure import Watch, measure_now, moved_inside, report_of
-from .natural_shot import solve_among_others, solve_frames
+from .contacts import read_contacts
+from .controls import Track, check_keyed, keyed_bones, watch_of
+from .following import follow_body, with_followers
+from .keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
+from .problem import BodyProblem
 from .report import Report
-from .writing import Transaction, Undo, write_pose
-
-
-def solve_pose(
-    limb: Limb, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
-) -> Report:
-    """Pose the limb so that its tip reaches the target at the present frame; with `key` the rotations are keyed there.
-
-    Works in `scene` and `view_layer`, by default the context's. Raises an IKError that names the culprit.
-    """
-    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    started = perf_counter()
-    view_layer.update()
-    check_limb(limb, scene, view_layer)
-    frame = scene.frame_current + scene.frame_subframe
-    warnings = check_keys(limb.armature, limb.in_order) if key else []
-    warnings += limit_notes(limb.pose_bones)
-    if key:
-        check_nla(limb.armature, scene, frame, frame)
-    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
-    now = sample(limb, view_layer.depsgraph, frame)
-    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
-    solved = solve_among_others(limb, bones, now, scene, view_layer)
-    if not isinstance(solved, SolvedFrame):
-        (solved,) = solve_frames(limb, bones, [now], scene)
-    with Undo() as undo:
-        keys = write_pose(limb, pose_channels(limb, solved), frame, key, scene, view_layer, undo)
-        view_layer.update()
-        measured = measure_now(watch, solved, view_layer.depsgraph, scene)
-        written = WrittenKeys(keys, keys, [0])
-        report = report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
-        undo.pop_all()
-    return report
+from .tips import measure_body, with_floor
+from .writing import Transaction, Undo, Writing, write_together
 
 
 @cooperative
@@ -144,7 +120,7 @@ def bake_spans(
         limb.read_animation(paths := moving[limb.armature.session_uid])
         warnings.append([*check_keyed(limb), *limit_notes(limb.pose_bones), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
-        all_frames.append(_frames_of(limb, scene, *span))
+        all_frames.append(_frames_of([limb], limb.only_target_keys, scene, *span))
     links: dict[int, Links | None] = {}
     plans = [
         BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), watch_of(limb, links), found)
@@ -191,9 +167,13 @@ def repeats_bake(limb: Limb, span: Span) -> bool:
 
     That is so where the limb's bones have baked keys, and the last bake into the active action had all of these frames.
     """
-    before = recorded_span(limb.armature, limb.tip)
+    return _is_repeated(limb.armature, limb.tip, keyed_bones(limb), span, limb.destination)
+
+
+def _is_repeated(armature: Object, tip: str, bones: Sequence[str], span: Span, destination: str) -> bool:
+    before = recorded_span(armature, tip)
     inside = before is not None and before[0] <= span[0] and span[1] <= before[1]
-    return limb.destination == "ACTION" and inside and is_baked(limb.armature, keyed_bones(limb))
+    return destination == "ACTION" and inside and is_baked(armature, bones)
 
 
 def delete_generated(
@@ -227,19 +207,24 @@ def delete_generated(
     return removed.count
 
 
-def _frames_of(limb: Limb, scene: Scene, frame_start: int, frame_end: int, step: float) -> Sequence[float]:
-    """Return the frames at which a limb is keyed. Raises AnimationError without any keys of the target to bake at."""
-    if not limb.only_target_keys:
+def _frames_of(
+    limbs: Sequence[Limb], only_target_keys: bool, scene: Scene, frame_start: int, frame_end: int, step: float
+) -> Sequence[float]:
+    """Return the frames to key limbs at. Raises AnimationError without any keys of their targets to bake at."""
+    if not only_target_keys:
         return frames_from(frame_start, frame_end, step)
-    clock = Clock(scene, limb.target)
-    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
-    frames = sorted(map(clock.frame, times))
-    if not frames:
+    found: set[float] = set()
+    for limb in limbs:
+        clock = Clock(scene, limb.target)
+        times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
+        frames = map(clock.frame, times)
+        found |= {*frames} if len(limbs) == 1 else {round(frame, 3) for frame in frames}
+    if not found:
+        whose = f"Target '{limbs[0].target_name}' has" if len(limbs) == 1 else "The targets of the body have"
         raise AnimationError(
-            f"Target '{limb.target_name}' has no keys from frame {frame_start} to {frame_end}. "
-            "Turn off Only at Target's Keys."
+            f"{whose} no keys from frame {frame_start} to {frame_end}. Turn off Only at Target's Keys."
         )
-    return frames
+    return sorted(found)
 
 
 def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
@@ -248,3 +233,224 @@ def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float
         return range(frame_start, frame_end + 1, int(step))
     count = int((frame_end - frame_start) / step + 1e-6) + 1
     return [frame_start + number * step for number in range(count)]
+
+
+_PARTS = 5  # of a bake
+
+
+@cooperative
+def bake_body(
+    rig: RigBody,
+    frame_start: int,
+    frame_end: int,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    *,
+    step: float = 1,
+    settings: BodyKeySettings | None = None,
+    keep: bool = False,
+    within: Transaction | None = None,
+) -> Job[Report]:
+    """Key all bones of a body from `frame_start` to `frame_end`, so that its limbs reach while held tips stay.
+
+    Rotation keys of its bones and location keys of its hips inside the range are replaced by generated ones every
+    `step` frames; everything else stays: other keys, the present frame, and poses that are not keyed. `settings` are by
+    default those of the first limb. With `keep` keys that were made by hand stay as they are. Raises an IKError that
+    names the culprit; then, and if it is stopped, nothing has changed. What is done `within` a larger transaction is
+    undone with that.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    settings = settings or body_settings(rig)
+    started, ends, kind = perf_counter(), (frame_start, frame_end), settings.destination
+    view_layer.update()
+    check_range(scene, *ends, step)
+    check_armature(rig.armature, view_layer)
+    check_body_limbs(rig, scene, view_layer)
+    if within is None and not keep:
+        check_something([rig])
+    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
+    check_fk(settings)
+    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
+    check_nla(rig.armature, scene, *ends, kind)
+    frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
+    yield 0, _PARTS
+    corrected = corrected_times(rig, scene)
+    samples = yield from relay(
+        read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
+    )
+    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
+    held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
+    problem = BodyProblem(rig, samples, contacts, held_by)
+    between = None
+    if rig.held or settings.reduce:
+        others = yield from relay(between_frames(rig, samples, scene, corrected), (0, _PARTS))
+        between = BodyProblem(rig, others, contacts)
+    yield 1, _PARTS
+    states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
+    kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
+    if count:
+        warnings.append(f"Keys made by hand were kept at {count} frames.")
+    making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
+    keys = yield from relay(making, (2, _PARTS))
+    with Undo() as undo:
+        first, last = (evaluated_time(scene, frame) for frame in ends)
+        destination = Destination(first, last, within.made if within else None)
+        part = Writing(rig, keys, ends, destination, kind, bool(count))
+        writing = write_together([part], undo, scene=scene, view_layer=view_layer)
+        (written,) = yield from relay(writing, (3, _PARTS))
+        record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
+        if settings.keys_on == "FK_SWITCH":
+            track = Track.of(destination, kind, rig.armature, undo)
+            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
+        held = (between or problem).held_places
+        planned = None if count else problem.planned(states, keys.times, Clock(scene, rig.armature))
+        report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed, planned), (4, _PARTS))
+        report = with_floor(report, problem, samples.goals)
+        if settings.mark_misses:
+            for name, tip in report.tips.items():
+                mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
+        view_layer.update()
+        take_along_shown(rig, view_layer, undo)
+        outside = problem.outside(states)
+        if outside is not None and keys.outside is not None:
+            outside = keys.outside
+        yield _PARTS, _PARTS
+        report = replace(
+            report,
+            keys=written,
+            full_keys=keys.full_keys(written, settings.reduce),
+            outside=outside,
+            warnings=[*warnings, *samples.warnings, *report.warnings],
+            seconds=perf_counter() - started,
+        )
+        Transaction.end(undo, within)
+    return report
+
+
+def _before_corrections(
+    rig: RigBody, samples: BodySamples, scene: Scene, corrected: tuple[float, float] | None
+) -> Work[Animation | None]:
+    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
+    if corrected is None:
+        return None
+    if samples.shown is not None:
+        return (yield from read_animation(rig, scene, samples.frames, samples.bases, corrected))
+    yield
+    return Animation(*body_by_hand(rig, samples.frames, scene, corrected))
+
+
+def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:
+    """Return the rotation keys made by hand between two frames, and at how many frames there are any to keep."""
+    times = [*map(Clock(scene, rig.armature).time, ends)]
+    kept = made_by_hand(rig.armature, rig.bones, *times)
+    located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
+    return kept, len({*located, *(time for keys in kept.values() for time in keys)})
+
+
+class BodyBake(NamedTuple):
+    """A body to bake over a span, by the settings of its keys; with `keep` keys that were made by hand stay."""
+
+    rig: RigBody
+    span: Span
+    settings: BodyKeySettings
+    keep: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it would only repeat an earlier bake of the body, as repeats_bake() says of a limb."""
+        rig = self.rig
+        return _is_repeated(rig.armature, rig.tips[-1], rig.bones, self.span, self.settings.destination)
+
+
+class _Part:
+    """A body or a limb as what depends on others, and on which others depend."""
+
+    def __init__(self, number: int, limbs: Sequence[Limb], whole: Limb | RigBody, solved: Sequence[str]) -> None:
+        self.number, self._limbs, self.solved = number, limbs, solved
+        self.armature: Object = whole.armature
+        self.bones, self.tip = whole.bones, whole.tips[-1] if isinstance(whole, RigBody) else whole.tip
+
+    @cached_property
+    def targets(self) -> list[tuple[Object, str]]:
+        """All targets."""
+        return [target for limb in self._limbs for target in limb.targets]
+
+    @property
+    def surfaces(self) -> list[Object]:
+        """All meshes whose surface is reached."""
+        return [mesh for limb in self._limbs for mesh in limb.surfaces]
+
+    @cached_property
+    def obstacle_objects(self) -> list[Object]:
+        """All obstacles."""
+        return [ob for limb in self._limbs for ob in limb.obstacle_objects]
+
+
+@cooperative
+def bake_bodies(
+    bodies: Sequence[BodyBake],
+    limbs: Sequence[Limb] = (),
+    spans: Sequence[Span] = (),
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+    *,
+    seconds: float = inf,
+) -> Job[tuple[list[Report], list[Report]]]:
+    """Bake bodies and limbs that are none of theirs, each over a span of its own, in the order of their dependencies.
+
+    Returns a report for each, in the order given. Raises what bake_spans() and bake_body() do; then, and if it is
+    stopped, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    if not any(body.keep for body in bodies):
+        check_something([body.rig for body in bodies], limbs)
+    parts = [_Part(n, body.rig.limbs, body.rig, body.rig.bones) for n, body in enumerate(bodies)]
+    parts += [_Part(n, [limb], limb, limb.in_order) for n, limb in enumerate(limbs, len(bodies))]
+    of_bodies: dict[int, Report] = {}
+    of_limbs: dict[int, Report] = {}
+    with Undo() as undo:
+        within = Transaction(undo)
+        for wave in in_waves(parts):
+            some = [part.number - len(bodies) for part in wave if part.number >= len(bodies)]
+            if some:
+                baking = bake_spans.steps(
+                    [limbs[n] for n in some],
+                    [spans[n] for n in some],
+                    scene,
+                    view_layer,
+                    seconds=seconds,
+                    within=within,
+                )
+                of_limbs.update(zip(some, (yield from baking), strict=True))
+            for number in (part.number for part in wave if part.number < len(bodies)):
+                of_bodies[number] = yield from _baked(bodies[number], scene, view_layer, within)
+        result = [of_bodies[n] for n in range(len(bodies))], [of_limbs[n] for n in range(len(limbs))]
+        undo.pop_all()
+    return result
+
+
+@cooperative
+def rebake_body(
+    armature: Object, tip: str, scene: Scene | None = None, view_layer: ViewLayer | None = None
+) -> Job[Report]:
+    """Bake the body of the limb that ends in `tip` as it was baked last into the active action, over its span.
+
+    Keys that were baked are replaced, and those made by hand are kept. Raises AnimationError if it was not baked
+    before, and what bake_body() does; then, and if it is stopped, nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    rig, span, settings, notes = recorded_body(armature, tip, scene)
+    bake = BodyBake(rig, span, BodyKeySettings(**settings), keep=True)
+    report = yield from _baked(bake, scene, view_layer)
+    return replace(report, warnings=[*notes, *report.warnings])
+
+
+def _baked(bake: BodyBake, scene: Scene, view_layer: ViewLayer, within: Transaction | None = None) -> Job[Report]:
+    """Bake a body, with warnings of deform bones that do not follow it."""
+    (start, end, step), how = bake.span, {"settings": bake.settings, "keep": bake.keep}
+    with Undo() as undo:
+        own = Transaction(undo, within.made) if within else Transaction(undo)
+        report = yield from bake_body.steps(bake.rig, start, end, scene, view_layer, step=step, **how, within=own)
+        report = with_followers(report, bake.rig, scene, view_layer)
+        Transaction.end(undo, within)
+    return report

@@ -11,7 +11,7 @@ import bpy
 from bpy.types import Scene, ViewLayer
 from mathutils import Quaternion, Vector
 
-from ..cooperative import Job, cooperative, relay
+from ..cooperative import Job, cooperative, finished, relay
 from ..errors import SettingError
 from ..goals import Goal
 from ..kinematics import Pose
@@ -20,12 +20,17 @@ from ..rig.by_hand.reference import reference_rotations
 from ..rig.checks import check_limb
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Sample, sample
-from ..rig.limb import Limb
+from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
-from .frame_solver import NATURAL, at_frame, solver_settings
-from .natural_shot import solve_frames
+from .bake import frames_from
+from .bake_wave import kept_last
+from .frame_solver import NATURAL, SolvedFrame, at_frame, solver_settings
+from .natural_shot import is_at, is_moving, solve_among_others, solve_frames
+from .shot import SolvedShot, solve_together
+
+_FRAMES = 1000  # more take too long for a preview
 
 
 @cooperative
@@ -101,13 +106,41 @@ def _of_body(limb: Limb) -> bool:
 def preview(limb: Limb, solver: str, scene: Scene | None = None, view_layer: ViewLayer | None = None) -> list[Vector]:
     """Return the locations of the joints and, last, of the tip as this solver solves the present frame; world space.
 
-    Nothing is posed. Raises an IKError that names the culprit.
+    A frame of the limb's range is solved as a bake would. Nothing is posed. Raises an IKError that names the culprit.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     limb = replace(limb, solver=solver)
     view_layer.update()
     check_limb(limb, scene, view_layer)
     now = sample(limb, view_layer.depsgraph, scene.frame_current + scene.frame_subframe)
-    (solved,) = solve_frames(limb, Bones(limb.armature, limb.bones, limb.solved), [now], scene)
+    bones = Bones(limb.armature, limb.bones, limb.solved)
+    solved = _as_baked(limb, bones, now, scene, view_layer)
+    if solved is None:
+        (solved,) = solve_frames(limb, bones, [now], scene)
     pose = solved.pose
     return [now.rig.world @ point for point in (*map(pose.head, range(len(pose))), pose.tip)]
+
+
+def _as_baked(limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer) -> SolvedFrame | None:
+    """Return the present frame as a bake over the limb's range solves it; None where it is a frame on its own."""
+    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)  # None: not registered
+    if limb.solver == NATURAL:
+        solved = solve_among_others(limb, bones, now, scene, view_layer)
+        return solved if isinstance(solved, SolvedFrame) else None
+    if stored is None or limb.start_from != "PREVIOUS" or limb.influence != 1.0:
+        return None
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    frames = frames_from(first, last, step)
+    if now.frame not in frames or not 1 < len(frames) <= _FRAMES:
+        return None
+    reader = FrameReader(limb, scene, view_layer, frames)
+    if reader.stepped:
+        return None
+    samples, at = finished(reader.read()), frames.index(now.frame)
+    if not is_moving(samples) or not is_at(samples, at, now):
+        return None
+    end = samples[len(samples) - 1]
+    shot = finished(solve_together(limb, bones, samples, lambda goal: kept_last(limb, bones, end, goal, reader)))
+    if isinstance(shot, SolvedShot):
+        return shot[at]
+    return [*solve_frames(limb, bones, samples[: at + 1], scene)][-1]

@@ -57,16 +57,15 @@ from ..rig.targets.motion import carried_by_nothing, into_location, keyable_owne
 from ..rig.targets.untouched import check_body_limbs, is_waiting
 from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
-from .body_keys import BodyArrays
-from .body_problem import BodyProblem
-from .body_report import BodyReport, measure_body, with_floor
 from .contacts import read_contacts
 from .frame_solver import NATURAL
-from .keys import JointRotations, WrittenKeys, arrays_of
+from .keys import BodyArrays, JointRotations, WrittenKeys, arrays_of
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
+from .problem import BodyProblem
 from .report import Report
 from .shot import SolvedShot
+from .tips import measure_body, with_floor
 from .writing import Keys, Undo, Writing, write_together
 
 PROFILES = ("SMOOTH", "SPHERE", "ROOT", "INVERSE_SQUARE", "SHARP", "LINEAR", "CONSTANT")
@@ -111,7 +110,7 @@ def pull(
     profile: str = "SMOOTH",
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
-) -> Job[Report | BodyReport]:
+) -> Job[Report]:
     """Pull a tip by `offset` [Blender units, world space] at a frame, and have the frames around follow.
 
     The offset fades over `falloff` frames on both sides, by a `profile` of proportional editing: SMOOTH, SPHERE, ROOT,
@@ -294,7 +293,7 @@ def _move_target(part: _Part, edit: Pull, scene: Scene, view_layer: ViewLayer, u
     yield
 
 
-def _solve_again(part: _Part, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Report | BodyReport]:
+def _solve_again(part: _Part, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Report]:
     """Solve the frames of a part near what they show, write them, and measure."""
     started, armature, frames = perf_counter(), part.of.armature, part.frames
     warnings = check_keys(armature, part.solved)
@@ -326,7 +325,7 @@ def _solve_body(
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
-) -> Work[BodyReport]:
+) -> Work[Report]:
     """Solve frames of a body near what they show, its tips held by the animation made by hand; write and measure."""
     started = perf_counter()
     samples = yield from read_body(rig, scene, frames, view_layer)
@@ -340,7 +339,8 @@ def _solve_body(
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
     report = yield from measure_body(rig, samples, problem.held_places, scene)
     report = with_floor(report, problem, samples.goals)
-    return report._replace(
+    return replace(
+        report,
         keys=count,
         full_keys=count,
         outside=problem.outside(states),

@@ -24,7 +24,7 @@ from ..rig.anatomy.limbs import Anatomy
 from ..rig.armature import Bones
 from ..rig.controls import Controls
 from ..rig.frames.samples import Rig, Sample
-from ..rig.freedom import can_turn
+from ..rig.freedom import can_turn, limits_of
 from ..rig.limb import Limb
 from ..rig.stance import has_hinge, outwards_of
 from ..rig.targets.goal import GoalReader
@@ -49,10 +49,12 @@ def limb_form(limb: Limb) -> LimbForm:
 
 def _part(limb: Limb) -> tuple[str, str]:
     """Return the part of the body that a limb is, and the side "L" or "R" that its bones tell."""
-    if len(limb.solved) not in _JOINTS:
+    bones = limb.armature.pose.bones
+    moving = [name for name in limb.in_order if not isinstance(limits_of(bones[name]), Locked)]  # no twist bones
+    if len(moving) not in _JOINTS:
         return "NONE", ""
-    stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
-    turning = [name for name in limb.in_order if can_turn(limb.armature.pose.bones[name])]
+    stored = getattr(bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
+    turning = [name for name in moving if can_turn(bones[name])]
     found = Anatomy(limb.armature, Controls(limb.armature)).limb_of(turning)
     side = found.side if found else ""
     if stored and stored.body_part != "NONE":

@@ -1,35 +1,55 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of limbs: solved frames as arrays over the frames, channels made of them, and fewer keys."""
+"""The keys of limbs and bodies that are solved: channels made of arrays over the frames, and fewer keys."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import cached_property
-from itertools import chain
+from dataclasses import dataclass, field
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Work, finished
-from ..kinematics import Freedom, Locked, Pose
-from ..kinematics.arrays import Array, Numbers
+from ..errors import SettingError
+from ..goals.from_goals import HELD
+from ..goals.task import FadedTask, PlaceTask, Task
+from ..kinematics import Freedom
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import States
 from ..kinematics.batch.limit_arrays import Freedoms
-from ..motion.frames import BatchKinematics, Curves, flowing, straight
-from ..motion.reduction import FullBake, JointChannels, LimbBounds, Reduction, reduce
+from ..motion.frames import Curves, flowing, straight, through
+from ..motion.reduction import (
+    BodyBounds,
+    FullBake,
+    JointChannels,
+    LimbBounds,
+    Reduction,
+    handle_slopes,
+    parts_between,
+    reduce,
+)
+from ..rig.body import RigBody, moving_bones
 from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
+from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.freedom import keyed
+from ..rig.hips import location_channel
 from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
-from .frame_solver import SolvedFrame, chains_of, same_joints
-from .shot import SolvedShot
+from ..rig.units import scale_of
+from ..settings import KeySettings, settings_of
+from ..solvers.batch.descent import hold
+from ..solvers.body.priorities import HELD_SHARE
+from .frame_solver import SolvedFrame
+from .problem import BodyProblem
+from .shot import JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
 
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
@@ -174,125 +194,222 @@ def values_before_start(armature: Object, name: str, frame: float) -> tuple[floa
     return tuple(keyed_values.get(index, value) for index, value in enumerate(getattr(bone, prop)))
 
 
-class JointRotations(Protocol):
-    """Rotations (F x 4) and freedoms of the joints to write, by name."""
-
-    @property
-    def joints(self) -> Sequence[str]: ...
-
-    def rotations(self, joint: str) -> Numbers: ...
-
-    def freedoms(self, joint: str) -> Freedoms: ...
+_SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
+_CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
 
 
-class SolvedArrays:
-    """Rotations and freedoms of the joints at all solved frames.
+@dataclass(frozen=True, kw_only=True)
+class BodyKeySettings(KeySettings):
+    """Settings of the keys of a body, and its `smoothing`.
 
-    `frames` are those of the scene, `joints` the names of the joints to write: those that turn, at every frame.
+    `within` has for tips, by name, how far key reduction may move them [Blender units, world space]; 0 and what is not
+    there are by default 0.5 % of the limb's reach, of held tips 0.1 %.
     """
 
-    def __init__(self, solved: Sequence[SolvedFrame]) -> None:
-        self._solved = solved
-        self.frames: list[float] = [each.now.frame for each in solved]
-        chains = chains_of(solved)
-        places = {key: place for place, key in enumerate(chains)}
-        self._chains = [*chains.values()]
-        self._which = np.fromiter((places[id(each.pose.chain)] for each in solved), np.intp, len(solved))
-        # At frames where a bone is scaled, bones that cannot turn are joints as well.
-        self._places = [{joint.name: i for i, joint in enumerate(chain.joints)} for chain in self._chains]
-        turning = (joint.name for joint in solved[0].pose.chain.joints if not isinstance(joint.freedom, Locked))
-        self.joints = [name for name in turning if all(name in place for place in self._places)]
+    smoothing: float = 0.0
+    within: Mapping[str, float] = field(default_factory=dict)
 
-    @cached_property
-    def alike(self) -> bool:
-        """Whether all frames have the same joints; they differ if a bone is scaled at some of them."""
-        return same_joints(self._solved)
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        if self.alike:
-            return self._rotations[:, self._places[0][joint]].astype(np.float64)
-        places = [place[joint] for place in self._places]
-        rows = [each.pose.rotations[places[which]] for each, which in zip(self._solved, self._which, strict=True)]
-        return np.array(rows, np.float64)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint, if all frames share a chain, otherwise one for each frame."""
-        some: list[Freedom] = [
-            chain.joints[place[joint]].freedom for chain, place in zip(self._chains, self._places, strict=True)
-        ]
-        return some[0] if len(some) == 1 else [some[which] for which in self._which.tolist()]
-
-    @property
-    def first(self) -> Pose:
-        """The pose of the first frame."""
-        return self._solved[0].pose
-
-    @property
-    def worlds(self) -> Array:
-        """The world matrices (F x 4 x 4) of the armature."""
-        return np.array([each.now.rig.world for each in self._solved])
-
-    def kinematics(self) -> BatchKinematics:
-        """Return the forward kinematics of all frames, which must have the same joints."""
-        bases = np.array([each.pose.base for each in self._solved])
-        return BatchKinematics(self._chains, self._which, bases, self._rotations)
-
-    @cached_property
-    def _rotations(self) -> Array:
-        """Unit quaternions (F x joints x 4) of all joints, in single precision."""
-        every = chain.from_iterable(each.pose.rotations for each in self._solved)
-        try:
-            numbers = np.frombuffer(b"".join(every), np.float32)
-        except TypeError:  # mathutils has no buffers before Blender 5
-            every = chain.from_iterable(each.pose.rotations for each in self._solved)
-            numbers = np.fromiter(chain.from_iterable(rotation[:] for rotation in every), np.float32)
-        return numbers.reshape(len(self._solved), -1, 4)
+    @classmethod
+    def of(cls, stored: Any, **more: Any) -> BodyKeySettings:
+        """Return the settings of a limb, or those stored on a tip bone."""
+        return cls(**{name: getattr(stored, name) for name in (*settings_of(KeySettings), "smoothing")}, **more)
 
 
-class ShotArrays:
-    """The same of a shot, whose frames are never made for it."""
+def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
+    """Return the settings of the keys of a body: those of one of its limbs, by default the first that reaches.
 
-    alike = True
+    How far key reduction may move a tip is up to its own limb.
+    """
+    limbs: dict[str, Limb | PropertyGroup] = {limb.tip: limb for limb in rig.limbs}
+    limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
+    within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
+    return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
 
-    def __init__(self, shot: SolvedShot) -> None:
-        self._shot, joints = shot, shot.chain.joints
-        self.frames = list(shot.samples.frames)
-        self._places = {joint.name: i for i, joint in enumerate(joints)}
-        self.joints = [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
+
+def check_fk(settings: KeySettings) -> None:
+    """Raise SettingError if a body is to be written to IK controls."""
+    if settings.keys_on == "IK":
+        raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
+
+
+class BodyArrays:
+    """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
+
+    def __init__(self, rig: RigBody, problem: BodyProblem, rotations: Numbers) -> None:
+        """Take the `rotations` (n, 4, F) of all joints."""
+        self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
+        self._body, self._rotations = problem.body, rotations
+        self.joints = [bone.name for bone in moving_bones(rig, problem.body)]
 
     def rotations(self, joint: str) -> Numbers:
         """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._places[joint]].T)
+        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
 
     def freedoms(self, joint: str) -> Freedoms:
         """Return the freedom of a joint."""
-        return self._shot.chain.joints[self._places[joint]].freedom
-
-    @property
-    def first(self) -> Pose:
-        """The pose of the first frame."""
-        return self._shot[0].pose
-
-    @property
-    def worlds(self) -> Array:
-        """The world matrices (F x 4 x 4) of the armature."""
-        worlds = np.moveaxis(self._shot.samples.worlds, -1, 0)
-        return np.broadcast_to(worlds, (len(self._shot), 4, 4))
-
-    def kinematics(self) -> BatchKinematics:
-        """Return the forward kinematics of all frames."""
-        count = len(self._shot)
-        bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
-        rotations = np.moveaxis(self._rotations, -1, 0)
-        return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
-
-    @cached_property
-    def _rotations(self) -> Numbers:
-        return self._shot.rotations
+        return self._body.joints[self._rows[joint]].freedom
 
 
-def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:
-    """Return the arrays of solved frames."""
-    is_written = isinstance(solved, SolvedShot) and solved.is_written
-    return ShotArrays(solved) if is_written else SolvedArrays(solved)
+def body_keys(
+    rig: RigBody,
+    problem: BodyProblem,
+    between: BodyProblem | None,
+    states: States,
+    settings: BodyKeySettings,
+    ends: tuple[float, float],
+    scene: Scene,
+    kept: Mapping[str, ByHand],
+) -> Work[Keys]:
+    """Make the keys of a body that is solved at the frames of the problem, which run on from those before its `ends`.
+
+    `between` is the body at the samples of key reduction; without it nothing is known between the frames, and keys are
+    interpolated as those of a limb. Keys made by hand that are `kept` keep all of the others.
+    """
+    frames = problem.samples.frames
+    clock = Clock(scene, rig.armature)
+    times = [clock.time(frame) for frame in frames]
+    first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
+    linear = interpolation == "LINEAR"
+    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    before = {
+        bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
+    }
+    runs = yield from _channels(rig, problem, rotations, locations, times, before, kept)
+    full = len(times) * sum(len(run.indices) for run in runs)
+    if between is None or len(times) < 2:
+        return Keys(runs, times, interpolation, full)
+    tracks, located = _tracks(rig, problem, runs)
+    bounds = _bounds(rig, between, settings, rotations, located)
+    whole = FullBake(straight(np.array(times), _values(runs)), tracks, bounds, located)
+    yield from whole.measure()
+    handled = settings.interpolation in {"AUTO", "BEZIER"} and (not linear or bool(bounds.far(whole, 1.0).any()))
+    if handled:
+        curves = yield from handle_slopes(whole)
+        whole = FullBake(curves, tracks, bounds, located)
+        yield from whole.measure()
+        rough = bounds.far(whole, _CLOSE)
+        if rough.any():
+            inner = whole.inner
+            every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
+            halves = _held_between(whole, bounds, between)
+            for values, here, there in zip(every, (rotations, locations), halves, strict=True):
+                values[..., ~inner], values[..., inner] = here, there
+            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), before, kept)
+            runs = [run._replace(values=run.values[~inner]) for run in woven]
+            held = _values([run._replace(values=run.values[inner]) for run in woven])
+            held = held.reshape(len(times) - 1, -1, held.shape[1])
+            curves = through(curves._replace(values=_values(runs)), held, rough)
+            whole = FullBake(curves, tracks, bounds, located)
+        runs = thinned(runs, range(len(times)), whole.curves)
+    if settings.reduce and len(times) > 2 and not kept:
+        at, curves, _ = yield from reduce(whole, 1.0)
+        outside = _outside(whole, curves)
+        allowed = {limb.tip: bounds.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
+        fewer = thinned(runs, at, curves)
+        return Keys(fewer, [times[i] for i in at], "BEZIER", full, at, outside=outside, allowed=allowed)
+    return Keys(runs, times, interpolation, full, outside=_outside(whole, whole.curves))
+
+
+def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
+    """Return the channels of a body that is posed at the frames of the problem, near the present values."""
+    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
+
+
+def between_frames(
+    rig: RigBody, samples: BodySamples, scene: Scene, without: tuple[float, float] | None
+) -> Work[BodySamples]:
+    """Return a body at its frames, at half frames and so far as needed between: the samples of key reduction."""
+    frames, clock = np.array(samples.frames, float), Clock(scene, rig.armature)
+    parts = parts_between(np.array([clock.time(frame) for frame in samples.frames]))
+    every = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+    return (yield from read_between(rig, samples, [*every.ravel().tolist(), frames[-1]], scene, without))
+
+
+def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:
+    """Return the rotation channels of joints, and the columns of location channels, in the columns of all channels."""
+    names = [joint.name for joint in problem.body.joints]
+    tracks, located, begin = [], list[int](), 0
+    for run in runs:
+        columns = slice(begin, begin + run.values.shape[1])
+        begin = columns.stop
+        if run.path.endswith(".location"):
+            located = list(range(columns.start, columns.stop))
+        else:
+            mode = rig.armature.pose.bones[run.bone].rotation_mode
+            tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
+    return tracks, located
+
+
+def _outside(whole: FullBake, curves: Curves) -> float:
+    """Return how far the centre of mass is outside its support at most, with these curves."""
+    return float(whole.measured(curves, np.arange(len(whole.times)))[-1].max())
+
+
+def _channels(
+    rig: RigBody,
+    problem: BodyProblem,
+    rotations: Numbers,
+    locations: Numbers,
+    times: Sequence[float],
+    before: Mapping[str, tuple[float, ...]],
+    kept: Mapping[str, ByHand],
+) -> Work[list[Channel]]:
+    """Channels with their values at these times, of rotations (n, 4, F) of all joints and locations (3, F).
+
+    They run on from the values `before`, by default from the present ones.
+    """
+    arrays = BodyArrays(rig, problem, rotations)
+    runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
+    if rig.hips_motion != "FIXED":
+        runs.append(location_channel(rig.armature, rig.hips, locations))
+    return runs
+
+
+def _bounds(
+    rig: RigBody, between: BodyProblem, settings: BodyKeySettings, rotations: Numbers, located: Sequence[int]
+) -> BodyBounds:
+    """All that bounds a body between its frames, at which its joints have these `rotations` (n, 4, F)."""
+    body, scale = between.body, scale_of(rig.armature)
+    shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
+    held: list[Task] = []
+    for task in between.tasks:
+        if isinstance(task, PlaceTask):
+            within = settings.within.get(body.tips[task.tip].name, 0.0)
+            task = task.within(np.array([within / scale]) if within else _SURE * task.tolerance)
+        present = (shares[task.tip] == 1.0).astype(float)  # a tip on its way is bounded by the full bake alone
+        held.append(task if present.all() else FadedTask(task=task, rest=np.zeros((task.count, 1)), present=present))
+    near = {}
+    for number, share in shares.items():
+        if (share < 1.0).any():
+            within = settings.within.get(body.tips[number].name, 0.0)
+            near[number] = within / scale if within else HELD * body.tree.tips[number].reach
+    for limb in rig.limbs:
+        within = settings.within.get(limb.tip, 0.0)
+        near[body.number_of[limb.tip]] = within / scale if within else REDUCED * body.reach(limb.tip)
+    return BodyBounds(
+        body=body,
+        rotations=np.ascontiguousarray(np.moveaxis(rotations, -1, 0)),
+        animated=body.tree.rotations(between.reference),
+        roots=between.samples.bases[:3, :3],
+        located=located,
+        placed=between.placed,
+        held=held,
+        steady=between.balance(0.0),
+        near=near,
+    )
+
+
+def _held_between(whole: FullBake, bounds: BodyBounds, between: BodyProblem) -> tuple[Numbers, Numbers]:
+    """Rotations (n, 4, m) and locations of the hips (3, m) at all samples between two frames, with held tips held."""
+    here, tree = np.flatnonzero(whole.inner), between.body.tree
+    posed = bounds.geometry(*whole.posed(whole.curves, here), here).states
+    empty = np.empty((0, len(here))), np.empty((0, 4, len(here)))
+    frames = States(*empty, posed.balls[tree.held], posed.root, posed.place)
+    states = tree.posed(posed.balls, frames)
+    hold(tree, states, [task.take(here) for task in bounds.held], share=HELD_SHARE)
+    return tree.rotations(states), between.locations(states, here)
+
+
+def _values(runs: Sequence[Channel]) -> Numbers:
+    return np.hstack([run.values for run in runs]).astype(np.float64)

@@ -20,25 +20,24 @@ from ..rig.by_hand.keys import remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.limb import selected_limb
-from .body_bake import body_of
-from .body_report import BodyReport
-from .live_body import LiveBody
-from .live_limb import LiveLimb
+from .live_character import LiveBody, LiveLimb
 from .live_state import LiveState
+from .problem import body_of
 from .report import Report
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
+_SLICE = 2e-3  # seconds for which frames to come are solved at a time
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 _DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators are called that drag
 
 _live: dict[tuple[int, str], LiveState] = {}  # by the armature's session uid and the tip bone
 _paused = False  # while Blender replaces its data
 listeners: list[
-    Callable[[Report | BodyReport, Object, Scene], None]
+    Callable[[Report, Object, Scene], None]
 ] = []  # called with the report of a live pose, soon after it is shown
 
 
-def _tell(report: Report | BodyReport, armature: Object, scene: Scene) -> None:
+def _tell(report: Report, armature: Object, scene: Scene) -> None:
     for listener in listeners:
         listener(report, armature, scene)
 
@@ -157,6 +156,8 @@ def _follow(
     live.moved, live.untold = perf_counter(), True
     remember_written(rig.pose_bones)  # at once: undo saves the end of a drag before that is seen here
     _call_later(_measure, _EVALUATED)
+    if new_frame:
+        _call_later(solve_upcoming, 0.0)
     if live.comes_to_rest:
         _call_later(_rest, _SETTLED)
     if scene.tool_settings.use_keyframe_insert_auto and not new_frame:
@@ -182,6 +183,11 @@ def _measure() -> None:
                 _tell(report, armature, scene)
         if not dragging:
             live.forget_reading()  # what a script does to settings without telling Blender is seen at the next move
+
+
+def solve_upcoming() -> float | None:
+    """Solve some frames to come, of one live limb after the other; return the seconds until more, None for no more."""
+    return 0.0 if any(live.solve_upcoming(_SLICE) for live in _live.values()) else None
 
 
 def _rest() -> float | None:
@@ -282,7 +288,7 @@ def _listen(wanted: bool) -> None:
             handlers.append(handler)
         elif not wanted and handler in handlers:
             handlers.remove(handler)
-    for timer in () if wanted else (_key, _measure, _rest):
+    for timer in () if wanted else (_key, _measure, _rest, solve_upcoming):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 

@@ -28,7 +28,6 @@ from ..rig.frames.samples import Sample
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, values_for, within_limits
 from ..rig.targets.surface import surface_state
-from .body_report import BodyReport
 from .report import Report
 
 Values = bytes  # channels of the bones, as they are stored
@@ -187,7 +186,7 @@ class LiveState(ABC):
         """Read the rig anew at the next look."""
 
     @abstractmethod
-    def begin(self, rig: Any) -> Report | BodyReport:
+    def begin(self, rig: Any) -> Report:
         """Solve the limb or body as it is now; return the report."""
 
     @abstractmethod
@@ -216,7 +215,7 @@ class LiveState(ABC):
         """Solve from the present pose and write the pose; it is not evaluated yet."""
 
     @abstractmethod
-    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | BodyReport | None:
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
         """Return the report of the pose that was shown last; None if it was told, or somebody else has posed it."""
 
     @abstractmethod
@@ -225,6 +224,10 @@ class LiveState(ABC):
 
     def rest(self, armature: Object) -> bool:
         """Let a pose that is still shown come to rest; tell whether it has changed."""
+        return False
+
+    def solve_upcoming(self, seconds: float) -> bool:
+        """Solve frames to come, for about so long; tell whether there is more to solve."""
         return False
 
     def armature(self) -> Object | None:

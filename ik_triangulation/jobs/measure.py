@@ -31,7 +31,7 @@ from ..rig.targets.goal import GoalReader
 from ..rig.units import scale_of
 from .frame_solver import FrameResult, JudgedFrames, Jumps, Shown, SolvedFrame
 from .keys import WrittenKeys
-from .report import NotFollowing, Remedy, Report
+from .report import NotFollowing, Remedy, Report, tip_of_frames
 from .shot import SolvedShot, frames_of
 
 AGREES = 1e-4  # of the reach: distance of the evaluated from the predicted tip that is not warned of
@@ -352,15 +352,27 @@ def report_of(
     written, or was not measured, by that pose.
     """
     results = _judged(solved, measured.shown)
+    tip = tip_of_frames(limb.armature.name, limb.tip, results)
     warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
-    names = limb.armature.name, limb.tip, limb.target_name, limb.solver
-    counts = {"keys": written.keys, "full_keys": written.full, "tip_deviation": written.tip_deviation}
-    tolerances = limb.tolerance, limb.angle_tolerance
+    mended = solved.mended if isinstance(solved, SolvedShot) else 0
     notes = measured.not_following
-    alone = _judged(solved, measured.alone) if notes else ()
-    following = {"not_following": notes, "alone": alone}
     return Report(
-        *names, *tolerances, results, seconds, warnings=warnings, find_jumps=find_jumps, **counts, **following
+        limb.armature.name,
+        {limb.tip: tip},
+        results,
+        keys=written.keys,
+        warnings=warnings,
+        seconds=seconds,
+        full_keys=written.full,
+        not_following=notes,
+        target=limb.target_name,
+        solver=limb.solver,
+        tolerance=limb.tolerance,
+        angle_tolerance=limb.angle_tolerance,
+        tip_deviation=written.tip_deviation,
+        mended=mended,
+        find_jumps=find_jumps,
+        alone=_judged(solved, measured.alone) if notes else (),
     )
 
 

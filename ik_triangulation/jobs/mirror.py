@@ -45,7 +45,7 @@ from ..rig.targets.untouched import (
 from ..rig.timeline import Clock
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
-from .body_bake import body_of
+from .problem import body_of
 from .writing import Undo
 
 _SQUARE = 1e-3  # difference of a mirror image from axes of the other bone that rounding explains

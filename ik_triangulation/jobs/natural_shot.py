@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
@@ -28,6 +30,7 @@ from .shot import ShotProblem, SolvedShot
 _AROUND = 12  # frames on either side
 _SAME = 1e-5  # difference of matrices that rounding explains
 _UNREAD = Refusal("F-curves alone do not give the motion of rig and target", chosen=True)
+_NOT_THERE = Refusal("the target rests, or is not where its keys have it", chosen=True)
 
 
 def solve_frames(
@@ -156,6 +159,125 @@ def solve_among_others(
     limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer
 ) -> SolvedFrame | Refusal:
     """Solve the present frame as a bake over the limb's range would; a refusal where it has to be solved alone."""
+    return FramesAround().solve(limb, bones, now, scene, view_layer)
+
+
+class _Range(NamedTuple):
+    """The frames that a bake of a limb solves, and the number of the present one among them."""
+
+    first: int
+    count: int
+    step: int
+    number: int
+
+
+class _Part(NamedTuple):
+    """Some frames of a bake, by their numbers, as they were read and solved."""
+
+    numbers: list[int]
+    samples: Samples
+    shot: SolvedShot
+
+
+class FramesAround:
+    """Frames of a limb as a bake over its range solves them, in blocks that are kept, each with frames on both sides.
+
+    What a frame change shows is so solved before, also of the next block, in parts: solve_upcoming(). A block
+    holds as long as limb and range stay, and rig and target are where they were read, which is checked at each frame;
+    of keys, of a pose made by hand and of limits that have changed the owner knows, who calls forget().
+    """
+
+    def __init__(self, block: int = 1) -> None:
+        self._block = block  # frames of which a block consists
+        self._of: tuple[Limb, _Range] | None = None
+        self._parts: dict[int, _Part] = {}  # by the number of the block
+        self._last = 0  # number of the frame that was solved last
+        self._ahead: tuple[int, Work[_Part | Refusal]] | None = None  # the block under way
+
+    def forget(self) -> None:
+        """Solve everything anew."""
+        self._of, self._ahead = None, None
+        self._parts.clear()
+
+    def solve(
+        self, limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: ViewLayer
+    ) -> SolvedFrame | Refusal:
+        """Return the present frame as a bake solves it; a refusal where it has to be solved alone."""
+        found = _range_of(limb, now, scene)
+        if isinstance(found, Refusal):
+            return found
+        number, of = found.number, (limb, found._replace(number=0))
+        if self._of != of or limb.followed or limb.with_moving_limits:
+            self.forget()
+            self._of = of
+        block = number // self._block
+        if self._ahead is not None and self._ahead[0] == block:
+            work, self._ahead = self._ahead[1], None
+            part = finished(work)
+            if isinstance(part, _Part):
+                self._parts[block] = part
+        kept = self._parts.get(block)
+        if kept is not None and not is_at(kept.samples, kept.numbers.index(number), now):
+            self.forget()
+            self._of, kept = of, None
+        if kept is None:
+            part = finished(self._solved(block, found, limb, bones, scene, view_layer, now))
+            if isinstance(part, Refusal):
+                return part
+            self._parts[block] = kept = part
+        if self._block > 1 and self._ahead is None:
+            following = (block + (1 if number >= self._last else -1)) % -(-found.count // self._block)
+            if following not in self._parts:
+                self._ahead = following, self._solved(following, found, limb, bones, scene, view_layer)
+        self._last = number
+        return _from_present(kept.shot[kept.numbers.index(number)], now, at_frame(now, bones))
+
+    def solve_upcoming(self, seconds: float) -> bool:
+        """Solve on the block that comes next, for about so long; tell whether there is more to solve."""
+        if self._ahead is None:
+            return False
+        block, work = self._ahead
+        until = perf_counter() + seconds
+        while perf_counter() < until:
+            try:
+                next(work)
+            except StopIteration as end:
+                self._ahead = None
+                if isinstance(end.value, _Part):
+                    self._parts[block] = end.value
+                return False
+        return True
+
+    def _solved(
+        self,
+        block: int,
+        of: _Range,
+        limb: Limb,
+        bones: Bones,
+        scene: Scene,
+        view_layer: ViewLayer,
+        now: Sample | None = None,
+    ) -> Work[_Part | Refusal]:
+        """Read and solve a block; that of the present frame only if it is as it was read."""
+        ends = read_keyed(limb, scene, view_layer, [of.first, of.first + of.step * (of.count - 1)], simple=True)
+        if ends is None:
+            return _UNREAD
+        inner = range(block * self._block, min((block + 1) * self._block, of.count))
+        numbers = _window(inner, of.count, is_closed=of.count >= LEAST_IN_CYCLE and _ends_alike(ends))
+        frames = [of.first + of.step * each for each in numbers]
+        yield
+        samples = read_keyed(limb, scene, view_layer, frames, simple=True)
+        if samples is None:
+            return _UNREAD
+        if not is_moving(samples) or (now is not None and not is_at(samples, numbers.index(of.number), now)):
+            return _NOT_THERE
+        yield
+        shot = yield from solve_naturally(limb, bones, samples, scene, part_from=numbers[0])
+        return shot if isinstance(shot, Refusal) else _Part(numbers, samples, shot)
+
+
+def _range_of(limb: Limb, now: Sample, scene: Scene) -> _Range | Refusal:
+    """Return the frames that a bake of the limb solves; a refusal if the present one is not among them."""
     stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
     if limb.solver != NATURAL or stored is None or limb.influence != 1.0:
         return Refusal("only the natural solver looks at other frames, and at an influence of 1", chosen=True)
@@ -164,19 +286,7 @@ def solve_among_others(
     count = (last - first) // step + 1
     if rest or not 0 <= number < count or count < 2:
         return Refusal("the frame is none of those that are baked", chosen=True)
-    ends = read_keyed(limb, scene, view_layer, [first, first + step * (count - 1)], simple=True)
-    if ends is None:
-        return _UNREAD
-    numbers = _window(int(number), count, is_closed=count >= LEAST_IN_CYCLE and _ends_alike(ends))
-    frames = [first + step * each for each in numbers]
-    samples = read_keyed(limb, scene, view_layer, frames, simple=True)
-    at = numbers.index(int(number))
-    if samples is None:
-        return _UNREAD
-    if not is_moving(samples) or not is_at(samples, at, now):
-        return Refusal("the target rests, or is not where its keys have it", chosen=True)
-    shot = finished(solve_naturally(limb, bones, samples, scene, part_from=numbers[0]))
-    return shot if isinstance(shot, Refusal) else _from_present(shot[at], now, at_frame(now, bones))
+    return _Range(first, count, step, int(number))
 
 
 def _from_present(solved: SolvedFrame, now: Sample, pose: Pose) -> SolvedFrame:
@@ -190,11 +300,11 @@ def _from_present(solved: SolvedFrame, now: Sample, pose: Pose) -> SolvedFrame:
     return SolvedFrame(now, goal, solution, pose)
 
 
-def _window(number: int, count: int, is_closed: bool) -> list[int]:
-    """The numbers of the frames around one, of so many; in a lap, whose last frame is its first, round its end."""
-    around = range(number - _AROUND, number + _AROUND + 1)
-    if is_closed and count - 1 > 2 * _AROUND:
-        return [number if each == number else each % (count - 1) for each in around]
+def _window(inner: range, count: int, is_closed: bool) -> list[int]:
+    """The numbers of some frames and of those around; in a lap, whose last frame is its first, round its end."""
+    around = range(inner.start - _AROUND, inner.stop + _AROUND)
+    if is_closed and count > len(around):
+        return [each if each in inner else each % (count - 1) for each in around]
     return [each for each in around if 0 <= each < count]
 
 

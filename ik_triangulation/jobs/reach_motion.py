@@ -44,8 +44,8 @@ from ..solvers.batch.descent import hold, precisely
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import exactly
 from ..solvers.natural.posture import Posture
-from .body_problem import BodyProblem
 from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
+from .problem import BodyProblem
 
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
 ON_THE_LINE = 0.01  # of the tolerance: closer than at a target, or the slow frames at both ends would jitter

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, Protocol
 
 import numpy as np
 from mathutils import Matrix, Quaternion
@@ -15,12 +16,15 @@ from ..goals import Goal
 from ..goals.from_goals import BATCHED, RADIAN, Refusal, point_task, preferences_of, tasks_of
 from ..goals.orientation import AlongTask, LookTask, OrientTask
 from ..goals.task import PlaceTask, Task
-from ..kinematics import Pose
-from ..kinematics.arrays import Numbers, blocks
+from ..kinematics import Freedom, Locked, Pose
+from ..kinematics.arrays import Array, Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, lengths, rotate
+from ..kinematics.batch.limit_arrays import Freedoms
+from ..motion.frames import BatchKinematics
 from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of, ways_of
 from ..motion.knots import KnotMethod
+from ..motion.own_path import own_path
 from ..motion.path_measures import PathMeasures
 from ..motion.repair import relaxed, track_without_jumps
 from ..motion.tracking import Shot, Tracked
@@ -29,7 +33,7 @@ from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader
 from ..solvers import Solution
-from .frame_solver import SolvedFrame, at_frame, follow, shown_pose, solver_settings, stays
+from .frame_solver import SolvedFrame, at_frame, chains_of, follow, same_joints, shown_pose, solver_settings, stays
 
 _UNIFORM = SQUARE  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
@@ -88,6 +92,11 @@ class SolvedShot(Sequence[SolvedFrame]):
         for k, each in self._fixed.items():
             steps[k] = each.solution.iterations
         return PathMeasures(self.problem.tree, self._path.states, known, steps)
+
+    @property
+    def mended(self) -> int:
+        """Number of frames that are not as the chosen method has them, although it solves every frame."""
+        return int(self._path.mended.sum())
 
     @property
     def is_written(self) -> bool:
@@ -284,7 +293,8 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     held = stays(bones, first)
     shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways), held)
     method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
-    tracked = yield from track_without_jumps(shot, method, limb.seed)
+    places_alone = len(tasks) == 1 and isinstance(tasks[0], PlaceTask)
+    tracked = yield from (own_path if places_alone else track_without_jumps)(shot, method, limb.seed)
     begun = tracked.states.take([0])
     if not held and (tree.rotations(begun) != tree.rotations(ends[0])).any():
         shot = shot._replace(first=begun)
@@ -292,3 +302,127 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     if limb.smoothing:
         tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
     return SolvedShot(problem, tracked, fixed)
+
+
+class JointRotations(Protocol):
+    """Rotations (F x 4) and freedoms of the joints to write, by name."""
+
+    @property
+    def joints(self) -> Sequence[str]: ...
+
+    def rotations(self, joint: str) -> Numbers: ...
+
+    def freedoms(self, joint: str) -> Freedoms: ...
+
+
+class SolvedArrays:
+    """Rotations and freedoms of the joints at all solved frames.
+
+    `frames` are those of the scene, `joints` the names of the joints to write: those that turn, at every frame.
+    """
+
+    def __init__(self, solved: Sequence[SolvedFrame]) -> None:
+        self._solved = solved
+        self.frames: list[float] = [each.now.frame for each in solved]
+        chains = chains_of(solved)
+        places = {key: place for place, key in enumerate(chains)}
+        self._chains = [*chains.values()]
+        self._which = np.fromiter((places[id(each.pose.chain)] for each in solved), np.intp, len(solved))
+        # At frames where a bone is scaled, bones that cannot turn are joints as well.
+        self._places = [{joint.name: i for i, joint in enumerate(chain.joints)} for chain in self._chains]
+        turning = (joint.name for joint in solved[0].pose.chain.joints if not isinstance(joint.freedom, Locked))
+        self.joints = [name for name in turning if all(name in place for place in self._places)]
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all frames have the same joints; they differ if a bone is scaled at some of them."""
+        return same_joints(self._solved)
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        if self.alike:
+            return self._rotations[:, self._places[0][joint]].astype(np.float64)
+        places = [place[joint] for place in self._places]
+        rows = [each.pose.rotations[places[which]] for each, which in zip(self._solved, self._which, strict=True)]
+        return np.array(rows, np.float64)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint, if all frames share a chain, otherwise one for each frame."""
+        some: list[Freedom] = [
+            chain.joints[place[joint]].freedom for chain, place in zip(self._chains, self._places, strict=True)
+        ]
+        return some[0] if len(some) == 1 else [some[which] for which in self._which.tolist()]
+
+    @property
+    def first(self) -> Pose:
+        """The pose of the first frame."""
+        return self._solved[0].pose
+
+    @property
+    def worlds(self) -> Array:
+        """The world matrices (F x 4 x 4) of the armature."""
+        return np.array([each.now.rig.world for each in self._solved])
+
+    def kinematics(self) -> BatchKinematics:
+        """Return the forward kinematics of all frames, which must have the same joints."""
+        bases = np.array([each.pose.base for each in self._solved])
+        return BatchKinematics(self._chains, self._which, bases, self._rotations)
+
+    @cached_property
+    def _rotations(self) -> Array:
+        """Unit quaternions (F x joints x 4) of all joints, in single precision."""
+        every = chain.from_iterable(each.pose.rotations for each in self._solved)
+        try:
+            numbers = np.frombuffer(b"".join(every), np.float32)
+        except TypeError:  # mathutils has no buffers before Blender 5
+            every = chain.from_iterable(each.pose.rotations for each in self._solved)
+            numbers = np.fromiter(chain.from_iterable(rotation[:] for rotation in every), np.float32)
+        return numbers.reshape(len(self._solved), -1, 4)
+
+
+class ShotArrays:
+    """The same of a shot, whose frames are never made for it."""
+
+    alike = True
+
+    def __init__(self, shot: SolvedShot) -> None:
+        self._shot, joints = shot, shot.chain.joints
+        self.frames = list(shot.samples.frames)
+        self._places = {joint.name: i for i, joint in enumerate(joints)}
+        self.joints = [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        return np.ascontiguousarray(self._rotations[self._places[joint]].T)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint."""
+        return self._shot.chain.joints[self._places[joint]].freedom
+
+    @property
+    def first(self) -> Pose:
+        """The pose of the first frame."""
+        return self._shot[0].pose
+
+    @property
+    def worlds(self) -> Array:
+        """The world matrices (F x 4 x 4) of the armature."""
+        worlds = np.moveaxis(self._shot.samples.worlds, -1, 0)
+        return np.broadcast_to(worlds, (len(self._shot), 4, 4))
+
+    def kinematics(self) -> BatchKinematics:
+        """Return the forward kinematics of all frames."""
+        count = len(self._shot)
+        bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
+        rotations = np.moveaxis(self._rotations, -1, 0)
+        return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
+
+    @cached_property
+    def _rotations(self) -> Numbers:
+        return self._shot.rotations
+
+
+def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:
+    """Return the arrays of solved frames."""
+    is_written = isinstance(solved, SolvedShot) and solved.is_written
+    return ShotArrays(solved) if is_written else SolvedArrays(solved)

@@ -44,7 +44,7 @@ from ..rig.targets.untouched import (
 from ..rig.timeline import Clock
 from ..rig.units import length_text
 from . import live
-from .body_bake import body_of
+from .problem import body_of
 from .writing import Undo
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again

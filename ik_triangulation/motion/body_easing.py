@@ -28,7 +28,7 @@ _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the sec
 _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
-_CALMER = 0.9  # share of the excess that is left at most
+_CALMER = 0.98  # share of the excess that is left at most
 _ROUGH, _FINE = Descent(iterations=2), Descent(iterations=12, stall=4)  # in each round, and after all of them
 
 

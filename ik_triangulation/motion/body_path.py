@@ -156,23 +156,23 @@ def body_path(
         yield
         if far:
             others = without(asked, far)
-            free = (yield from _best(path(others, bounds))) if others or bounds else work.reference
+            free = (yield from _best(path(others, bounds), swivels=False)) if others or bounds else work.reference
             goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
             yield
             work = path(goals, bounds) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
-        states = yield from eased(tree, work.posture, states, work.precise, steady)
+        states = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
         bounds = kept_above(floor, (), geometry)
 
 
-def _best(work: _Path, calm: bool = True) -> Work[States]:
+def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
     """Return the states of the first try that misses nothing and makes no jump, else those of the best one.
 
-    Unless `calm`, jumps are no reason for another try.
+    Unless `calm`, jumps are no reason for another try. Without `swivels` limbs are left as the body's path has them.
     """
     best: States | None = None
     tree = work.tree
@@ -192,7 +192,7 @@ def _best(work: _Path, calm: bool = True) -> Work[States]:
         if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
-    return (yield from work.with_swivels(best))
+    return (yield from work.with_swivels(best)) if swivels else best
 
 
 class _Path:

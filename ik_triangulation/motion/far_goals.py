@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..goals.task import FadedTask, Level, PlaceTask, Task
-from ..kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import dot, lengths, normalized
 from ..solvers.batch.change import System
@@ -27,13 +27,15 @@ _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
 _LEAN = 0.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
-_TOGETHER, _ALONE, _TURNS = 4, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
+_TOGETHER, _ALONE, _TURNS = 8, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
+_MOVED, _FRAMES = 0.15, 8  # of the size: path of any tip, and frames, between two of the frames that are solved
 _INSIDE = 0.99  # of its reach: limb that counts as straight
 _SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it stretches limbs by large turns
 _STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
 _SOFT = 0.5  # of what is missing: the same, at most
 _RISE, _AROUND = 0.05, 2  # of the size: change of a way from frame to frame at most; frames on either side of a mean
 _SMOOTHED = 2  # averagings of turns
+_DENT = 0.005  # of the size: path that is shorter than those around it by more is tried again
 
 
 def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, Mask]:
@@ -52,12 +54,12 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
     some = np.flatnonzero(beyond)
     if not len(some):
         return {}
-    some = some[~_met(tree, reference, tasks, some)]
+    some = some[~_met_between(tree, reference, tasks, some)]
     found = {tip: np.zeros(len(reference), bool) for tip, share in shares.items() if (share[some] > _BEYOND).any()}
     for tip, far in found.items() if len(found) > 1 else ():
         own = [task for task in tasks if task.level == Level.HOLD or (task.tip == tip and isinstance(task, PlaceTask))]
         suspect = some[shares[tip][some] > _BEYOND]
-        far[suspect] = ~_met(tree, reference, own, suspect)
+        far[suspect] = ~_met_between(tree, reference, own, suspect)
     unexplained = some[~np.any([far[some] for far in found.values()], 0)] if found else some
     if len(unexplained):
         tips = list(found)
@@ -85,41 +87,48 @@ def drawn_in(
 
 
 class _DrawnIn:
-    """Ways [Blender units] of far tips along the lines from where they are without their goals, at F frames."""
+    """Lengths [Blender units] of far tips' paths along the lines from where they are without their goals, at F frames.
+
+    A path that ends short of what can be reached would make the tip step inwards where its goal leaves the reach, which
+    is a large turn there. So lengths are precise; they are found at K frames, which are as far apart as the tips move,
+    and interpolated.
+    """
 
     def __init__(
         self, tree: Tree, states: States, tasks: Sequence[Task], far: Mapping[int, Mask], bounds: Sequence[Task]
     ) -> None:
-        self._tree, self._tasks, self._far, self._states = tree, tasks, far, states.copy()
-        self._states.own_places()
-        others = [*without(tasks, far), *bounds]
-        self._others = [task.within(_PRECISE * task.tolerance) for task in others]
+        self._tree, self._tasks, self._far = tree, tasks, far
         self._places = {task.tip: task for task in tasks if isinstance(task, PlaceTask) and task.tip in far}
         begin = Geometry(tree, states)
         self._begin = {tip: begin.tip(tip) for tip in far}
         self._lines = {tip: task.measure(begin).errors for tip, task in self._places.items()}
-        self._some: Indices = np.flatnonzero(np.any(list(far.values()), 0))
         self._whole = {tip: lengths(line) for tip, line in self._lines.items()}
         self._straight = {tip: self._limb_way(begin, tip) for tip in far}
         self._most = {
             tip: np.where(far[tip], np.minimum(whole, self._straight[tip] + _LEAN * tree.size), whole)
             for tip, whole in self._whole.items()
         }
+        ends = [begin.tip(tip) for tip in range(len(tree.tips)) if tip not in far]
+        ends += [self._point(tip, self._most[tip]).target.place for tip in far]
+        self._knots = _apart(ends, np.flatnonzero(np.any(list(far.values()), 0)), tree.size)
+        self._states = states.take(self._knots).copy()
+        self._states.own_places()
+        others = [*without(tasks, far), *bounds]
+        self._others = [task.within(_PRECISE * task.tolerance).take(self._knots) for task in others]
 
     def tasks(self) -> list[Task] | None:
-        """Find the longest ways, smooth them in time, and turn the tips as far as that leaves."""
-        ways = {tip: np.zeros(len(self._states)) for tip in self._far}
-        ways = self._longest(ways, list(self._far), _TOGETHER)
+        """Find the longest paths, smooth them in time, and turn the tips as far as that leaves."""
+        found = self._longest({tip: np.zeros(len(self._knots)) for tip in self._far}, list(self._far), _TOGETHER)
         if len(self._far) > 1:
             for tip in self._far:
-                ways = self._longest(ways, [tip], _ALONE)
-        if any(ways[tip][far].max() < _STUCK * self._tree.tips[tip].reach for tip, far in self._far.items()):
+                found = self._longest(found, [tip], _ALONE)
+        if any(found[tip].max() < _STUCK * self._tree.tips[tip].reach for tip in self._far):
             return None
-        ways = self._without_dents(ways)
-        ways = {tip: self._smoothed(tip, way) for tip, way in ways.items()}
-        places = [self._place(tip, ways[tip]) for tip in self._far]
-        turns = self._turned([task for each in places for task in each])
-        return [*without(self._tasks, self._far), *(task for each in places for task in each), *turns]
+        found = self._without_dents(found)
+        frames = np.arange(len(next(iter(self._far.values()))))
+        ways = {tip: self._smoothed(tip, np.interp(frames, self._knots, way)) for tip, way in found.items()}
+        places = [task for tip in self._far for task in self._place(tip, ways[tip])]
+        return [*without(self._tasks, self._far), *places, *self._turned(places)]
 
     def _limb_way(self, begin: Geometry, tip: int) -> Numbers:
         """Ways (F) along the line of a tip up to which its limb reaches while all else stays where it is."""
@@ -131,61 +140,63 @@ class _DrawnIn:
         return np.clip(np.sqrt(left) - along, 0.0, self._whole[tip])
 
     def _longest(self, ways: dict[int, Numbers], tips: Sequence[int], halvings: int) -> dict[int, Numbers]:
-        """Lengthen the ways of some tips, by the same length, as far as all goals are met."""
-        some, low = self._some, np.zeros(len(self._some))
-        left = [self._most[tip][some] - ways[tip][some] for tip in tips]
-        straight: Numbers = np.array([self._straight[tip][some] - ways[tip][some] for tip in tips]).max(0)
+        """Lengthen the paths (K) of some tips, by the same length, as far as all goals are met."""
+        knots, low = self._knots, np.zeros(len(self._knots))
+        left = [self._most[tip][knots] - ways[tip] for tip in tips]
+        straight: Numbers = np.array([self._straight[tip][knots] - ways[tip] for tip in tips]).max(0)
         high: Numbers = np.max(left, 0)
-        to_end: Mask = np.array([self._most[tip][some] >= self._whole[tip][some] for tip in tips]).all(0)
+        to_end: Mask = np.array([self._most[tip][knots] >= self._whole[tip][knots] for tip in tips]).all(0)
         for number in range(halvings + 2):
             # All of it first, as it may be reached after all, and what the limbs can by themselves.
             more = high.copy() if number == 0 else np.clip(straight, low, high) if number == 1 else 0.5 * (low + high)
-            tried = {tip: way.copy() for tip, way in ways.items()}
+            tried = dict(ways)
             for tip, most in zip(tips, left, strict=True):
-                tried[tip][some] += np.minimum(more, most)
+                tried[tip] = ways[tip] + np.minimum(more, most)
             left_open = np.flatnonzero((low < high) & (to_end | (number > 0)))
-            goals = [*self._others, *(self._point(tip, tried[tip]) for tip in self._far)]
-            met = self._descend(goals, some[left_open])
+            met = self._descend([*self._others, *self._points(tried)], left_open)
             low[left_open[met]] = more[left_open[met]]
             high[left_open[~met]] = more[left_open[~met]]
-        for tip, most in zip(tips, left, strict=True):
-            ways[tip][some] += np.minimum(low, most)
-        return ways
+        return ways | {tip: ways[tip] + np.minimum(low, most) for tip, most in zip(tips, left, strict=True)}
 
     def _without_dents(self, ways: dict[int, Numbers]) -> dict[int, Numbers]:
-        """Lengthen ways that are shorter than those around them where that can be, from the states of these."""
-        filled = {tip: np.minimum(_filled(way), self._most[tip]) for tip, way in ways.items()}
-        short = np.any([filled[tip] > ways[tip] + 1e-6 * self._tree.size for tip in ways], 0)
-        frames, full = self._some[short[self._some]], self._some[~short[self._some]]
-        if not len(frames) or not len(full):
+        """Lengthen paths (K) that are shorter than those around them where possible, from the states of these."""
+        most = {tip: self._most[tip][self._knots] for tip in ways}
+        filled = {tip: np.minimum(_filled(way), most[tip]) for tip, way in ways.items()}
+        short = np.any([filled[tip] > ways[tip] + _DENT * self._tree.size for tip in ways], 0)
+        dents, full = np.flatnonzero(short), np.flatnonzero(~short)
+        if not len(dents) or not len(full):
             return ways
-        nearest = full[np.abs(full[None] - frames[:, None]).argmin(1)]
+        nearest = full[np.abs(full[None] - dents[:, None]).argmin(1)]
         states = self._states.copy()
-        self._states.put(frames, self._states.take(nearest))
-        met = self._descend([*self._others, *(self._point(tip, filled[tip]) for tip in ways)], frames)
-        self._states.put(frames[~met], states.take(frames[~met]))
+        self._states.put(dents, self._states.take(nearest))
+        met = self._descend([*self._others, *self._points(filled)], dents)
+        self._states.put(dents[~met], states.take(dents[~met]))
         for tip, way in ways.items():
-            way[frames[met]] = filled[tip][frames[met]]
+            way[dents[met]] = filled[tip][dents[met]]
         return ways
 
-    def _descend(self, tasks: Sequence[Task], frames: Indices) -> Mask:
-        """Bring the states of some frames to tasks where these can be met; return where."""
-        if not len(frames):
+    def _descend(self, tasks: Sequence[Task], some: Indices) -> Mask:
+        """Bring `some` of the states (K) to tasks where these can be met; return where."""
+        if not len(some):
             return np.zeros(0, bool)
-        goals = [task.take(frames) for task in tasks]
-        tried = self._states.take(frames).copy()
+        goals = [task.take(some) for task in tasks]
+        tried = self._states.take(some).copy()
         descend(self._tree, tried, at_two_levels(goals), _ONWARDS)
         met = System(self._tree, tried, goals).met
-        self._states.put(frames[met], tried.take(np.flatnonzero(met)))
+        self._states.put(some[met], tried.take(np.flatnonzero(met)))
         return met
 
-    def _point(self, tip: int, way: Numbers) -> PlaceTask:
-        """The task of a tip to go so far (F) along its line."""
-        whole = np.maximum(self._whole[tip], 1e-300)
-        return self._places[tip].to_points(self._begin[tip] + self._lines[tip] * np.minimum(way / whole, 1.0))
+    def _points(self, ways: Mapping[int, Numbers]) -> list[PlaceTask]:
+        """The tasks of the far tips to go so far (K) along their lines."""
+        return [self._point(tip, ways[tip], self._knots) for tip in self._far]
+
+    def _point(self, tip: int, way: Numbers, at: Columns = slice(None)) -> PlaceTask:
+        """The task of a tip to go so far along its line, `at` some of the frames."""
+        share = np.minimum(way / np.maximum(self._whole[tip][at], 1e-300), 1.0)
+        return self._places[tip].take(at).to_points(self._begin[tip][:, at] + self._lines[tip][:, at] * share)
 
     def _smoothed(self, tip: int, way: Numbers) -> Numbers:
-        """A way without steps in time, nowhere longer; as it is where the goal is reached."""
+        """A path (F) without steps in time, nowhere longer; as it is where the goal is reached."""
         far = self._far[tip] & (way < self._whole[tip])
         if not far.any():
             return way
@@ -210,20 +221,21 @@ class _DrawnIn:
         turns = [task for task in turns if task.level != Level.HOLD]
         if not turns:
             return []
-        goals = [*self._others, *places]
-        self._descend(goals, self._some)
-        left = [measured.errors.copy() for measured in System(self._tree, self._states, turns).measured]
-        share, low = np.ones(len(self._states)), np.zeros(len(self._some))
-        high = np.ones(len(self._some))
+        knots, every = self._knots, np.arange(len(self._knots))
+        goals, some = [*self._others, *(task.take(knots) for task in places)], [task.take(knots) for task in turns]
+        self._descend(goals, every)
+        left = [measured.errors.copy() for measured in System(self._tree, self._states, some).measured]
+        low, high = np.zeros(len(knots)), np.ones(len(knots))
         for number in range(_TURNS + 1):
             tried = high if number == 0 else 0.5 * (low + high)
-            share[self._some] = tried
-            met = self._descend([*goals, *self._shares(turns, left, share)], self._some)
+            met = self._descend([*goals, *self._shares(some, left, tried)], every)
             low, high = np.where(met, tried, low), np.where(met, high, tried)
-        share[:] = 1.0
-        share[self._some] = low
+        far = np.any(list(self._far.values()), 0)
+        frames = np.arange(len(far))
+        share = np.where(far, np.interp(frames, knots, low), 1.0)
         smooth = np.where(share < 1.0, np.minimum(averaged_in_time(share, _SMOOTHED), share), share)
-        return self._shares(turns, left, smooth)
+        whole = [np.array([np.interp(frames, knots, row) for row in each]) for each in left]
+        return self._shares(turns, whole, smooth)
 
     def _shares(self, turns: Sequence[Task], left: Sequence[Numbers], share: Numbers) -> list[Task]:
         """Tasks of such shares (F) of the turns that are left."""
@@ -248,6 +260,34 @@ def _windows(values: Numbers, outside: float) -> Numbers:
     """The values around each (F, w), those before the first and after the last one being `outside`."""
     padded = np.pad(values, _AROUND, constant_values=outside)
     return np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1)
+
+
+def _apart(places: Sequence[Numbers], frames: Indices, size: float) -> Indices:
+    """Return those of the `frames` between which no place (3, F) moves farther than a part of the size.
+
+    Both ends of every run of consecutive frames are among them.
+    """
+    moved = np.max([lengths(np.diff(place[:, frames])) for place in places], 0) / (_MOVED * size)
+    steps = np.where(np.diff(frames) > 1, 1.0, np.clip(moved, 1.0 / _FRAMES, 1.0))
+    total = np.concatenate(([0.0], np.cumsum(steps)))
+    kept = np.diff(np.floor(total + 1e-9), prepend=-1.0) > 0.0
+    gaps = np.flatnonzero(np.diff(frames) > 1)
+    kept[[-1, *gaps, *(gaps + 1)]] = True
+    return frames[kept]
+
+
+def _met_between(tree: Tree, reference: States, tasks: Sequence[Task], frames: Indices) -> Mask:
+    """Return at which of the frames a descent from the reference meets all tasks.
+
+    It is solved at frames as far apart as the goals move, and at those between them only where these differ.
+    """
+    begin = Geometry(tree, reference)
+    goals = [begin.tip(task.tip) + task.measure(begin).errors for task in tasks if isinstance(task, PlaceTask)]
+    knots = _apart(goals, frames, tree.size)
+    met = np.interp(frames, knots, _met(tree, reference, tasks, knots))
+    between = np.flatnonzero((met > 0.0) & (met < 1.0))
+    met[between] = _met(tree, reference, tasks, frames[between]) if len(between) else 0.0
+    return met > 0.5
 
 
 def _met(tree: Tree, reference: States, tasks: Sequence[Task], frames: Indices) -> Mask:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Knots of a path: frames solved one from the other by the limb's method, and their poses on other branches.
+"""Frames solved one from the other by the limb's method: all of them, or the knots of a path, and other branches there.
+
+All frames: each is solved as solve() does, from the one before, but without restarts. One that misses is tried from
+poses that stray a little, as a knot is.
 
 Knots of a path: frames solved one from the other by the method that a limb has, as guides for those between them. A
 guide need not be precise. One that misses is tried from poses that stray a little from the one before, bent where that
@@ -17,9 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
 from ..goals import Goal
@@ -28,7 +32,8 @@ from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.tree import joined
-from ..solvers import SolverSettings, solve_goal
+from ..kinematics.pose import LENGTH_ROUNDING
+from ..solvers import SOLVERS, Solution, SolverSettings, solve_goal
 from ..solvers.batch.descent import at_one_level, descend, precisely
 from ..solvers.batch.restarts import strayed
 from .jumps import PAID, apart
@@ -86,6 +91,46 @@ class KnotMethod:
             if number % _PARTS == _PARTS - 1:
                 yield
         return self._tree.states(poses or [self._first]).take(slice(len(poses)))
+
+    def follow_all(self, frames: Indices) -> Work[tuple[Numbers, Indices]]:
+        """Solve frames as solve() does, each from the one before; their goals are places alone.
+
+        Returns the rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
+        """
+        pose, found, steps, wait = self._first, list[list[Any]](), list[int](), 0
+        solver, rounding = SOLVERS[self._settings.solver], LENGTH_ROUNDING * pose.chain.reach
+        step = solver.begin()
+        points = _points(self._tasks) if solver.direct and self._settings.iterations else None
+        for number, k in enumerate(frames.tolist()):
+            begin = Pose(pose.chain, self._base_at(k), pose.rotations)
+            solution = None
+            if points is not None:  # one pass is all of it where that reaches
+                aim, tolerance = points(k)
+                pose = begin.copy()
+                error = (aim - pose.tip).length
+                if error > rounding:
+                    step(pose, aim)
+                    before, error = error, (aim - pose.tip).length
+                    if error <= min(before, tolerance):
+                        solution = Solution(pose, error, 1, True)
+            if solution is None:
+                solution = self._exact(begin, k)
+                if not solution.reached and not wait:
+                    other, met = self._strayed(begin, solution.pose, k)
+                    nearer = self._exact(other, k) if met else solution
+                    solution = nearer if nearer.reached else solution
+                    wait = _PAUSE
+                wait = 0 if solution.reached else max(0, wait - 1)
+            pose = solution.pose
+            found.append([rotation[:] for rotation in pose.rotations])
+            steps.append(solution.iterations)
+            if number % _PARTS == _PARTS - 1:
+                yield
+        rotations = np.array(found, float).reshape(len(found), len(self._tree.joints), 4)
+        return np.ascontiguousarray(np.moveaxis(rotations, 0, -1)), np.array(steps, np.intp)
+
+    def _exact(self, begin: Pose, k: int) -> Solution:
+        return solve_goal(begin, self._goal_at(k), self._settings, follow=True)
 
     def refine(self, frames: Indices, states: States) -> Work[States]:
         """Solve frames, each from its own state."""
@@ -146,6 +191,16 @@ class KnotMethod:
     def _pose(self, begin: Pose, state: States) -> Pose:
         rotations = self._tree.rotations(state)[:, :, 0]
         return Pose(begin.chain, begin.base, list(map(Quaternion, rotations)))
+
+
+def _points(tasks: Sequence[Task]) -> Callable[[int], tuple[Vector, float]] | None:
+    """The place to reach at a frame and the tolerance, where the only goal is a point."""
+    (task,) = tasks
+    if not isinstance(task, PlaceTask) or task.target.shape is not None:
+        return None
+    places, tolerance = task.target.place, task.tolerance
+    moves, varies = places.shape[1] > 1, len(tolerance) > 1
+    return lambda k: (Vector(places[:, k if moves else 0].tolist()), float(tolerance[k if varies else 0]))
 
 
 class TaskKnots:

@@ -119,8 +119,11 @@ def closes(tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers
 
 
 @lru_cache(maxsize=32)
-def limbs_of_still_body(tree: Tree) -> tuple[LimbOfBody, ...]:
-    """The limbs of a tree in which nothing else moves, and none of them another one; empty if that is not so."""
+def limbs_of_still_body(tree: Tree) -> tuple[tuple[int, int], ...]:
+    """The first joint and the tip of each limb of a tree in which nothing else moves, and none of them another one.
+
+    Empty if that is not so.
+    """
     moving, limbs, seen = np.unique(tree.joint_of), [], set[int]()
     if tree.moves_root:
         return ()
@@ -130,8 +133,7 @@ def limbs_of_still_body(tree: Tree) -> tuple[LimbOfBody, ...]:
             return ()
         seen |= set(own.tolist())
         if len(own):
-            line = np.flatnonzero(tree.above[:, tip.joint] & tree.above[own[0]])
-            limbs.append(LimbOfBody.of(tree, line.tolist(), number))
+            limbs.append((int(own[0]), number))
     return tuple(limbs) if len(seen) == len(moving) else ()
 
 
@@ -153,7 +155,8 @@ def limbs_alone(
         return None
     geometry, rotations = Geometry(tree, reference), tree.rotations(reference)
     found = rotations.copy()
-    for limb in limbs:
+    for first, tip in limbs:
+        limb = LimbOfBody.of(tree, first, tip, rotations)
         own = [_of_limb(task, limb, tree) for task in tasks if task.tip == limb.tip]
         if own:
             joints = list(limb.joints)

@@ -172,12 +172,27 @@ def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracke
         yield from mend(shot, path, method, seed)
     if not shot.holds_first and len(jumps_in(shot, path)):
         path = calmer(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
+    yield from _search(shot, path, method, seed)
+    return path
+
+
+def mend_windows(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+    """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place."""
+    if not len(jumps_in(shot, path)):
+        return
+    yield from mend(shot, path, method, seed)
+    yield from _search(shot, path, method, seed)
+    yield from ease(shot, path, jumps_in(shot, path))
+
+
+def _search(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+    """Try other distances between knots, then other branches, around the jumps that are left; in place."""
+    calmest = method.calmest()
     for way in _OTHER_WAYS:
         for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _STRETCH)][:_MENDED]:
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
     for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
-    return path
 
 
 def _from_the_end(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:

@@ -66,7 +66,8 @@ class Tracked:
 
     `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
     (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
-    those of Gauss-Newton that brought each frame to its goal from the knots beside it.
+    those of the method, or of Gauss-Newton that brought each frame to its goal from the knots beside it. `mended` (F)
+    tells which are not those of the method that was chosen, although it solves every frame.
     """
 
     def __init__(self, shot: Shot, states: States) -> None:
@@ -74,7 +75,7 @@ class Tracked:
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
         self.off = np.empty((len(shot.tasks), count))
-        self.steps = np.zeros(count, np.intp)
+        self.steps, self.mended = np.zeros(count, np.intp), np.zeros(count, bool)
         for frames in blocks(count, len(shot.tree.joints)):
             some = states.take(frames)
             self.put(frames, some, shot.system(some, frames))

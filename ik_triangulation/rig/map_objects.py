@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Maps of a limb as objects in the scene, in their collection: an image in a plane, and a shell in space.
 
-Maps of a limb as objects in the scene: an image in a plane, and a shell in space. They are children of the armature, as
-maps are in its space, and so follow its transform. A limb has one map of each kind: a new one replaces the old.
+They are children of the armature, as maps are in its space, and so follow its transform. A limb has one map of each
+kind: a new one replaces the old.
 """
 
 from collections.abc import Iterator
@@ -99,7 +99,17 @@ def place_volume(
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
     """Return the map of that kind of the limb that ends in `tip`; None if there is none."""
-    return next((ob for ob in armature.children if ob.get(_KEY) == f"{kind} {tip}"), None)
+    return shown_maps(armature).get(map_key(tip, kind))
+
+
+def shown_maps(armature: Object) -> dict[str, Object]:
+    """Return the maps of the limbs of an armature by their keys; this searches all objects of the file."""
+    return {key: ob for ob in reversed(armature.children) if (key := ob.get(_KEY))}
+
+
+def map_key(tip: str, kind: str) -> str:
+    """Return the key of the map of that kind of the limb that ends in `tip`."""
+    return f"{kind} {tip}"
 
 
 def remove_map(ob: Object) -> None:
@@ -122,7 +132,7 @@ def _object(
     if ob is None:
         ob = bpy.data.objects.new(f"{kind} of {tip}", data if isinstance(data, Mesh) else None)
         ob.parent = armature
-        ob[_KEY] = f"{kind} {tip}"
+        ob[_KEY] = map_key(tip, kind)
     if ob.name not in scene.objects:
         home(armature, scene, view_layer).objects.link(ob)
     before = ob.data

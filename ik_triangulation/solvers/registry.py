@@ -36,6 +36,7 @@ SOLVERS = {
         "Bend all joints evenly, along the arc of a circle (circular alignment); for tails and tentacles",
         "Cardwell and Mukundan, metric maps",
         circular.step,
+        direct=True,
     ),
     "TWO_BONE": Solver(
         11,
@@ -43,6 +44,7 @@ SOLVERS = {
         "Bend one elbow or knee, computed exactly; for limbs with two moving joints",
         "Law of cosines",
         two_bone.step,
+        direct=True,
     ),
     "TRIANGULATION": Solver(
         0,
@@ -50,6 +52,7 @@ SOLVERS = {
         "Reach in one pass from the root, with the smallest rotation at each joint",
         "Mueller-Cajar and Mukundan 2007, generalised",
         triangulation.step,
+        direct=True,
     ),
     "TRIANGULATION_2007": Solver(
         1,
@@ -57,6 +60,7 @@ SOLVERS = {
         "As published: bend the first joints and keep the rest of the chain straight",
         "Mueller-Cajar and Mukundan 2007",
         triangulation.step_2007,
+        direct=True,
     ),
     "TRIANGULATION_RIGHT_ANGLE": Solver(
         14,
@@ -64,6 +68,7 @@ SOLVERS = {
         "Turn the first bones at right angles to the target, which spreads the bend over several joints",
         "Mueller-Cajar and Mukundan 2007, section 7",
         triangulation.step_right_angle,
+        direct=True,
     ),
     "TRIANGULATION_CHEAPEST": Solver(
         15,
@@ -71,6 +76,7 @@ SOLVERS = {
         "Rotate only the two joints that reach with the least rotation; the others keep their pose",
         "Mueller-Cajar and Mukundan 2007, with any two joints",
         cheapest_pair.step,
+        direct=True,
     ),
     "SINGLE_PASS": Solver(
         2,
@@ -78,6 +84,7 @@ SOLVERS = {
         "Move around a target that is near, then reach with one wide bend; avoids sharp angles",
         "Mukundan 2009",
         single_pass.step,
+        direct=True,
     ),
     "CCD": Solver(
         3,

@@ -43,7 +43,7 @@ class Solver(NamedTuple):
     `number` is stored in .blend files and never changes. `step` moves the pose once towards the point to aim at
     (armature space): one pass of a direct method, one iteration of the others. It raises ChainError for a chain that
     the method cannot solve at all. A method that solves a `whole` goal at once, with its soft goals,
-    takes its step only where that returns False.
+    takes its step only where that returns False. Of a `direct` method one pass is all.
     """
 
     number: int
@@ -52,6 +52,7 @@ class Solver(NamedTuple):
     source: str
     step: Step | type[Step]
     whole: Callable[[Pose, Goal, LimbForm], bool] | None = None
+    direct: bool = False
 
     def begin(self) -> Step:
         """The step for one solve: a method with a state is a class, and each solve has its own instance."""

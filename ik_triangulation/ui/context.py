@@ -2,8 +2,8 @@
 """The active limb, the limbs that reach for what is active, their controls, and why a limb cannot be edited or solved.
 
 Search of the scene for the limbs that reach for an object or a bone, and for those that a bone is part of. Panels and
-poll() ask many times per redraw, so the last answer is kept until Blender evaluates the scene again: it does so after
-every change to a setting, also before an operator that a script calls.
+poll() ask many times per redraw, so the last answer is kept until Blender evaluates a change other than of a pose or a
+place: it does so after every change to a setting, also before an operator that a script calls.
 
 The active limb, and the reasons why it cannot be edited, posed or solved. It is the limb that the active bone is the
 tip or a part of; or, where that is a target, a pole or a stop, as an object or as a bone, the limb that reaches for it.
@@ -12,20 +12,21 @@ A mesh that is skinned to a rig with limbs stands for that rig.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
 from ..errors import ChainError, IKError, RigError
-from ..jobs.body_bake import body_of
+from ..jobs.problem import body_of
 from ..rig.armature import bones_from_tip, bones_in_line
 from ..rig.body import RigBody
 from ..rig.by_hand.shown_limb import switches_of
 from ..rig.ik_controls import IKControls, ik_controls_of
 from ..rig.limb import Limb, bone_of, check_lowest, selected_bones, selected_limb
-from .overlay.updates import updates
+from ..rig.map_objects import map_key, shown_maps
+from .overlay.updates import setups
 
 Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone
 
@@ -33,6 +34,8 @@ _when: tuple | None = None  # the state of the scene in which these answers were
 _answers: dict[tuple[str, int, str], Found] = {}
 
 _chosen: tuple[int, str] | None = None  # session uid of the armature and tip bone: of limbs at one target
+
+_maps: dict[int, dict[str, tuple[str, int]]] = {}  # of the armature of a session uid: names and session uids by key
 
 _known: dict[str, tuple[object, ControlNames | None]] = {}  # of the limb that was asked for last
 
@@ -48,6 +51,20 @@ def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
 def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
     """Return the tip bones of the limbs of its armature that rotate this bone."""
     return _answer(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
+
+
+def limbs_of(context: Context, armature: Object) -> list[PoseBone]:
+    """Return the tip bones of the limbs of an armature, in the order of its bones."""
+    return _answer(context, ("of", armature.session_uid, ""), lambda: _itself(filter(is_limb, armature.pose.bones)))
+
+
+def holdable_of(context: Context, armature: Object) -> list[PoseBone]:
+    """Return the tip bones of the limbs, and of feet that were let go of, which have no target."""
+    return _answer(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
+
+
+def _is_part(bone: PoseBone) -> bool:
+    return is_limb(bone) or bone.ik_triangulation.body_part != "NONE"
 
 
 def is_limb(bone: PoseBone) -> bool:
@@ -68,7 +85,11 @@ def _itself_in_body(bone: PoseBone) -> Found:
         part = body_of(bone.id_data, bone.name) is not None
     except IKError:
         part = True
-    return [(bone.id_data.name, bone.id_data.session_uid, bone.name)] if part else []
+    return _itself([bone] if part else [])
+
+
+def _itself(bones: Iterable[PoseBone]) -> Found:
+    return [(bone.id_data.name, bone.id_data.session_uid, bone.name) for bone in bones]
 
 
 def has_limb(armature: Object) -> bool:
@@ -76,13 +97,32 @@ def has_limb(armature: Object) -> bool:
     return any(map(is_limb, armature.pose.bones))
 
 
-def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
-    """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
+def map_of(context: Context, bone: PoseBone, kind: str) -> Object | None:
+    """Return the map of that kind of the limb that ends in `bone`; None if there is none."""
+    _forget_old(context)
+    uid = bone.id_data.session_uid
+    if uid not in _maps:
+        _maps[uid] = {key: (ob.name, ob.session_uid) for key, ob in shown_maps(bone.id_data).items()}
+    found = _maps[uid].get(map_key(bone.name, kind))
+    if found is None:
+        return None
+    ob = bpy.data.objects.get((found[0], None))
+    return ob if ob is not None and ob.session_uid == found[1] else None
+
+
+def _forget_old(context: Context) -> None:
+    """Forget all answers that a change of the setup, of the scene or of the view layer has made old."""
     global _when
-    when = updates(), context.scene.session_uid, context.view_layer.name
+    when = setups(), context.scene.session_uid, context.view_layer.name
     if when != _when:
         _when = when
         _answers.clear()
+        _maps.clear()
+
+
+def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
+    """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
+    _forget_old(context)
     if question not in _answers:
         _answers[question] = search()
     tips = (_bone(context, *found) for found in _answers[question])
@@ -339,10 +379,10 @@ def control_names(tip: PoseBone) -> ControlNames | None:
         chain = chain_below(tip)
     except IKError:
         return None
-    constraints = tuple(len(bone.constraints) for bone in armature.pose.bones)
-    state = armature.session_uid, tuple(chain), hash(constraints), tip.name
+    state = setups(), armature.session_uid, tuple(chain), tip.name
     if _known.get("last", (None,))[0] != state:
-        _known["last"] = state, _found(tip, chain) if any(constraints) else None
+        constrained = any(len(bone.constraints) for bone in armature.pose.bones)
+        _known["last"] = state, _found(tip, chain) if constrained else None
     return _known["last"][1]
 
 

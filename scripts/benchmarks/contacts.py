@@ -42,8 +42,9 @@ class Cleaned(NamedTuple):
 def clean(file, frames=FRAMES, stretch=STRETCH):
     """Stretch a recording and clean it; the extension has to be registered."""
 
-    from ik_triangulation.jobs.body_bake import bake_body, body_of
+    from ik_triangulation.jobs.bake import bake_body
     from ik_triangulation.jobs.contacts import feet_of, find_contacts
+    from ik_triangulation.jobs.problem import body_of
 
     recording = recordings.load(file, frames)
     ob, numbers = recording.ob, recording.frames

@@ -50,7 +50,8 @@ def _bake(way, last):
     import bpy
     from mathutils import Vector
 
-    from ik_triangulation.jobs.body_bake import bake_body, body_of
+    from ik_triangulation.jobs.bake import bake_body
+    from ik_triangulation.jobs.problem import body_of
     from tests.bodies import FEET
 
     rig = _rig(last)
@@ -85,8 +86,8 @@ def _largest_turn(rig, last):
 def _print_heights():
     import bpy
 
-    from ik_triangulation.jobs.body_bake import body_of
-    from ik_triangulation.jobs.body_pose import solve_body_pose
+    from ik_triangulation.jobs.pose import solve_body_pose
+    from ik_triangulation.jobs.problem import body_of
 
     print("\n| Height of the target [m] | Hand [m] | Hips [m] | Lowest of all but feet [m] | Result |")
     print("|---|---|---|---|---|")

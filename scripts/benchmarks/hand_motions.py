@@ -4,35 +4,17 @@
 Everything is made by the operators that the buttons call, and measured from the bones that Blender then evaluates.
 """
 
-import os
-import sys
-from contextlib import contextmanager
 from math import cos, hypot, pi, radians, sin
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .scenes import empty_file
+from .scenes import empty_file, silent
 
 ARM = "upper_arm.L", "forearm.L", "hand.L"
 KEYS = 1, 20, 40, 60  # frames
 NEAREST, FARTHEST = 0.2, 0.58  # of a place from the shoulder [m]
 LEAST_TURN, MOST_TURN = 20.0, 90.0  # of a target that is turned [degrees]
-
-
-@contextmanager
-def quiet():
-    """Keep operators from printing what they report."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    with Path(os.devnull).open("w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 class Hand(NamedTuple):
@@ -72,7 +54,7 @@ def new_hand():
     import bpy
 
     empty_file()
-    with quiet():
+    with silent():
         if "rigify" not in bpy.context.preferences.addons:
             addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
@@ -82,7 +64,7 @@ def new_hand():
         # Selection moved from the bone to the pose bone in Blender 5.0.
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name == ARM[-1]
     ob.data.bones.active = ob.data.bones[ARM[-1]]
-    with quiet():
+    with silent():
         bpy.ops.pose.ik_triangulation_limb_add()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = KEYS[0], KEYS[-1]
@@ -210,7 +192,7 @@ def bake(hand):
 
     bpy.context.view_layer.objects.active = hand.ob
     started = process_time()
-    with quiet():
+    with silent():
         bpy.ops.pose.ik_triangulation_bake()
     return process_time() - started
 

@@ -88,7 +88,7 @@ def ours(data, limb, poses):
     import bpy
 
     from ik_triangulation.jobs.bake import bake
-    from ik_triangulation.jobs.limb_tools import add_limbs
+    from ik_triangulation.jobs.setup import add_limbs
     from ik_triangulation.rig.limb import Limb
 
     empty_file()
@@ -148,7 +148,7 @@ def fists(data):
     from mathutils import Vector
 
     from ik_triangulation.jobs.bake import bake
-    from ik_triangulation.jobs.limb_tools import add_limbs
+    from ik_triangulation.jobs.setup import add_limbs
     from ik_triangulation.rig.limb import Limb
 
     closed, count = 0, 0
@@ -187,8 +187,8 @@ def body(data, limbs):
     from mathutils import Vector
 
     from ik_triangulation.errors import IKError
-    from ik_triangulation.jobs.body_bake import bake_body
-    from ik_triangulation.jobs.body_setup import set_up_body
+    from ik_triangulation.jobs.bake import bake_body
+    from ik_triangulation.jobs.setup import set_up_body
     from ik_triangulation.rig.stored_body import stored_body
 
     empty_file()

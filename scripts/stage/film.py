@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
+from benchmarks.scenes import silent
 
 from . import props
 
@@ -29,8 +30,8 @@ RARE = 0.45  # power of a colour's share that it counts with
 STEP = 3  # frames from one image of the film to the next
 
 
-def shoot(act, frames, size=SIZE):
-    """Render frames of an act alone, with its camera; return them as Pillow's images."""
+def shoot(act, frames, size=SIZE, done=lambda: None):
+    """Render frames of an act alone, with its camera; return them as Pillow's images. Calls `done` after each."""
     from PIL import Image
 
     scene = bpy.context.scene
@@ -43,9 +44,11 @@ def shoot(act, frames, size=SIZE):
         scene.render.filepath = str(Path(folder, "frame.png"))
         for frame in frames:
             scene.frame_set(frame)
-            bpy.ops.render.render(write_still=True)
+            with silent():  # lines for every sample
+                bpy.ops.render.render(write_still=True)
             with Image.open(scene.render.filepath) as image:
                 taken.append(image.convert("RGB"))
+            done()
     return taken
 
 
@@ -79,9 +82,9 @@ def _palette(image):
     return Image.fromarray(shown[None].astype(np.uint8)).quantize(COLOURS)
 
 
-def strips(file):
-    """Write the frames shown of all acts, a row each."""
-    sheet([shoot(act, frames) for act, frames in SHOWN.items()], file)
+def strips(file, done=lambda: None):
+    """Write the frames shown of all acts, a row each. Calls `done` after each frame."""
+    sheet([shoot(act, frames, done=done) for act, frames in SHOWN.items()], file)
 
 
 def move(file):

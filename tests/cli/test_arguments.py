@@ -6,7 +6,7 @@ from math import pi
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 
 from ..commands import DONE, MISSED, USAGE, only_limb, opened
 from ..rigs import chain_rig

@@ -6,12 +6,12 @@ from math import degrees, tau
 import bpy
 import pytest
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs import live, natural_shot
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import chain_rig, configure, empty, evaluated_tip, key_location
+from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location
 from .waving import body, wave
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
@@ -82,4 +82,46 @@ def test_outside_its_range_a_limb_is_live_all_the_same():
     for frame in (3, 9, 10, 41, 55):
         bpy.context.scene.frame_set(frame)
         bpy.context.view_layer.update()
+        assert (evaluated_tip(rig, tip.name) - target.matrix_world.translation).length < 1e-3
+
+
+def played(rig, tip, frames, ahead=True):
+    """Place of the tip at these frames, with as much solved ahead between them as there is."""
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        places.append(evaluated_tip(rig, tip))
+        while ahead and live.solve_upcoming() is not None:
+            pass
+    return places
+
+
+def test_frames_that_were_solved_with_an_earlier_one_or_ahead_are_not_solved_again(monkeypatch):
+    rig = body()
+    tip, _ = wave(rig)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 120
+    solved, own = [], natural_shot.solve_naturally
+    monkeypatch.setattr(natural_shot, "solve_naturally", lambda *of, **more: solved.append(1) or own(*of, **more))
+    bpy.context.scene.frame_set(1)
+    live.start(rig, tip.name, at_once=False)
+    first = played(rig, tip.name, range(1, 60))
+    assert len(solved) == 3
+    assert played(rig, tip.name, range(1, 60))[1:] == first[1:]
+    assert len(solved) == 3
+
+
+def test_a_key_that_is_moved_is_followed_at_once_and_at_the_frames_after_it():
+    rig = body()
+    tip, target = wave(rig)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 60
+    live.start(rig, tip.name)
+    played(rig, tip.name, range(1, 20))
+    for curve in curves_of(target):
+        for key in curve.keyframe_points:
+            key.co.y += 0.01
+    curve.id_data.update_tag()
+    bpy.context.view_layer.update()
+    for frame in range(19, 30):
+        played(rig, tip.name, [frame])
         assert (evaluated_tip(rig, tip.name) - target.matrix_world.translation).length < 1e-3

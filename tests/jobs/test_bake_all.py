@@ -6,9 +6,9 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError
-from ik_triangulation.jobs.bake import delete_generated
-from ik_triangulation.jobs.body_bake import BodyBake, bake_bodies, bake_body, body_of, rebake_body
-from ik_triangulation.jobs.body_keys import BodyKeySettings, body_settings
+from ik_triangulation.jobs.bake import BodyBake, bake_bodies, bake_body, delete_generated, rebake_body
+from ik_triangulation.jobs.keys import BodyKeySettings, body_settings
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.timeline import layered_strips
 

@@ -4,7 +4,7 @@
 import pytest
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.jobs.body_bake import bodies_and_tips, body_of, check_alone
+from ik_triangulation.jobs.problem import bodies_and_tips, body_of, check_alone
 
 from ..bodies import FEET, HANDS, human_rig, set_up_rig
 from ..rigs import configure, empty

@@ -7,10 +7,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.body_pose import LiveGoals, solve_ahead
-from ik_triangulation.jobs.body_problem import BodyProblem
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.goals.from_goals import Refusal
+from ik_triangulation.jobs.live_motion import AheadOfBake, LiveGoals, solve_ahead
+from ik_triangulation.jobs.problem import BodyProblem, body_of
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
 
 from ..bodies import HANDS, human_rig, set_up_rig
@@ -50,21 +50,26 @@ def test_they_are_solved_again_only_if_something_has_changed(rig):
     target.location.z += 0.1
     target.keyframe_insert("location", frame=7)
     bpy.context.scene.frame_set(7)
-    assert ahead(rig, first) not in (None, first)
+    again = ahead(rig, first)
+    assert isinstance(again, AheadOfBake)
+    assert again is not first
 
 
 def test_it_is_left_to_a_drag_where_a_target_is_off_its_animation_or_nothing_moves(rig):
     target = rig.pose.bones["hand.R"].ik_triangulation.target
     target.location.z += 0.1
-    assert ahead(rig) is None
+    assert ahead(rig) == Refusal("a target is not where its keys have it", chosen=True)
     for name in HANDS:
         rig.pose.bones[name].ik_triangulation.target.animation_data_clear()
-    assert ahead(rig) is None
+    assert ahead(rig) == Refusal("no target moves", chosen=True)
 
 
-def test_outside_the_range_and_between_frames_it_is_none(rig):
+def test_it_is_refused_with_a_reason_outside_the_range_and_where_an_influence_is_below_one(rig):
+    rig.pose.bones["hand.R"].ik_triangulation.influence = 0.5
+    assert ahead(rig) == Refusal("tips have an influence below 1 or an animated one")
+    rig.pose.bones["hand.R"].ik_triangulation.influence = 1.0
     bpy.context.scene.frame_set(LAST + 5)
-    assert ahead(rig) is None
+    assert ahead(rig) == Refusal("the frame is none of those that are baked", chosen=True)
 
 
 def test_a_hand_that_nobody_has_moved_goes_along_as_in_a_bake(empty_scene):

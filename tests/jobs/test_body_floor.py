@@ -10,9 +10,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.reach import body_stop, reach_with_body
 from ik_triangulation.rig.by_hand.record import recorded_body
 
 from ..bodies import FEET, HANDS, set_up_rig
@@ -122,7 +123,7 @@ def test_a_bake_through_the_floor_keeps_above_it_without_a_pop():
         assert hips_height(rig) > 0.25 * LEG
         target_height = target.matrix_world.translation.z
         assert (frame in report.tips["hand.L"].missed) == (target_height < -0.002)
-    assert largest_turn(rig, range(1, LAST + 1)) < 25.0
+    assert largest_turn(rig, range(1, LAST + 1)) < 20.0
 
 
 def test_what_the_animation_has_lower_may_stay_there():
@@ -176,18 +177,18 @@ def test_a_reach_of_the_body_stops_at_the_floor():
         assert hips_height(rig) > 0.25 * LEG
 
 
-@pytest.mark.parametrize(("way", "turn"), [(0.5, 22.0), (3.0, 25.0)])
-def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, turn):
+@pytest.mark.parametrize(("way", "last", "turn"), [(0.5, 24, 21.0), (1.0, 24, 17.0), (3.0, 24, 22.0), (0.5, 120, 12.0)])
+def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, last, turn):
     rig = still_rig()
-    key_aside(rig, way)
-    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    key_aside(rig, way, last)
+    report = bake_body(body_of(rig, "hand.L"), 1, last)
     far = report.tips["hand.L"]
-    assert 0 < len(far.missed) < LAST
+    assert 0 < len(far.missed) < last
     assert not report.tips["hand.R"].missed
     assert report.tips["hand.R"].error < 5e-4
     assert max(report.tips[name].error for name in FEET) < 1e-3 * LEG
-    assert largest_turn(rig, range(1, LAST + 1)) < turn
-    bpy.context.scene.frame_set((1 + LAST) // 2)
+    assert largest_turn(rig, range(1, last + 1)) < turn
+    bpy.context.scene.frame_set((1 + last) // 2)
     shoulder, hand = rig.pose.bones["upper_arm.L"].head, rig.pose.bones["hand.L"].tail
     goal = target_of(rig, "hand.L").matrix_world.translation
     assert degrees((hand - shoulder).angle(goal - shoulder)) < 25.0

@@ -5,9 +5,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_following import let_body_follow, measured_again, not_following, with_followers
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.following import let_body_follow, measured_again, not_following, with_followers
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import set_up_body
 
 from ..bodies import human_rig
 from ..rigs import curves_of, nothing_lost

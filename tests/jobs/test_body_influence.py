@@ -5,8 +5,9 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
 
 from ..bodies import FEET, set_up_rig, tails
 

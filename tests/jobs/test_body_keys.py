@@ -8,9 +8,9 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_keys import BodyKeySettings
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.keys import BodyKeySettings
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import Contact
 from ik_triangulation.rig.freedom import freedom_of

@@ -7,8 +7,8 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.goals.from_goals import body_tasks
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.body_pose import BodyMotion
+from ik_triangulation.jobs.live_motion import BodyMotion
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.frames.body_samples import body_now
 from ik_triangulation.solvers.natural.posture import Posture
 

@@ -7,8 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.body_problem import BodyProblem
+from ik_triangulation.jobs.problem import BodyProblem, body_of
 from ik_triangulation.jobs.reach import style_of
 from ik_triangulation.jobs.reach_motion import BodyReachMotion, BodyVisit
 from ik_triangulation.kinematics.batch import Geometry

@@ -3,11 +3,14 @@
 
 import bpy
 import pytest
+from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.body_keys import between_frames
-from ik_triangulation.jobs.body_problem import BodyProblem
-from ik_triangulation.jobs.body_report import BodyReport, BodyTipReport, body_lines, measure_body
+from ik_triangulation.jobs.keys import between_frames
+from ik_triangulation.jobs.problem import BodyProblem
+from ik_triangulation.jobs.report import Report, TipReport, lines
+from ik_triangulation.jobs.tips import measure_body
+from ik_triangulation.rig.frames import reader
 from ik_triangulation.rig.frames.body_samples import read_body
 
 from ..bodies import FEET, HANDS, human_rig, reaching_body
@@ -35,6 +38,25 @@ def test_what_is_shown_is_measured():
         assert report.tips[name].error > 0.3
 
 
+def test_few_frames_are_evaluated_where_the_curves_that_are_written_give_the_others(monkeypatch):
+    evaluated, go_to = [], reader.go_to
+    monkeypatch.setattr(reader, "go_to", lambda scene, frame: evaluated.append(frame) or go_to(scene, frame))
+    rig = human_rig()
+
+    def bend(rig):
+        bone = rig.pose.bones["shin.L"]
+        for frame, angle in ((1, 0.0), (5, 0.0), (5.5, 0.1), (6, 0.0)):
+            bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        evaluated.clear()
+
+    report = measured(rig, bend)
+    assert 0 < len(evaluated) < 6
+    assert report.tips["foot.L"].worst_frame == 5.5
+    assert report.tips["foot.L"].angle == pytest.approx(0.1, abs=1e-3)
+    assert report.tips["foot.R"].error < 1e-5
+
+
 def test_held_tips_that_slip_and_turn_are_measured_by_their_animation():
     def move(rig):
         rig.pose.bones["shin.L"].rotation_mode = "XYZ"
@@ -47,14 +69,19 @@ def test_held_tips_that_slip_and_turn_are_measured_by_their_animation():
     assert right.error < 1e-5
 
 
+def tip(name, *, held=False, missed=(), **more):
+    return TipReport("Human", name, held, missed, median_distance=0.0, worst_frame=1, scale=2.0, **more)
+
+
 def test_the_text_says_what_became_of_each_tip():
     tips = {
-        "foot.L": BodyTipReport(True, 1e-4, 0.0, []),
-        "hand.L": BodyTipReport(False, 0.25, 0.1, [3, 4]),
-        "hand.R": BodyTipReport(False, 1e-4, 0.01, []),
+        "foot.L": tip("foot.L", held=True, largest_distance=2e-4),
+        "hand.L": tip("hand.L", largest_distance=0.5, angle=0.1, missed=[3, 4]),
+        "hand.R": tip("hand.R", largest_distance=2e-4, angle=0.01),
     }
-    report = BodyReport(tips, range(1, 9), 10, 0.02, ["Mind the gap."], full_keys=80)
-    assert body_lines(report, bpy.context.scene, 2.0) == [
+    some = {"hips": "hips", "scale": 2.0, "outside": 0.02}
+    report = Report("Human", tips, range(1, 9), 10, ["Mind the gap."], full_keys=80, **some)
+    assert lines(report, bpy.context.scene) == [
         "Reached 6 of 8 frames",
         "foot.L held, slip 0.2 mm",
         "hand.L missed, distance 50 cm, 5.7° off its orientation",
@@ -62,5 +89,5 @@ def test_the_text_says_what_became_of_each_tip():
         "Center of mass 4 cm outside the feet (an estimate)",
         "10 of 80 keys",
     ]
-    assert "foot.L held, slip 0.0001; hand.L missed, distance 0.25" in report.text
+    assert "foot.L held, slip 0.0002; hand.L missed, distance 0.5" in report.text
     assert report.text.endswith("Mind the gap.")

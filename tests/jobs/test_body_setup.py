@@ -6,9 +6,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting

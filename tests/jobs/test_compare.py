@@ -10,7 +10,8 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import RigError, SettingError, TargetError
 from ik_triangulation.goals import Goal, Point
 from ik_triangulation.jobs import compare as analyse
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.maps import metric_map
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers import SOLVERS, SolverSettings, solve, solve_goal
@@ -24,6 +25,7 @@ from ..rigs import (
     nothing_lost,
     rotate,
 )
+from .moving import moving
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -134,6 +136,20 @@ def test_reading_for_a_moment_at_a_time_changes_nothing():
     with nothing_lost():
         in_parts = analyse.compare(limb, frames, QUICK, seconds=0.0)
     assert without_time(in_parts) == without_time(at_once)
+
+
+@pytest.mark.parametrize("solver", ["CCD", "TRIANGULATION_CHEAPEST", "CIRCULAR"])
+def test_a_ghost_within_the_range_is_the_pose_that_a_bake_makes(solver):
+    rig, target = moving(5)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 40
+    the_limb = Limb.from_tip(rig, rig.pose.bones[-1].name, target, 5, solver=solver)
+    scene.frame_set(23)
+    ghost = analyse.preview(the_limb, solver)
+    bake(the_limb, 1, 40)
+    scene.frame_set(23)
+    shown = [rig.matrix_world @ bone.head for bone in rig.pose.bones]
+    assert max((a - b).length for a, b in zip(ghost, shown, strict=False)) < 1e-3
 
 
 @pytest.mark.parametrize("by", COSTS)

@@ -7,8 +7,6 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import hold_tasks
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_problem import BodyProblem
 from ik_triangulation.jobs.contacts import (
     animated_frames,
     compliance_with_contacts,
@@ -16,6 +14,8 @@ from ik_triangulation.jobs.contacts import (
     tip_places,
     with_contacts,
 )
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import BodyProblem
 from ik_triangulation.rig.body import Contact, RigBody
 from ik_triangulation.rig.frames.body_samples import read_body
 

@@ -7,9 +7,9 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_triangulation.errors import ChainError, RigError
-from ik_triangulation.jobs.bake import delete_generated
-from ik_triangulation.jobs.body_bake import bake_body, body_of
+from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.contacts import feet_of, find_contacts
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 
 from ..bodies import FEET, human_rig, reaching_body, sliding_rig, tails

@@ -6,8 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bake import bake_limbs
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.rig.anatomy.names import is_eye, turned_eye
 from ik_triangulation.rig.limb import Limb
 

@@ -11,10 +11,11 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.contacts import Ground, find_contacts, mesh_under, read_ground
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.motion.contacts import Planted
 from ik_triangulation.rig.targets.surface import ShownMesh
 

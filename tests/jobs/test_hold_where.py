@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.body_bake import bake_body, body_of, rebake_body
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body, rebake_body
 from ik_triangulation.jobs.contacts import find_contacts
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.reach import body_stop, reach_with_body
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.body import Contact, store_contacts
 
 from ..bodies import FEET, human_rig, sliding_rig, tails

@@ -7,10 +7,10 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.bake import solve_pose
 from ik_triangulation.jobs.frame_solver import FrameResult, JudgedFrames, Shown, follow
 from ik_triangulation.jobs.keys import WrittenKeys
 from ik_triangulation.jobs.measure import NOT_MEASURED, missed_frames, moved_inside, none_due, report_of
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.samples import sample
 from ik_triangulation.rig.limb import Limb

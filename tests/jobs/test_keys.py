@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.rig.rotation import run_of
 

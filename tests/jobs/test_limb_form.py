@@ -3,10 +3,13 @@
 
 from itertools import pairwise
 
+import bpy
 import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.frame_solver import limb_form
+from ik_triangulation.kinematics import Locked
+from ik_triangulation.rig.freedom import store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.solvers.natural import PLAIN_LIMB
 
@@ -69,3 +72,18 @@ def test_a_part_that_was_stored_counts_whatever_the_names_are():
 def test_other_chains_have_no_form():
     rig = body()
     assert limb_form(Limb.from_tip(rig, "chest", empty(), 2)) == PLAIN_LIMB
+
+
+def test_a_locked_bone_for_a_twist_does_not_make_a_limb_another_one():
+    plain = outwards(body(), "hand.L")
+    rig = body()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    twist, forearm = bones.new("upper_arm_twist.L"), bones["forearm.L"]
+    twist.head, twist.tail, twist.parent = (0.35, 0.01, 1.5), (0.5, 0.02, 1.5), bones["upper_arm.L"]
+    forearm.parent = twist
+    bpy.ops.object.mode_set(mode="POSE")
+    store(Locked(), 0.0, rig.pose.bones["upper_arm_twist.L"].ik_triangulation_joint)
+    form, elbow = outwards(rig, "hand.L", 4)
+    assert form.has_end == plain[0].has_end
+    assert (elbow - plain[1]).length < 1e-6

@@ -10,8 +10,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.ui.last_result import latest
 
 from ..bodies import FEET, HANDS, set_up_rig

@@ -5,8 +5,8 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.body_pose import LiveGoals
+from ik_triangulation.jobs.live_motion import LiveGoals
+from ik_triangulation.jobs.problem import body_of
 
 from ..bodies import HANDS, set_up_rig
 from ..rigs import rotate

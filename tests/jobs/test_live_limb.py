@@ -5,7 +5,7 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.live_limb import LiveLimb, rotations_of
+from ik_triangulation.jobs.live_character import LiveLimb, rotations_of
 from ik_triangulation.jobs.live_state import LiveChannels, is_animated, surroundings_of
 from ik_triangulation.rig.frames.samples import sample
 from ik_triangulation.rig.limb import selected_limb

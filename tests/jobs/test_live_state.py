@@ -4,9 +4,9 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs.body_bake import body_of
-from ik_triangulation.jobs.live_body import LiveBody
+from ik_triangulation.jobs.live_character import LiveBody
 from ik_triangulation.jobs.live_state import is_animated
+from ik_triangulation.jobs.problem import body_of
 
 from ..bodies import set_up_rig
 

@@ -10,10 +10,11 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs import live, measure
-from ik_triangulation.jobs.bake import bake, rebake, solve_pose
+from ik_triangulation.jobs.bake import bake, rebake
 from ik_triangulation.jobs.frame_solver import follow
 from ik_triangulation.jobs.keys import LimbBake, write_bakes
 from ik_triangulation.jobs.measure import NOT_MEASURED, Watch, measure_frames
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.destination import Destination

@@ -9,7 +9,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones, base_of, channels_of
 from ik_triangulation.rig.limb import Limb

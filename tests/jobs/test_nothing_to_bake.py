@@ -5,10 +5,9 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs.bake import bake, bake_limbs
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_setup import set_up_body
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig

@@ -7,9 +7,8 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.bake import bake, bake_body
+from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb

@@ -6,8 +6,8 @@ import pytest
 
 from ik_triangulation.errors import RigError, SettingError
 from ik_triangulation.jobs.bake import bake, repeats_bake
-from ik_triangulation.jobs.body_keys import BodyKeySettings, check_fk
 from ik_triangulation.jobs.controls import check_keyed, keyed_bones, watch_of
+from ik_triangulation.jobs.keys import BodyKeySettings, check_fk
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import arm_limb, ik_arm

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion, Vector
 
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.timing import profile

@@ -8,8 +8,8 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.jobs.bake import solve_pose
-from ik_triangulation.jobs.limb_tools import add_limbs, new_target, remove_limb, tip_turns
+from ik_triangulation.jobs.pose import solve_pose
+from ik_triangulation.jobs.setup import add_limbs, new_target, remove_limb, tip_turns
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Locked, unframed
 from ik_triangulation.presets import SUBDIR
 from ik_triangulation.rig.freedom import freedom_of

@@ -7,7 +7,8 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.report import summary
 from ik_triangulation.rig.limb import Limb
 

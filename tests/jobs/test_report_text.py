@@ -7,7 +7,8 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.report import on_limits, summary
 
 from ..rig.standing import angle_between, keyed_euler, limb, standing_empty, standing_rig, world_of

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.live_limb import StillRig
+from ik_triangulation.jobs.live_motion import StillRig
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import selected_limb
 from ik_triangulation.ui.last_result import latest

@@ -5,8 +5,9 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.controls import let_follow
+from ik_triangulation.jobs.pose import solve_pose
 
 from ..rigs import curves_of, nothing_lost
 from .interfering import LAST, TIP, by_object, check, copied, doubled, limb

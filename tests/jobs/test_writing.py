@@ -5,10 +5,9 @@ import bpy
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.bake import bake, bake_limbs, delete_generated, solve_pose
-from ik_triangulation.jobs.body_bake import bake_body
-from ik_triangulation.jobs.body_keys import BodyKeySettings
-from ik_triangulation.jobs.body_pose import solve_body_pose
+from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated
+from ik_triangulation.jobs.keys import BodyKeySettings
+from ik_triangulation.jobs.pose import solve_body_pose, solve_pose
 from ik_triangulation.rig.by_hand.reference import hold_reference
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb

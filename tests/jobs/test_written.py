@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.jobs.frame_solver import follow
-from ik_triangulation.jobs.keys import SolvedArrays
+from ik_triangulation.jobs.shot import SolvedArrays
 from ik_triangulation.kinematics import Freedom
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.samples import sample

@@ -5,7 +5,7 @@ from math import cos, sin, tau
 
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs.limb_tools import add_limbs
+from ik_triangulation.jobs.setup import add_limbs
 
 from ..rigs import armature
 

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import SettingError
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.metric_map import pose_of
 from ik_triangulation.maps.volume import map_volume

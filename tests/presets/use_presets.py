@@ -18,7 +18,7 @@ from math import radians
 
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.presets import apply_preset, find_preset, read_preset

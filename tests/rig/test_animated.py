@@ -10,7 +10,8 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report import lines, summary, summary_of_all
 from ik_triangulation.rig.animated import PER_FRAME, ignored

@@ -4,7 +4,8 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.by_hand.keys import made_by_hand_of
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb

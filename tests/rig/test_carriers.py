@@ -6,9 +6,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs.body_bake import bake_body, body_of
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.targets.untouched import carrier_of
 
 from ..bodies import FEET, human_rig

@@ -8,7 +8,8 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError, ChainError, RigError, SettingError, TargetError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.checks import (
     LONGEST_RANGE,

@@ -12,7 +12,7 @@ import pytest
 from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, FreedomError
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.freedom import freedom_of, is_unlimited, limit_notes, limits_of, stiffness_of, store

@@ -5,7 +5,8 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.body_bake import bake_body, body_of
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.frames.body_frames import with_places
 from ik_triangulation.rig.stored_body import corrected_times, is_moved_above, planted_tips
 

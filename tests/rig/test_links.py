@@ -7,7 +7,8 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import chain_rig, nothing_lost

@@ -7,7 +7,8 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError, SettingError
-from ik_triangulation.jobs.bake import bake, delete_generated, rebake, solve_pose
+from ik_triangulation.jobs.bake import bake, delete_generated, rebake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.limb import Limb
 

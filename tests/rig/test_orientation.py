@@ -8,7 +8,7 @@ import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.targets.goal import orientation_of
 
 from ..rigs import chain_rig, evaluated_tip, nothing_lost, rotate

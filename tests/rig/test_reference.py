@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs.bake import bake, delete_generated, rebake, solve_pose
+from ik_triangulation.jobs.bake import bake, delete_generated, rebake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.by_hand.reference import reference_rotations
 from ik_triangulation.rig.limb import Limb

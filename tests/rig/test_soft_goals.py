@@ -10,7 +10,8 @@ import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
 

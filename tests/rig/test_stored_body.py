@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.rig.stored_body import stored_body
 
 from ..bodies import FEET, HANDS, human_rig, keyed_target

@@ -12,9 +12,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake, rebake, solve_pose
-from ik_triangulation.jobs.body_bake import bake_body
+from ik_triangulation.jobs.bake import bake, bake_body, rebake
 from ik_triangulation.jobs.contacts import mesh_under
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb

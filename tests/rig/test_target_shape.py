@@ -14,7 +14,8 @@ import pytest
 from mathutils import Matrix, Quaternion
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.targets.goal import shape_of
 from ik_triangulation.settings import choices
 

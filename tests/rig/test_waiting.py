@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.targets import TargetDrag
 from ik_triangulation.rig.targets.untouched import is_waiting
 
@@ -114,14 +114,14 @@ def test_one_that_was_moved_or_keyed_stays(rig):
 
 
 def test_a_bake_that_fails_moves_none(rig, monkeypatch):
-    from ik_triangulation.jobs import body_bake  # noqa: PLC0415 what is patched is seen here
+    from ik_triangulation.jobs import bake  # noqa: PLC0415 what is patched is seen here
 
     def fail(*_):
         raise RuntimeError("no")
 
     lower(rig)
     with nothing_lost():
-        monkeypatch.setattr(body_bake.Transaction, "end", fail)
+        monkeypatch.setattr(bake.Transaction, "end", fail)
         with pytest.raises(RuntimeError):
             bpy.ops.pose.ik_triangulation_bake()
         bpy.context.view_layer.update()

@@ -13,7 +13,7 @@ from mathutils import Matrix, Quaternion
 
 from ik_triangulation import api, kinematics
 from ik_triangulation.errors import FreedomError
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics.framed import mirrored
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.presets import Preset, PresetJoint, read_preset, write_preset

@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.goals.target_shapes import TARGET_SHAPES
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import GoalSettings, settings_of
 from ik_triangulation.ui.overlay.sketch import Role

@@ -7,13 +7,12 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bake import bake, delete_generated
-from ik_triangulation.jobs.body_bake import BodyBake, bake_bodies, body_of, rebake_body
-from ik_triangulation.jobs.body_keys import body_settings
-from ik_triangulation.jobs.body_pose import solve_body_pose
-from ik_triangulation.jobs.body_reach import body_stop, reach_with_body
+from ik_triangulation.jobs.bake import BodyBake, bake, bake_bodies, delete_generated, rebake_body
 from ik_triangulation.jobs.joint_tools import copy_to_own
-from ik_triangulation.jobs.reach import Stop, reach_through
+from ik_triangulation.jobs.keys import body_settings
+from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.reach import Stop, body_stop, reach_through, reach_with_body
 from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.limb import Limb
 

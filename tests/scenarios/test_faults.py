@@ -10,7 +10,8 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError, TargetError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import (

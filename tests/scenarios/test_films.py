@@ -17,11 +17,13 @@ def test_the_tail_is_at_the_ball_in_every_frame():
     assert (report.due_count, report.missed) == (120, [])
 
 
+@pytest.mark.long
 def test_the_fist_is_at_every_button_when_it_is_pressed():
     report = buttons.make()
     assert (report.due_count, report.missed) == (3 * (buttons.STAY + 1), [])
 
 
+@pytest.mark.long
 def test_the_cup_is_taken_handed_over_and_put_down_without_a_jump():
     reports, cup = handing.make()
     assert [report.missed for report in reports] == [[], []]
@@ -35,6 +37,7 @@ def test_the_cup_is_taken_handed_over_and_put_down_without_a_jump():
     assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.04
 
 
+@pytest.mark.long
 def test_the_walk_stands_on_the_terrain_and_slides_nowhere():
     rig, ground = terrain.make()
     report = terrain.stand(rig, ground)
@@ -47,6 +50,7 @@ def test_the_walk_stands_on_the_terrain_and_slides_nowhere():
         assert np.linalg.norm(places - places[0], axis=1).max() < 2e-3
 
 
+@pytest.mark.long
 def test_the_edited_path_is_reached_and_the_rest_of_the_wave_stays():
     actor, limb = path.make()
     before = tails(actor.rig, "hand.L", range(1, path.FRAMES + 1))
@@ -59,6 +63,7 @@ def test_the_edited_path_is_reached_and_the_rest_of_the_wave_stays():
     assert max(moved[: path.AT - path.WIDTH - 1] + moved[path.AT + path.WIDTH :]) < 1e-4
 
 
+@pytest.mark.long
 def test_the_farm_shows_a_shot_of_each_kind():
     rows, summary = farm.run()
     assert [(task, status.partition(":")[0]) for _, task, status in rows[:2]] == [

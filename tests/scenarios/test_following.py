@@ -6,10 +6,11 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs.bake import bake, bake_limbs, rebake, solve_pose
+from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
 from ik_triangulation.jobs.controls import let_follow
-from ik_triangulation.jobs.limb_tools import add_limbs, remove_limb
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.setup import add_limbs, remove_limb
 from ik_triangulation.rig.anatomy.limbs import Anatomy
 from ik_triangulation.rig.controls import Controls
 from ik_triangulation.rig.limb import Limb
@@ -286,14 +287,18 @@ EXPECTED = {
 }
 
 
-def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, rigify_file):
+def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expects(addon, rigify_file, long):
     rig = opened(rigify_file("whole"))
     anatomy = Anatomy(rig, Controls(rig))
     told = [bone.name for bone in rig.data.bones if not bone.name.startswith("MCH-") and "forehead" not in bone.name]
     expected = {name: tip for name in told if (tip := expected_tip(name))}
-    tips = {name: (limb := anatomy.limb_with(name)) and limb.bones[-1] for name in expected}
     assert len(expected) > 200
-    wrong = {name for name, tip in expected.items() if tips[name] != tip}
+    limbs = {}
+    for name, tip in expected.items():
+        limbs.setdefault(tip, []).append(name)
+    chosen = [name for names in limbs.values() for name in names[:: 1 if long else 4]]
+    tips = {name: (limb := anatomy.limb_with(name)) and limb.bones[-1] for name in chosen}
+    wrong = {name for name in chosen if tips[name] != expected[name]}
     assert not wrong
 
 

@@ -8,9 +8,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs import live
-from ik_triangulation.jobs.bake import bake, solve_pose
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.presets import apply_preset, find_preset, read_preset
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of

@@ -34,14 +34,27 @@ def test_the_pages_load_nothing_from_elsewhere(pages):
         assert re.findall(r'(?:<link[^>]* href|src)="(?:https?:)?//[^"]*"', text) == [], name
 
 
-@pytest.mark.parametrize("fault", ["[gone](first_bake.md#gone)", "[gone](gone.md)", "![gone](gone.png)"])
-def test_what_leads_nowhere_stops_the_build(fault, tmp_path, monkeypatch):
+def test_the_pages_that_ship_have_no_film_and_no_minified_script(pages):
+    assert list(PAGES.rglob("*.webp")) == []
+    assert "A crate is picked up from the floor" in pages["body.html"]  # words in place of the film
+    scripts = [path for path in PAGES.rglob("*.js") if path.name != "searchindex.js"]  # data
+    assert scripts
+    for path in scripts:
+        lines = [line for line in path.read_text("utf-8").splitlines() if "stopwords" not in line]
+        assert max(map(len, lines), default=0) < 200, path
+    assert all("furo.js" not in text for text in pages.values())
+
+
+def test_what_leads_nowhere_stops_the_build(tmp_path, monkeypatch):
+    faults = "[gone](first_bake.md#gone)", "[gone](gone.md)", "![gone](gone.png)"
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.webp", "*.png"))
     shutil.copy(ROOT / "blender_manifest.toml", tmp_path)
-    (tmp_path / "docs" / "goals.md").write_text(f"# Goals\n\n{fault}\n", "utf-8")
+    (tmp_path / "docs" / "goals.md").write_text("\n\n".join(["# Goals", *faults]), "utf-8")
     monkeypatch.setattr(build, "DOCS", tmp_path / "docs")
-    with pytest.raises(RuntimeError, match=r"goals\.md:3: .*gone"):
+    with pytest.raises(RuntimeError) as raised:
         make(tmp_path / "pages")
+    for line in (3, 5, 7):
+        assert re.search(rf"goals\.md:{line}: .*gone", str(raised.value)), raised.value
 
 
 def test_the_python_in_the_documents_is_python():

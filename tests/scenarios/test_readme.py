@@ -29,8 +29,7 @@ def test_from_a_checkout_with_nothing_registered(document, shot, tmp_path):
     assert "imported from ik_triangulation." in said
 
 
-@every_document
-@pytest.mark.parametrize("repository", ["user_default", "studio"])
+@pytest.mark.parametrize(("repository", "document"), [("user_default", "README.md"), ("studio", "docs/python.md")])
 def test_installed_in_a_repository(repository, document, archive, shot, tmp_path):
     said = run_alone("use_readme.py", tmp_path, ROOT / document, shot, archive, repository)
     assert f"imported from bl_ext.{repository}.ik_triangulation." in said

@@ -13,7 +13,8 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.report import Report
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle

@@ -22,7 +22,7 @@ Scene = Callable[[bpy.types.Object, Random], None]
 
 def body(seed: int) -> bpy.types.Object:
     """A body that is set up, whose hands reach down and back by seeded ways; its feet are held as animated."""
-    from ik_triangulation.jobs.body_setup import set_up_body  # noqa: PLC0415
+    from ik_triangulation.jobs.setup import set_up_body  # noqa: PLC0415
 
     random, rig = Random(seed), human_rig()
     made = set_up_body(rig)

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs.bake import solve_pose
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import SOLVER_ITEMS, IKT_PG_limb, MethodSettings, choices
 from ik_triangulation.solvers import SOLVERS

@@ -29,6 +29,7 @@ def test_they_are_found_anew_when_a_constraint_is_gone():
     rig, tip = arm()
     assert control_names(tip) is control_names(tip)
     rig.pose.bones["Ulna"].constraints.remove(rig.pose.bones["Ulna"].constraints[0])
+    bpy.context.view_layer.update()  # as Blender does before it draws
     assert control_names(tip) is None
 
 

@@ -7,6 +7,7 @@ from scripts.windowed.inside import hands, screen, wait
 from scripts.windowed.inside.scene import chain, curves, rig
 from tests.rigs import all_keys
 
+SIZE = (1600, 1200)  # room for the popup
 # Places of fields in the popup of F9, from where the mouse is [pixels].
 END, SMOOTHING_IN_POPUP = (222, -38), (222, -91)
 SMOOTHING = 141  # height of the field above the lower edge of Adjust Last Operation [pixels]

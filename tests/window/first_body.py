@@ -12,6 +12,8 @@ from tests.rigs import all_keys, evaluated_tip
 
 from .first_minute import BAKE, drag_target, fresh, on_screen, rig, target_of
 
+SIZE = (1600, 1200)  # the hand does not come to lie under the sidebar
+
 
 def script():
     fresh()

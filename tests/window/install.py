@@ -18,6 +18,7 @@ from scripts.windowed.inside.scene import EXTENSION, chain, clear, curves, disab
 from tests.registered import snapshot
 
 HOME = Path(__file__).resolve().parents[3]  # with the zips and the checkout
+ALONE = True  # it ends with another extension installed
 
 
 def browser():

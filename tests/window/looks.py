@@ -11,6 +11,7 @@ import bpy
 from scripts.windowed.inside import buttons, hands, screen
 from scripts.windowed.inside.scene import chain, distance, straighten
 
+SIZE = (1600, 1200)  # at 2x interface scale the upper buttons are there without scrolling
 WIDTHS = {"narrow": 200, "wide": 420}  # pixels at 1x interface scale
 THEMES = ("Blender_Dark", "Blender_Light")
 

@@ -6,6 +6,7 @@ import bpy
 from scripts.windowed.inside import hands, screen, wait
 from scripts.windowed.inside.scene import chain, curves, distance, rig
 
+SIZE = (1600, 1200)  # the list of the search does not come to lie under the mouse
 BELOW = 28  # pixels from Add to Quick Favorites down to Assign Shortcut
 
 

@@ -39,7 +39,7 @@ from .body_frames import (
 )
 from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
-from .samples import Sample, frame_of, is_elsewhere, sample
+from .samples import Sample, frame_of, is_elsewhere, may_hang, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
@@ -48,6 +48,9 @@ AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
 
 class GoalsAgain(Protocol):
     """Reads goals again at frames that were read before, as targets may have moved since."""
+
+    @property
+    def hangs(self) -> bool: ...
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool: ...
 
@@ -340,6 +343,11 @@ class LimbGoals:
     def is_plain(self) -> bool:
         """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
         return not self._carrier and not self._waits and self.limb.shape != "SURFACE"
+
+    @property
+    def hangs(self) -> bool:
+        """Whether anything but its own keys may move the target, so that it may move with the body."""
+        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget)
 
     def target_at(self, frame: float) -> Matrix:
         """Return the world matrix of the target at a frame that was read."""

@@ -21,12 +21,12 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ...goals.task import Task
-from ...kinematics import Cone, Free, Freedom, unframed
+from ...kinematics import Cone, EulerLimits, Framed, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
-from ...kinematics.body_anatomy import Part, TwoPartLimb
-from ...kinematics.flexion import allowed_flexion
+from ...kinematics.body_anatomy import Part, TwoPartLimb, joints_between
+from ...kinematics.flexion import allowed_flexion, hinge_axis
 
 _ROOT_MOVE = 3.0
 _COMPLIANCE = {
@@ -42,6 +42,7 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
+_OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
@@ -92,8 +93,30 @@ def body_compliance(tree: Tree) -> Numbers:
     if not tree.moves_root:
         share[0] = _COMPLIANCE[Part.TRUNK]
     move = np.full(len(tree.root_ways), _ROOT_MOVE)
-    compliance: Numbers = tree.compliance * np.concatenate((share[tree.joint_of], move))[:, None]
+    compliance: Numbers = tree.compliance * np.concatenate((share[tree.joint_of] * _on_hinges(tree), move))[:, None]
     return compliance
+
+
+def _on_hinges(tree: Tree) -> Numbers:
+    """Shares of compliance (c) of the columns that rotate: less for an elbow or knee that bends off its hinge.
+
+    Those whose limits bend one way have a hinge. The upper part turns it to the bend instead.
+    """
+    shares = np.ones(len(tree.joint_of))
+    for limb in tree.anatomy.limbs:
+        freedom = tree.joints[limb.middle].freedom
+        hinge, own = hinge_axis(freedom), unframed(freedom)
+        if hinge is None or not isinstance(own, EulerLimits):
+            continue
+        way, turn = Vector(), Quaternion()
+        for j in joints_between(tree.above, limb.middle, limb.end):
+            way, turn = way + turn @ tree.joints[j].offset, turn @ tree.joints[j].rest
+        across = hinge.cross(way).normalized()
+        frame = freedom.frame if isinstance(freedom, Framed) else Quaternion()
+        for row, axis in zip(np.flatnonzero(tree.joint_of == limb.middle), own.axes, strict=True):
+            along = across.dot(frame @ Vector([float(n == axis) for n in range(3)]))
+            shares[row] = 1.0 - (1.0 - _OFF_HINGE) * along**2
+    return shares
 
 
 @lru_cache(maxsize=32)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...goals.support import BalanceTask
-from ...goals.task import FadedTask, Level, PlaceTask, Task
+from ...goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Columns, Indices, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
@@ -407,7 +407,8 @@ def _arm(tree: Tree, number: int) -> _Arm:
 
 
 def _is_place(task: Task) -> bool:
-    return isinstance(task.task if isinstance(task, FadedTask) else task, PlaceTask)
+    """Tell whether a task is a place, faded or not; one that the body carries along is none to lean to."""
+    return isinstance(unwrapped(task, FadedTask), PlaceTask)
 
 
 def _every(indices: Indices, stride: int) -> Indices:

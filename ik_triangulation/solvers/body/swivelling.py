@@ -9,17 +9,18 @@ so that the swivel never jumps from one allowed span to the next; a relaxation b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
-from ...goals.task import PlaceTask, Task, WrappedTask
-from ...kinematics import Locked
+from ...goals.task import PlaceTask, Task, unwrapped
+from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
 from ..natural.solving import swivelled
@@ -37,15 +38,16 @@ class LimbOfBody(NamedTuple):
     form: LimbForm
 
     @classmethod
-    def of(cls, tree: Tree, joints: Sequence[int], number: int) -> LimbOfBody:
-        """The joints that lead to a tip, each the parent of the next, as a limb."""
-        tip = tree.tips[number]
-        reach = sum(tree.joints[j].offset.length for j in joints[1:]) + tip.place.length
-        own = TreeTip(len(joints) - 1, tip.place, tip.rotation, reach)
-        chain = Tree([tree.joints[j] for j in joints], range(-1, len(joints) - 1), [own])
-        outwards = _outwards(tree).get(tuple(joints))
-        form = PLAIN_LIMB if outwards is None else LimbForm(has_end=True, flexion=outwards)
-        return cls(tuple(joints), number, chain, form)
+    def of(cls, tree: Tree, first: int, number: int, rotations: Numbers) -> LimbOfBody:
+        """The joints from the `first` one to a tip, each the parent of the next, as a limb.
+
+        Locked joints, such as those for a twist, that keep their rotation in all of `rotations` (n, 4, F) become part
+        of rigid links.
+        """
+        line = np.flatnonzero(tree.above[:, tree.tips[number].joint] & tree.above[first]).tolist()
+        locked = [j for j in line if isinstance(tree.joints[j].freedom, Locked)]
+        rigid = {j: tuple(rotations[j, :, 0].tolist()) for j in locked if (rotations[j] == rotations[j, :, :1]).all()}
+        return _limb(tree, tuple(line), number, tuple(rigid.items()))
 
     def frames(self, tree: Tree, geometry: Geometry, rotations: Numbers) -> States:
         """The limb on the body as posed, with these rotations (n, 4, F) of the body's joints."""
@@ -59,25 +61,52 @@ class LimbOfBody(NamedTuple):
         return self.tree.posed(own, States(*none, own[self.tree.held], root.copy(), place.copy()))
 
 
+@lru_cache(maxsize=64)
+def _limb(
+    tree: Tree, line: tuple[int, ...], number: int, rigid: tuple[tuple[int, tuple[float, ...]], ...]
+) -> LimbOfBody:
+    """The limb of a line of joints, some of which are `rigid` with a rotation (w, x, y, z)."""
+    tip, turned, joints = tree.tips[number], dict(rigid), list[Joint]()
+    place, turn = Vector(), Quaternion()  # of the next joint's parent, seen from the last one of the limb
+    for j in line:
+        joint = tree.joints[j]
+        place, turn = place + turn @ joint.offset, turn @ joint.rest
+        if j in turned:
+            turn = turn @ Quaternion(turned[j])
+        else:
+            joints.append(replace(joint, offset=place, rest=turn))
+            place, turn = Vector(), Quaternion()
+    place = place + turn @ tip.place
+    reach = sum(joint.offset.length for joint in joints[1:]) + place.length
+    own = TreeTip(len(joints) - 1, place, turn @ tip.rotation, reach)
+    moving = tuple(j for j in line if j not in turned)
+    outwards = _outwards(tree).get(moving)
+    form = PLAIN_LIMB if outwards is None else LimbForm(has_end=True, flexion=outwards)
+    return LimbOfBody(moving, number, Tree(joints, range(-1, len(joints) - 1), [own]), form)
+
+
 def _outwards(tree: Tree) -> dict[tuple[int, ...], Vector]:
-    """Directions of elbows and knees of limbs whose parts have one joint each, by these joints."""
+    """Directions of elbows and knees of arms and legs, by the first joints of their three parts."""
     anatomy = tree.anatomy
     pairs = zip(anatomy.limbs, anatomy.outwards, strict=False)
     return {tuple(limb): outwards for limb, outwards in pairs if outwards is not None}
 
 
 @lru_cache(maxsize=32)
-def limbs_with_swivel(tree: Tree) -> tuple[LimbOfBody, ...]:
-    """The arms and legs of a tree that lead to one tip each, at their end, and have one joint in each part."""
+def limbs_with_swivel(tree: Tree) -> tuple[tuple[int, int], ...]:
+    """The first joint and the tip of the arms and legs of a tree that lead to one tip each, at their end.
+
+    One joint moves in each of their parts.
+    """
     found = []
     for joints in _outwards(tree):
         upper, middle, end = joints
         tips = [number for number, tip in enumerate(tree.tips) if tree.above[upper, tip.joint]]
         if len(tips) != 1 or tree.tips[tips[0]].joint != end or (upper == 0 and tree.moves_root):
             continue
-        moves = not any(isinstance(tree.joints[j].freedom, Locked) for j in joints)
-        if moves and tree.parents[middle] == upper and tree.parents[end] == middle:
-            found.append(LimbOfBody.of(tree, joints, tips[0]))
+        line = np.flatnonzero(tree.above[:, end] & tree.above[upper]).tolist()
+        if middle in line and [j for j in line if not isinstance(tree.joints[j].freedom, Locked)] == list(joints):
+            found.append((upper, tips[0]))
     return tuple(found)
 
 
@@ -90,8 +119,9 @@ def with_swivels(
     """
     geometry, rotations, given = Geometry(tree, states), tree.rotations(states), tree.rotations(reference)
     changed = rotations.copy()
-    for limb in limbs_with_swivel(tree):
-        own = [(task, _bare(task)) for task in tasks if task.tip == limb.tip]
+    limbs = (LimbOfBody.of(tree, first, tip, rotations) for first, tip in limbs_with_swivel(tree))
+    for limb in (limb for limb in limbs if not limb.tree.held):  # no twist that is animated
+        own = [(task, unwrapped(task)) for task in tasks if task.tip == limb.tip]
         if not any(isinstance(bare, PlaceTask) for _, bare in own):
             continue
         near = _NEAR * limb.tree.size
@@ -104,10 +134,3 @@ def with_swivels(
         there = limb.frames(tree, geometry, rotations)
         changed[joints] = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, smoothing)
     return tree.posed(changed, states)
-
-
-def _bare(task: Task) -> Task:
-    """A task without what wraps it."""
-    while isinstance(task, WrappedTask):
-        task = task.task
-    return task

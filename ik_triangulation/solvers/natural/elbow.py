@@ -32,6 +32,7 @@ from ...kinematics.flexion import hinge_axis
 
 MOST_ASIDE = np.radians(15.0)  # off its hinge up to which a straight elbow bends; the upper bone turns for more
 AHEAD = np.radians(2.0)  # of the tip of an end, seen from the elbow, from which on the end turns
+TURNED = np.radians(30.0)  # bend from which on the upper bone has turned its hinge all the way; at 0 it stays
 _MOST_TURN = (
     1.5  # of that angle: with less the elbow gets faster where the end turns no more, with more the end bends far
 )
@@ -195,6 +196,19 @@ class Elbow(NamedTuple):
         first: Mask = np.where(np.abs(beyond[0] - beyond[1]) > 1e-6, beyond[0] < beyond[1], positive)
         chosen: Numbers = np.where(first, fitted[0], fitted[1])
         return chosen
+
+
+def hinge_turns(up: Numbers, low: Numbers, normal: Numbers, wanted: Numbers) -> Numbers:
+    """Turns (3, 3, F) about `up` (3, 1) that bring the `normal` (3, F) of a bend towards the one that is `wanted`.
+
+    The straighter the limb, with `low` (3, F) the way from the elbow to its end, the less of it: a straight one bends
+    about any axis, and stays as it is.
+    """
+    along, line = directions(np.broadcast_to(up, low.shape)), cross(up, low)
+    share = np.minimum(np.arctan2(lengths(line), dot(np.broadcast_to(up, low.shape), low)) / TURNED, 1.0)
+    angle = np.arctan2(dot(cross(normal, wanted), along), dot(normal, wanted))
+    turns: Numbers = matrices(exponential(along * (share * angle)))
+    return turns
 
 
 def _with_turning_end(

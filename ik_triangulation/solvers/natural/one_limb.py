@@ -22,7 +22,7 @@ from ...kinematics.freedom import clamp_to_range
 from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
 from ..finish import least_error
 from ..solver import LimbForm
-from .elbow import AHEAD, MOST_ASIDE, NO_BEND, NORMALS
+from .elbow import AHEAD, MOST_ASIDE, NO_BEND, NORMALS, TURNED
 from .giving_way import BENDINGS, CLOSE, EDGE
 from .swivel import BEYOND, END, FORBIDDEN, POLE, SWING, SWIVEL, UPPER
 from .two_bones import MISS
@@ -140,7 +140,9 @@ class OneLimb:
             turned, normal, self.end_turns = _in_plane(relative, up, relative @ bone, down, hinged, distance)
             if hinged is not flexion:  # the upper bone turns its hinge to the bend
                 wanted = _in_plane(relative, up, relative @ bone, down, flexion, distance)[1]
-                reference = reference @ (_axes(up, wanted) @ _axes(up, normal).transposed())
+                share = min(up.angle(turned @ low) / TURNED, 1.0)  # as elbow.hinge_turns()
+                angle = atan2(normal.cross(wanted).dot(up.normalized()), normal.dot(wanted))
+                reference = reference @ Matrix.Rotation(share * angle, 3, up)
         bent = up + turned @ low
         self._axis = (goal if away > _ROUNDING * size else wrist).normalized()
         base = rotation_between(way, self._axis) @ (reference @ normal)

@@ -37,13 +37,13 @@ from ...kinematics.batch.algebra import (
 from .swivel import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
-_PRICE = 15.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
+_PRICE = 60.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 _ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
 _BEYOND, _SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
 _CALM = 4.0  # times the weight of changes in shots that are not traded
 _FAST_SWIVEL, _FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
 # end those that its target makes are not
-_HURRY = 500.0, 250.0  # of their squares beyond that
+_HURRY = 2000.0, 1000.0  # of their squares beyond that
 _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
 _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other

@@ -38,7 +38,7 @@ from ...kinematics.batch.algebra import (
 )
 from ...kinematics.batch.coordinates import bounded
 from ..batch.swings import smallest_rotations
-from .elbow import Elbow, axes_of, directions, flexion_at_rest
+from .elbow import Elbow, axes_of, directions, flexion_at_rest, hinge_turns
 
 _BONES, _WITH_END = 2, 3  # joints
 MISS = 1e-4  # of the limb's length: beyond it lengths prove that the end cannot be there
@@ -114,8 +114,7 @@ class TwoBones:
         self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))
         # The normal of the reference, brought to the goal by the least turn.
         if wanted is not None:
-            ends = np.broadcast_to(up, normal.shape)
-            reference = compose(reference, compose(axes_of(ends, wanted), axes_of(ends, normal).swapaxes(0, 1)))
+            reference = compose(reference, hinge_turns(up, rotate(relative, low), normal, wanted))
         self.reference_upper = reference
         base = rotate(matrices(smallest_rotations(way, self.axis)), rotate(reference, normal))
         self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))

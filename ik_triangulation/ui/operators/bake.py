@@ -11,12 +11,11 @@ from bpy.props import BoolProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import Span, bake_spans, delete_generated, rebake, repeats_bake
-from ...jobs.body_bake import BodyBake, bake_bodies, bodies_and_tips, rebake_body, repeats_body_bake
-from ...jobs.body_following import let_body_follow, measured_again
-from ...jobs.body_keys import body_settings
-from ...jobs.body_report import BodyReport
+from ...jobs.bake import BodyBake, Span, bake_bodies, bake_spans, delete_generated, rebake, rebake_body, repeats_bake
 from ...jobs.controls import let_follow
+from ...jobs.following import let_body_follow, measured_again
+from ...jobs.keys import body_settings
+from ...jobs.problem import bodies_and_tips
 from ...jobs.report import Report
 from ...rig.body import RigBody
 from ...rig.by_hand.record import is_recorded_body
@@ -32,7 +31,7 @@ from ..context import (
     cannot_solve,
     control_names,
 )
-from ..last_result import BodyResult, latest, remember_result
+from ..last_result import latest, remember_result
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -90,7 +89,7 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
             given["within"] = dict.fromkeys(rig.tips, given["reduce_tolerance"])
         return BodyBake(rig, span, replace(settings, **given))
 
-    def report_result(self, context: Context, result: Sequence[Report | BodyReport]) -> set[str]:
+    def report_result(self, context: Context, result: Sequence[Report]) -> set[str]:
         return report_outcome(self, context, result)
 
     def draw(self, context: Context) -> None:
@@ -115,11 +114,11 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Report | BodyReport]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[Report]]:
         body, bone, where = active_body(context), active_bone(context), (context.scene, context.view_layer)
         if body is not None and bone is not None:
             bake = self.body_bake(body, bone, *self.spans(context, [bone]))
-            bake = bake._replace(keep=repeats_body_bake(body, bake.span, bake.settings))
+            bake = bake._replace(keep=bake.repeats)
             return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))[0]
         with ExitStack() as undo:
             load_preset(self, context, undo)
@@ -142,7 +141,7 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Report | BodyReport]]:
+    def job(self, context: Context, seconds: float) -> Job[Sequence[Report]]:
         armature, where = active_armature(context), (context.scene, context.view_layer)
         rigs, alone = bodies_and_tips(armature)
         if not rigs:
@@ -179,13 +178,13 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
             return "Make the bone at the end of the limb active"
         return reason
 
-    def job(self, context: Context, seconds: float) -> Job[Report | BodyReport]:
+    def job(self, context: Context, seconds: float) -> Job[Report]:
         bone, where = active_bone(context), (context.scene, context.view_layer)
         if is_recorded_body(bone.id_data, bone.name):
             return (yield from rebake_body.steps(bone.id_data, bone.name, *where))
         return (yield from rebake.steps(bone.id_data, bone.name, *where, seconds=seconds))
 
-    def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
+    def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])
 
 
@@ -230,14 +229,14 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         armature, bone, where = active_armature(context), active_bone(context), (context.scene, context.view_layer)
         result = latest(armature, bone.name)
         key = result.is_bake or context.scene.tool_settings.use_keyframe_insert_auto
-        if isinstance(result, BodyResult):
-            body, frames = active_body(context), result.body.frames
-            remedies = let_body_follow(body, frames[0], frames[-1], key, *where)
-            remember_result(measured_again(body, result.body, *where), armature, context.scene)
+        report, ends = result.report, (result.report.numbers[0], result.report.numbers[-1])
+        if report.hips:
+            body = active_body(context)
+            remedies = let_body_follow(body, *ends, key, *where)
+            report = measured_again(body, report, *where)
         else:
-            frames = [each.frame for each in result.report.frames]
-            remedies = let_follow(active_limb(context), frames[0], frames[-1], key, *where)
-            remember_result(result.report.following(), armature, context.scene)
+            remedies, report = let_follow(active_limb(context), *ends, key, *where), report.following()
+        remember_result(report, armature, context.scene)
         texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
         said = ", ".join(texts) or "All bones follow the limb already"
         reached = latest(armature, bone.name)

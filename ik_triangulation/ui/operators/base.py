@@ -26,9 +26,7 @@ from bpy.types import Context, Event, Operator, UILayout, WindowManager
 
 from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
-from ...jobs.body_report import BodyReport, body_summary
-from ...jobs.report import Report, summary, summary_of_all
-from ...rig.units import scale_of
+from ...jobs.report import Report, summaries
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..modal_job import ModalJob
@@ -102,24 +100,20 @@ class IKOperator(Operator):
         return {"CANCELLED"}
 
 
-def report_outcome(operator: Operator, context: Context, reports: Sequence[Report | BodyReport]) -> set[str]:
+def report_outcome(operator: Operator, context: Context, reports: Sequence[Report]) -> set[str]:
     """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
 
     The outcome is kept for the panel.
     """
     armature, scene = active_armature(context), context.scene
-    limbs = [report for report in reports if isinstance(report, Report)]
+    limbs = [report for report in reports if not report.hips]
     for report in reports:
         remember_result(report, armature, scene)
-        name = f"{report.tip}: " if isinstance(report, Report) and len(limbs) > 1 else ""
+        name = f"{report.tip}: " if not report.hips and len(limbs) > 1 else ""
         for warning in report.warnings:
             operator.tell({"WARNING"}, f"{name}{warning}")
-        if isinstance(report, BodyReport):
-            line = body_summary(report, scene, scale_of(armature))
-            operator.tell({"INFO" if report.all_reached else "WARNING"}, line)
-    if limbs:
-        line = summary(limbs[0], scene) if len(limbs) == 1 else summary_of_all(limbs, scene)
-        operator.tell({"INFO" if all(report.all_reached for report in limbs) else "WARNING"}, line)
+    for reached, line in summaries(reports, scene):
+        operator.tell({"INFO" if reached else "WARNING"}, line)
     return {"FINISHED"}
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Edit what is animated: targets to their tips, a pull with a falloff in time, left and right swapped."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -10,7 +9,6 @@ from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError
-from ...jobs.body_report import BodyReport
 from ...jobs.edit import PROFILES, pull
 from ...jobs.mirror import mirror_motion
 from ...jobs.report import Report
@@ -92,16 +90,15 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
 
     poll_problem = staticmethod(_cannot_pull)
 
-    def job(self, context: Context, seconds: float) -> Job[Report | BodyReport]:
+    def job(self, context: Context, seconds: float) -> Job[Report]:
         given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
         frame = given.get("frame", context.scene.frame_current)
         armature, tip = active_armature(context), self.tip or active_bone(context).name
         where = context.scene, context.view_layer
         return pull.steps(armature, tip, frame, tuple(self.offset), self.falloff, self.profile, *where)
 
-    def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
-        reports: Sequence[Report | BodyReport] = [result]
-        return report_outcome(self, context, reports)
+    def report_result(self, context: Context, result: Report) -> set[str]:
+        return report_outcome(self, context, [result])
 
     def draw(self, context: Context) -> None:
         column = self.column()

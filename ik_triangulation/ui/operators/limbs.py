@@ -11,8 +11,16 @@ from bpy.types import Context, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
 from ...jobs import live
-from ...jobs.body_setup import MOST_TIPS, NewBody, is_whole_rig, lowest_of, set_up_body
-from ...jobs.limb_tools import add_limbs, give_new_target, remove_limb
+from ...jobs.setup import (
+    MOST_TIPS,
+    NewBody,
+    add_limbs,
+    give_new_target,
+    is_whole_rig,
+    lowest_of,
+    remove_limb,
+    set_up_body,
+)
 from ...presets import (
     SUBDIR,
     SUFFIX,

@@ -9,18 +9,19 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...cooperative import Job
-from ...jobs.bake import frames_from, solve_pose
-from ...jobs.body_bake import check_alone
+from ...jobs.bake import frames_from
 from ...jobs.compare import compare
+from ...jobs.pose import solve_pose
+from ...jobs.problem import check_alone
 from ...maps.in_scene import Mapped, map_in_scene, volume_in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...rig.limb import saved_range
-from ...rig.map_objects import PICTURE, VOLUME, remove_map, shown_map
+from ...rig.map_objects import PICTURE, VOLUME, remove_map
 from ...settings import given
 from ...solvers import SOLVERS
 from ...solvers.compare import SolverResult
 from ..comparison import clear_comparison, show_comparison, solver_label
-from ..context import active_armature, active_bone, active_chain, active_limb, cannot_solve_alone
+from ..context import active_armature, active_bone, active_chain, active_limb, cannot_solve_alone, map_of
 from ..overlay import clear_ghosts
 from .base import IKOperator, JobOperator, report_outcome
 
@@ -122,12 +123,12 @@ class POSE_OT_ik_triangulation_map_remove(IKOperator):
         if problem:
             return problem
         bone = active_bone(context)
-        shown = any(shown_map(bone.id_data, bone.name, kind) for kind in _KINDS["ALL"])
+        shown = any(map_of(context, bone, kind) for kind in _KINDS["ALL"])
         return None if shown else f"There is no map of '{bone.name}'"
 
     def act(self, context: Context) -> set[str]:
         bone = active_bone(context)
-        maps = [ob for kind in _KINDS[self.kind] if (ob := shown_map(bone.id_data, bone.name, kind))]
+        maps = [ob for kind in _KINDS[self.kind] if (ob := map_of(context, bone, kind))]
         if not maps:
             self.tell({"WARNING"}, f"There is no such map of '{bone.name}'")
             return {"CANCELLED"}

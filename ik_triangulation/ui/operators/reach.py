@@ -9,10 +9,8 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.body_keys import body_settings
-from ...jobs.body_reach import body_stop, reach_with_body
-from ...jobs.body_report import BodyReport
-from ...jobs.reach import Stop, own_stop, reach_through, saved_stops
+from ...jobs.keys import body_settings
+from ...jobs.reach import Stop, body_stop, own_stop, reach_through, reach_with_body, saved_stops
 from ...jobs.report import Report
 from ...motion.timing import TIMINGS
 from ...rig.body import RigBody
@@ -60,7 +58,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         bone = active_bone(context)
         return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
 
-    def job(self, context: Context, seconds: float) -> Job[Report | BodyReport]:
+    def job(self, context: Context, seconds: float) -> Job[Report]:
         body, bone = active_body(context), active_bone(context)
         if body is not None and bone is not None:
             return (yield from self._body_job(context, body, bone))
@@ -80,7 +78,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         different = changed(self, own)
         return [] if different.keys() & _OF_A_STOP else stops, {**own, **different}
 
-    def _body_job(self, context: Context, body: RigBody, bone: PoseBone) -> Job[BodyReport]:
+    def _body_job(self, context: Context, body: RigBody, bone: PoseBone) -> Job[Report]:
         """Reach with a body by the settings that are saved on this bone, or changed in the operator."""
         stops, asked = self._asked(bone)
         settings = body_settings(body, bone.name)
@@ -120,7 +118,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         column.separator()
         draw_reduction(column, self)
 
-    def report_result(self, context: Context, result: Report | BodyReport) -> set[str]:
+    def report_result(self, context: Context, result: Report) -> set[str]:
         return report_outcome(self, context, [result])
 
 

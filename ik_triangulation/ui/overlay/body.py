@@ -14,7 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...goals.from_goals import HELD
 from ...goals.support import Support
-from ...jobs.body_bake import body_of
+from ...jobs.problem import body_of
 from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redraw of the viewports, and the count of evaluations by which the overlay sees that a picture is out of date.
-
-Count of the times at which Blender has evaluated a scene, by which the overlay sees that a picture is out of date.
+"""Redraw of the viewports, and counts of evaluations by which overlay and panels see that what they keep is outdated.
 
 Whatever changes a rig, its settings or its target is evaluated before a viewport is drawn; a view that turns is not.
 """
@@ -10,8 +8,11 @@ from __future__ import annotations
 
 import bpy
 from bpy.app.handlers import persistent
+from bpy.types import Armature, Depsgraph, Object
 
-_count = _edits = 0
+_count = _edits = _setups = 0
+
+_MOST = 64  # updates of an evaluation that are looked through; more of them count as a change of the setup
 
 
 def redraw() -> None:
@@ -32,6 +33,14 @@ def edits() -> int:
     return _edits
 
 
+def setups() -> int:
+    """Return a number that is another one after whatever can change which limbs and maps there are, and their settings.
+
+    That is each of these but moving objects and posing bones, after which the answers of searches stay true.
+    """
+    return _setups
+
+
 @persistent  # type: ignore[untyped-decorator]
 def _notice(*_: object) -> None:
     global _count
@@ -39,9 +48,38 @@ def _notice(*_: object) -> None:
 
 
 @persistent  # type: ignore[untyped-decorator]
-def _notice_edit(*_: object) -> None:
-    global _edits
+def _notice_edit(*of: object) -> None:
+    global _edits, _setups
     _edits += 1
+    depsgraph = of[1] if len(of) > 1 else None
+    if not isinstance(depsgraph, Depsgraph) or _is_setup(depsgraph):
+        _setups += 1
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _notice_frame(*_: object) -> None:
+    global _setups
+    _setups += 1  # settings can be animated
+
+
+def _is_setup(depsgraph: Depsgraph) -> bool:
+    """Tell whether an evaluation follows more than moved objects and posed bones.
+
+    Objects that are added, removed or parented, and constraints, have all relations built anew, which evaluates the
+    collections. A setting of a limb tags its armature's transform and geometry, posing the latter alone; renaming a
+    bone tags the armature's data, but not its geometry.
+    """
+    if depsgraph.id_type_updated("COLLECTION"):
+        return True
+    if not depsgraph.id_type_updated("ARMATURE"):
+        return False
+    updates = depsgraph.updates
+    return len(updates) > _MOST or any(
+        not each.is_updated_geometry
+        if isinstance(each.id, Armature)
+        else each.is_updated_transform and isinstance(each.id, Object) and each.id.type == "ARMATURE"
+        for each in updates
+    )
 
 
 def _after_edits() -> list[list]:
@@ -52,6 +90,7 @@ def _after_edits() -> list[list]:
 def register() -> None:
     for handlers in _after_edits():
         handlers.append(_notice_edit)
+    bpy.app.handlers.frame_change_post.append(_notice_frame)
     for handlers in (*_after_edits(), bpy.app.handlers.frame_change_post):
         handlers.append(_notice)
 
@@ -59,5 +98,6 @@ def register() -> None:
 def unregister() -> None:
     for handlers in _after_edits():
         handlers.remove(_notice_edit)
+    bpy.app.handlers.frame_change_post.remove(_notice_frame)
     for handlers in (*_after_edits(), bpy.app.handlers.frame_change_post):
         handlers.remove(_notice)

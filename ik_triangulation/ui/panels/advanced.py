@@ -6,11 +6,11 @@ from math import degrees
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
-from ...rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
+from ...rig.map_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text
 from ...solvers import SOLVERS
 from ..comparison import solver_label
-from ..context import active_bone
+from ..context import active_bone, map_of
 from ..operators.map import (
     POSE_OT_ik_triangulation_duel,
     POSE_OT_ik_triangulation_duel_apply,
@@ -159,7 +159,7 @@ class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         settings, bone = context.scene.ik_triangulation_map, active_bone(context)
-        row = _removable(column, bone, VOLUME)
+        row = _removable(column, bone, VOLUME, context)
         row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
         _draw_legend(column, bone, VOLUME, context, _SHARE)
         column.separator()
@@ -168,19 +168,21 @@ class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
         column.separator()
         for name in ("solver", "finish", "iterations", "size"):
             column.prop(settings, name)
-        _removable(column, bone, PICTURE).operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
+        _removable(column, bone, PICTURE, context).operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
         _draw_legend(column, bone, PICTURE, context)
         column.separator()
         column.prop(settings, "resolution")
-        _removable(column, bone, VOLUME).operator(POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA")
+        _removable(column, bone, VOLUME, context).operator(
+            POSE_OT_ik_triangulation_map_volume.bl_idname, icon="VOLUME_DATA"
+        )
         _draw_legend(column, bone, VOLUME, context, _METRIC)
 
 
-def _removable(column: UILayout, bone: bpy.types.PoseBone, kind: str) -> UILayout:
+def _removable(column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context) -> UILayout:
     """Return a row for a button, with another one after it that removes what is shown of this kind, if it is."""
     row = column.row(align=True)
     button = row.row(align=True)
-    if shown_map(bone.id_data, bone.name, kind):
+    if map_of(context, bone, kind):
         remove = row.operator(POSE_OT_ik_triangulation_map_remove.bl_idname, text="", icon="X")
         remove.kind = "REACH" if kind == VOLUME else "MAP"
     return button
@@ -190,7 +192,7 @@ def _draw_legend(
     column: UILayout, bone: bpy.types.PoseBone, kind: str, context: Context, lines: slice = slice(None)
 ) -> None:
     """Draw the legend of the limb's map, or some of its lines, if there is one."""
-    ob = shown_map(bone.id_data, bone.name, kind)
+    ob = map_of(context, bone, kind)
     for line in legend_of(ob).splitlines()[lines] if ob else ():
         paragraph(column, line, context, "COLOR")
 

@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
-from ..context import active_bone, is_in_body, is_limb
+from ..context import active_bone, holdable_of, is_in_body
 from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_add,
     POSE_OT_ik_triangulation_contact_go,
@@ -30,14 +30,12 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
             column.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
             return
         held = column.column(heading="Hold in Place", align=True)
-        for tip in armature.pose.bones:
+        for tip in holdable_of(context, armature):  # a foot that is let go of is to be held again here
             limb = tip.ik_triangulation
-            # A foot that is let go of has nothing left that makes it a limb, but is to be held again here.
-            if is_limb(tip) or limb.body_part != "NONE":
-                row = held.row(align=True)
-                row.prop(limb, "hold", text=tip.name)
-                if limb.hold:
-                    row.prop(limb, "hold_where", text="")
+            row = held.row(align=True)
+            row.prop(limb, "hold", text=tip.name)
+            if limb.hold:
+                row.prop(limb, "hold_where", text="")
         column.separator()
         body = armature.ik_triangulation
         column.prop_search(body, "hips", armature.data, "bones")

@@ -7,7 +7,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
 from ...jobs import live
-from ...jobs.body_setup import MOST_TIPS
+from ...jobs.setup import MOST_TIPS
 from ...presets import SUBDIR, SUFFIX
 from ...rig.keyframes import is_baked
 from ...rig.limb import selected_bones
@@ -21,8 +21,9 @@ from ..context import (
     is_in_body,
     is_limb,
     limbs_at_target,
+    limbs_of,
 )
-from ..last_result import BodyResult, LastResult, latest
+from ..last_result import LastResult, latest
 from ..operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
@@ -81,14 +82,14 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
         result = latest(bone.id_data, bone.name)
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
-        if isinstance(result, BodyResult):
+        if result.report.hips:
             return
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
         for line in result.limits or ["No bone is at a limit"]:
             paragraph(column, line, context, "CON_ROTLIMIT", _ROOM)
 
 
-def draw_result(column: UILayout, result: LastResult | BodyResult) -> None:
+def draw_result(column: UILayout, result: LastResult) -> None:
     """Draw the result in one line that opens the details, and the remedy for bones that do not follow the limb."""
     row = column.row()
     row.alert = not result.reached
@@ -115,7 +116,7 @@ class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
         if armature is None:
             paragraph(column, cannot_edit(context) or "", context, "INFO")
             return
-        tips = [bone for bone in armature.pose.bones if is_limb(bone)]
+        tips = limbs_of(context, armature)
         at_target = limbs_at_target(context)
         if at_target:
             _draw_choice(column, at_target, bone)

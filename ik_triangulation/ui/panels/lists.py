@@ -16,7 +16,7 @@ from ...errors import IKError
 from ...jobs import live
 from ...jobs.joint_tools import joint_now
 from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked, unframed
-from ..context import active_armature, active_bone, active_chain, is_limb, picked_bone
+from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
 from ..last_result import latest
 from ..operators.limbs import limb_label
 from ..operators.solve import POSE_OT_ik_triangulation_live
@@ -153,8 +153,8 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         switch.tip = bone.name
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        bones = getattr(data, name)
-        return _only(self, bones, {bone.name for bone in bones if is_limb(bone)})
+        tips = limbs_of(context, data.id_data)
+        return _only(self, getattr(data, name), [bone.name for bone in tips])
 
 
 class VIEW3D_UL_ik_triangulation_joints(UIList):
@@ -195,17 +195,18 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         row.label(text="", icon="ERROR" if now.outside else "CON_ROTLIMIT" if now.ends else "BLANK1")
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        chain = set(chain_of(context)) if active_bone(context) else set()
-        return _only(self, getattr(data, name), chain)
+        return _only(self, getattr(data, name), chain_of(context) if active_bone(context) else [])
 
 
 _NAME, _NAME_AND_KIND = 0.65, 0.5  # width of the bone's name in a row of joints, without and with the kind of joint
 _SOURCES = {"AUTO": "BONE_DATA", "BLENDER": "BONE_DATA", "OWN": "PREFERENCES", "CONSTRAINT": "CONSTRAINT_BONE"}
 
 
-def _only(shown: UIList, bones: bpy.types.bpy_prop_collection, names: set[str]) -> tuple[list[int], list[int]]:
+def _only(shown: UIList, bones: bpy.types.bpy_prop_collection, names: list[str]) -> tuple[list[int], list[int]]:
     """Return flags and order that show only bones of these names, filtered by the name searched for."""
-    flags = [shown.bitflag_filter_item if bone.name in names else 0 for bone in bones]
+    flags = [0] * len(bones)
+    for name in names:
+        flags[bones.find(name)] = shown.bitflag_filter_item
     if shown.filter_name:
         found = UI_UL_list.filter_items_by_name(shown.filter_name, shown.bitflag_filter_item, bones, "name")
         flags = [flag & other for flag, other in zip(flags, found, strict=True)]

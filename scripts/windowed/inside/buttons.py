@@ -21,6 +21,7 @@ NOTCHES = 10  # of the wheel at once: about 500 pixels, less than the sidebar is
 DRAWN = 0.05  # seconds until the sidebar is
 LOOKS = 40  # at most, until nothing moves any more
 _fields: set[str] = set()  # drawn by panels that are looked at
+_unfolded: dict[str, dict[type[Panel], set[str]]] = {}  # by module, options before fold() has changed them
 
 
 class _Layout:
@@ -71,13 +72,30 @@ def fold(*ids: str, closed: bool = True, module: str = "ik_triangulation") -> No
 
     Only before their tab is first shown: afterwards they keep how they are.
     """
+    options = {}
+    for cls in panels(module):
+        if not ids or cls.__name__ in ids:
+            before = set(getattr(cls, "bl_options", ()))
+            _unfolded.setdefault(module, {}).setdefault(cls, before)
+            options[cls] = before | {"DEFAULT_CLOSED"} if closed else before - {"DEFAULT_CLOSED"}
+    _give(module, options)
+
+
+def unfold() -> None:
+    """Have all panels begin as they do without fold()."""
+    for module, options in _unfolded.items():
+        _give(module, options)
+    _unfolded.clear()
+
+
+def _give(module: str, options: dict[type[Panel], set[str]]) -> None:
+    """Give panels of a module other options, and keep the order of all."""
     classes = panels(module)
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     for cls in classes:
-        if not ids or cls.__name__ in ids:
-            others = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
-            cls.bl_options = others | {"DEFAULT_CLOSED"} if closed else others
+        if cls in options:
+            cls.bl_options = options[cls]
         bpy.utils.register_class(cls)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Install the extension, run one script step by step, quit.
+"""Install the extension, run scripts one after the other, each step by step and in a new file, quit.
 
-blender --factory-startup --enable-event-simulate --python play.py -- MODULE OUTPUT SECONDS
+blender --factory-startup --enable-event-simulate --python play.py -- OUTPUT SECONDS MODULE...
 
-Where a step fails, OUTPUT gets FAILED-MODULE.png, the window as it was, and the exit code is 1.
+A script is announced by a line BEGIN MODULE and concluded by END MODULE. Where a step fails, or a script takes longer
+than SECONDS, there is no END and no script after it; OUTPUT gets FAILED-MODULE.png, the window as it was.
 """
 
 import faulthandler
@@ -12,48 +13,74 @@ import sys
 import traceback
 from importlib import import_module
 from pathlib import Path
+from time import perf_counter
 
 import bpy
 
 HOME = Path(__file__).resolve().parents[4]  # with the zip and the checkout
 STARTED = 1.0  # seconds until the window has been drawn
+playing = None  # the script that runs
+TURN = 0.005  # seconds from one look whether Blender is at rest to the next
 sys.path.insert(0, str(HOME / "checkout"))
 
-from scripts.windowed.inside import screen
-from scripts.windowed.inside.scene import install
+from scripts.windowed.inside import buttons, screen, wait
+from scripts.windowed.inside.scene import begin_anew, install
 
 
-def play(module: str):
-    """The steps: the extension first, then those of the script."""
+def play(modules: list[str], seconds: float) -> screen.Steps:
+    """The steps: the extension first, then those of the scripts."""
+    global playing
     install(HOME / "extension.zip")
     yield 0.5
-    yield from import_module(module).script()
+    for module in modules:
+        print(f"BEGIN {module}", flush=True)
+        faulthandler.dump_traceback_later(seconds, exit=True)
+        started, spent = perf_counter(), _processor()
+        first, playing = playing is None, module
+        if not first:
+            buttons.unfold()
+            begin_anew()
+            yield 0.5
+        yield from import_module(module).script()
+        took = f"{perf_counter() - started:.0f} s, {_processor() - spent:.0f} s of processor"
+        sys.stderr.flush()
+        print(f"END {module} {took}", flush=True)
 
 
-def tick(steps, module: str) -> float | None:
-    """Go on to the next `yield`; the seconds until the one after that."""
+def _processor() -> float:
+    """Return the seconds that Blender, and what it has started, took of the processors."""
+    return sum(os.times()[:4])
+
+
+def tick(steps: screen.Steps) -> float | None:
+    """Go on to the next `yield` when Blender is at rest, or the seconds that it asks for are over."""
+    if not wait.over():
+        return TURN
     try:
         with screen.in_viewport():
-            return next(steps)
+            wait.begin(next(steps))
+            return TURN
     except StopIteration:
         bpy.ops.wm.quit_blender()
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
-        print(f"As it was: {screen.picture(f'FAILED-{module}').name}", flush=True)
+        print(f"As it was: {screen.picture(f'FAILED-{playing}').name}", flush=True)
         os._exit(1)  # nothing else ends Blender from a timer
     return None
 
 
 def main() -> None:
-    module, output, seconds = sys.argv[sys.argv.index("--") + 1 :]
-    faulthandler.dump_traceback_later(int(seconds), exit=True)
+    output, seconds, *modules = sys.argv[sys.argv.index("--") + 1 :]
     screen.output = Path(output)
-    bpy.context.preferences.view.show_splash = False  # it would cover the viewport and take the first click
+    view = bpy.context.preferences.view
+    view.show_splash = False  # it would cover the viewport and take the first click
+    view.smooth_view = 0  # views turn at once
     bpy.context.preferences.system.viewport_aa = "OFF"  # every redraw would be made eight times over, in software
     print(f"Blender {bpy.app.version_string}", flush=True)
-    steps = play(module)
-    bpy.app.timers.register(lambda: tick(steps, module), first_interval=STARTED, persistent=True)
+    wait.watch()
+    steps = play(modules, float(seconds))
+    bpy.app.timers.register(lambda: tick(steps), first_interval=STARTED, persistent=True)
 
 
 main()

@@ -34,6 +34,18 @@ def enable() -> None:
     assert addon_utils.enable(EXTENSION, default_set=True) is not None
 
 
+def begin_anew() -> None:
+    """A new file in the factory layout, with preferences that scripts change as they were, the extension enabled anew.
+
+    Rigify stays enabled, once a script has done so: it leaves a handler behind that fails without it.
+    """
+    disable()
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    bpy.context.preferences.view.ui_scale = 1.0
+    bpy.ops.preferences.reset_default_theme()
+    enable()
+
+
 def clear() -> None:
     """Remove all objects and what only they use."""
     for ob in list(bpy.data.objects):

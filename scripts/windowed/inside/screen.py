@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parts of the window, and pictures of it."""
 
+import struct
 import subprocess
+import zlib
 from collections.abc import Generator
 from pathlib import Path
 
 import bpy
 import numpy as np
 from bpy.types import Area, Region, Window
+
+from .display import shown
 
 Steps = Generator[float, None, None]
 
@@ -35,18 +39,32 @@ def in_viewport():
 
 def pixels(of: Region) -> np.ndarray:
     """Return the displayed pixels of a region: rows from the top, columns, RGB."""
-    grab = ["import", "-window", "root", "-crop", _crop(of), "+repage", "-depth", "8", "rgb:-"]
-    raw = subprocess.run(grab, check=True, capture_output=True).stdout
-    return np.frombuffer(raw, np.uint8).reshape(of.height, of.width, 3)
+    return shown(of.x, window().height - of.y - of.height, of.width, of.height)
 
 
 def picture(name: str, *options: str, of: Region | None = None) -> Path:
     """Write what the display shows, or a region of it, as name.png; `options` are ImageMagick's."""
     file = output / f"{name}.png"
     file.parent.mkdir(exist_ok=True)
-    crop = ["-crop", _crop(of), "+repage"] if of else []
-    shown = subprocess.run(["import", "-window", "root", "miff:-"], check=True, capture_output=True).stdout
-    subprocess.run(["magick", "miff:-", *crop, *options, "-strip", "-depth", "8", str(file)], input=shown, check=True)
+    colours = pixels(of) if of else shown(0, 0, window().width, window().height)
+    height, width, _ = colours.shape
+    if options:
+        read = ["magick", "-size", f"{width}x{height}", "-depth", "8", "rgb:-"]
+        subprocess.run([*read, *options, "-strip", "-depth", "8", str(file)], input=colours.tobytes(), check=True)
+    else:
+        file.write_bytes(_png(colours))
+    return file
+
+
+def _png(colours: np.ndarray) -> bytes:
+    """Return rows of RGB as a PNG file, packed for speed."""
+    height, width, _ = colours.shape
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each begins with how it is filtered: it is not
+    rows[:, 1:] = colours.reshape(height, -1)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    file = b"\x89PNG\r\n\x1a\n"
+    for kind, data in ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b"")):
+        file += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     return file
 
 
@@ -57,7 +75,3 @@ def sidebar(tab: str = "Animation") -> Steps:
     region("UI").active_panel_category = tab
     viewport().tag_redraw()
     yield 0.5
-
-
-def _crop(of: Region) -> str:
-    return f"{of.width}x{of.height}+{of.x}+{window().height - of.y - of.height}"

@@ -15,6 +15,7 @@ from scripts.windowed.pictures.look import look_at
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # the demo imports its neighbours
 from demo import make_scene
 
+SIZE = (1600, 1200)  # pixels of the display
 WIDTH, HEIGHT = 872, 700  # pixels, from the upper right corner of the sidebar
 ABOVE = "space_view3d_sidebar"  # whose panels come first in the tab
 ACT, TIP, FRAME = "Reach", "hand.L", 22

@@ -13,6 +13,7 @@ from scripts.windowed.inside.screen import Steps
 from scripts.windowed.pictures.look import ball, bare, look_at, paint, square
 from tests.rigs import armature, configure, empty
 
+SIZE = (1600, 1200)  # pixels of the display
 BONES = 5  # of length 1
 BEND = radians(8.0)  # of each joint at the beginning
 TARGET = (2.1, 0.0, 1.3)

@@ -14,6 +14,7 @@ from tests.bodies import FEET, human_rig
 from tests.rigs import configure, select
 from tests.terrains import terrain
 
+SIZE = (1600, 1200)  # pixels of the display
 PIXELS = 360
 GROUND = (0.45, 0.42, 0.36, 1.0)
 SOLE = 0.03  # Blender units from the end of the foot's bone down to the ground

@@ -7,7 +7,8 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError, ChainError
-from ik_triangulation.jobs.bake import bake, delete_generated, solve_pose
+from ik_triangulation.jobs.bake import bake, delete_generated
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.keyframes import writing
 from ik_triangulation.rig.limb import Limb
 

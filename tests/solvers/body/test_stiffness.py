@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Limbs give before the trunk, and hips move before they turn."""
 
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Joint
 from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.solvers.body.flexing import body_compliance
 from scripts.benchmarks import humanoid
 
@@ -28,3 +32,14 @@ def test_hips_that_go_nowhere_turn_as_the_trunk_does():
 def test_a_chain_alone_keeps_the_stiffness_of_its_joints():
     tree = Tree.of(limited(1, 4))
     assert body_compliance(tree) is tree.compliance
+
+
+def test_an_elbow_that_bends_one_way_gives_little_off_its_hinge():
+    limits = EulerLimits("YZX", (-0.1, -0.6, -0.9), (2.6, 0.6, 0.9))
+    joints = [Joint(f"{n}", Vector((0, 0.3, 0)), Quaternion(), limits if n == 3 else Free()) for n in range(5)]
+    parts = Part.HIPS, Part.TRUNK, Part.UPPER_ARM, Part.FOREARM, Part.HAND
+    anatomy = BodyAnatomy(parts, (TwoPartLimb(2, 3, 4),), (None,))
+    tip = BodyTip("hand", 4, Vector((0, 0.1, 0)))
+    tree = Body(joints, range(-1, 4), [tip], "FREE", Vector((0, 0, 1)), anatomy=anatomy).tree
+    flexion, twist, aside = body_compliance(tree)[: len(tree.joint_of)][tree.joint_of == 3, 0]
+    assert flexion == twist > 10.0 * aside

@@ -9,30 +9,38 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.goals.task import Level
-from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
+from ik_triangulation.kinematics import Body, BodyTip, Free, Joint, Locked
 from ik_triangulation.kinematics.batch import Geometry, States
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.limb_motion import limbs_of_still_body
-from ik_triangulation.solvers.body.swivelling import limbs_with_swivel, with_swivels
+from ik_triangulation.solvers.body.swivelling import LimbOfBody, limbs_with_swivel, with_swivels
 
 FRAMES = 9
 UP = Vector((0.0, 0.0, 1.0))
 PARTS = Part.HIPS, Part.TRUNK, Part.UPPER_ARM, Part.FOREARM, Part.HAND
-ARM = TwoPartLimb(2, 3, 4)
 
 
-def body(outwards):
-    """A trunk with one straight arm."""
-    ways = (0, 0, 0), (0, 0, 0.5), (0.2, 0, 0), (0.3, 0, 0), (0.3, 0, 0)
-    joints = [Joint(f"joint {n}", Vector(way), Quaternion(), Free()) for n, way in enumerate(ways)]
-    anatomy = BodyAnatomy(PARTS, (ARM,), (None,), (outwards,))
-    return Body(joints, (-1, 0, 1, 2, 3), [BodyTip("hand", 4, Vector((0.1, 0, 0)))], "FREE", UP, anatomy=anatomy)
+def body(outwards, twist=False):
+    """A trunk with one straight arm; with `twist` its upper arm has a locked joint on the way."""
+    ways = [(0, 0, 0), (0, 0, 0.5), (0.2, 0, 0), *[(0.1, 0, 0)] * twist, (0.3 - 0.1 * twist, 0, 0), (0.3, 0, 0)]
+    locked = [3] if twist else []
+    joints = [
+        Joint(f"joint {n}", Vector(way), Quaternion(), Locked() if n in locked else Free())
+        for n, way in enumerate(ways)
+    ]
+    last = len(joints) - 1
+    parts = (*PARTS[:3], *[Part.UPPER_ARM] * twist, *PARTS[3:])
+    anatomy = BodyAnatomy(parts, (TwoPartLimb(2, last - 1, last),), (None,), (outwards,))
+    tip = BodyTip("hand", last, Vector((0.1, 0, 0)))
+    return Body(joints, range(-1, last), [tip], "FREE", UP, anatomy=anatomy)
 
 
 def at_rest(tree):
     balls = np.zeros((len(tree.balls), 4, FRAMES))
     balls[:, 0] = 1.0
-    return States(np.empty((0, FRAMES)), balls, np.empty((0, 4, 1)), np.eye(3)[:, :, None], np.zeros((3, 1)))
+    held = np.zeros((len(tree.held), 4, 1))
+    held[:, 0] = 1.0
+    return States(np.empty((0, FRAMES)), balls, held, np.eye(3)[:, :, None], np.zeros((3, 1)))
 
 
 @pytest.mark.parametrize("outwards", [(0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
@@ -62,6 +70,23 @@ def test_a_limb_that_nobody_knows_has_no_swivel():
 def test_a_body_is_limbs_alone_only_where_nothing_else_moves():
     assert limbs_of_still_body(body(UP).tree) == ()
     still = replace(body(UP), hips_motion="FIXED").tree
-    (line,) = limbs_of_still_body(still)
-    assert line.joints == (0, 1, 2, 3, 4)
-    assert not line.form.has_end
+    assert limbs_of_still_body(still) == ((0, 0),)
+    limb = LimbOfBody.of(still, 0, 0, still.rotations(at_rest(still)))
+    assert limb.joints == (0, 1, 2, 3, 4)
+    assert not limb.form.has_end
+
+
+def test_a_locked_joint_for_a_twist_is_part_of_a_rigid_link_unless_its_twist_is_animated():
+    tree = body(UP, twist=True).tree
+    assert limbs_with_swivel(tree) == ((2, 0),)
+    rotations = tree.rotations(at_rest(tree))
+    rotations[3] = np.array(Quaternion((1.0, 0.0, 0.0), 0.3))[:, None]
+    limb = LimbOfBody.of(tree, 2, 0, rotations)
+    assert limb.joints == (2, 4, 5)
+    assert limb.form.has_end
+    own = Geometry(limb.tree, limb.frames(tree, Geometry(tree, tree.posed(rotations, at_rest(tree))), rotations))
+    whole = Geometry(tree, replace(tree.posed(rotations, at_rest(tree)), held=rotations[tree.held]))
+    assert np.abs(own.tip(0) - whole.tip(0)).max() < 1e-6
+    assert np.abs(own.tip_rotation(0) - whole.tip_rotation(0)).max() < 1e-6
+    rotations[3, 1, -1] += 0.1
+    assert LimbOfBody.of(tree, 2, 0, rotations).joints == (2, 3, 4, 5)

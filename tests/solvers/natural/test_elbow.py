@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.batch.algebra import IDENTITY, cross, dot, exponential, lengths, matrices, rotate
-from ik_triangulation.solvers.natural.elbow import Elbow, axes_of, directions, flexion_at_rest
+from ik_triangulation.solvers.natural.elbow import TURNED, Elbow, axes_of, directions, flexion_at_rest, hinge_turns
 
 UP, LOW = np.array([[0.0], [1.0], [0.0]]), np.array([[0.0], [0.8], [0.0]])
 X = np.array([[1.0], [0.0], [0.0]])
@@ -95,3 +95,13 @@ def test_axes_are_orthonormal():
     axes = axes_of(*random.normal(size=(2, 3, 20)))
     assert np.abs(np.einsum("ijf,ikf->jkf", axes, axes) - IDENTITY).max() < 1e-12
     assert np.abs(np.linalg.det(np.moveaxis(axes, -1, 0)) - 1.0).max() < 1e-12
+
+
+def test_an_upper_bone_turns_its_hinge_by_degrees_as_the_elbow_opens_from_straight():
+    bends = np.radians(np.linspace(0.0, 60.0, 61))
+    low = np.stack((np.zeros(61), np.cos(bends), -np.sin(bends)))
+    wanted = np.broadcast_to([[np.cos(0.6)], [0.0], [-np.sin(0.6)]], (3, 61))
+    turn = hinge_turns(UP, low, np.broadcast_to(X, (3, 61)), wanted)
+    angles = np.arctan2(-turn[2, 0], turn[0, 0])
+    assert np.abs(angles - 0.6 * np.minimum(bends / TURNED, 1.0)).max() < 1e-9
+    assert angles[0] == 0.0

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.body_bake import bake_body, body_of
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.rig.body import BodyRest, Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from ik_triangulation.jobs.body_setup import set_up_body
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.ui.overlay.labels import (
     Screen,
     anchors_of,

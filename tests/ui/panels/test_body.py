@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panel of the body: set it up, hold and let go of its tips, hips and balance; and its result in one line."""
 
+from dataclasses import replace
+
 import bpy
 import pytest
 
-from ik_triangulation.jobs.body_bake import body_of
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.report import NotFollowing, Remedy
 from ik_triangulation.ui.last_result import latest, remember_result
 
@@ -49,7 +51,7 @@ def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_n
     bpy.ops.pose.ik_triangulation_solve()
     assert latest(rig, "hand.L").icon == "CHECKMARK"
     note = NotFollowing("DEF-hand.L", "hand.L", 0.3, 1.0, 1, Remedy("upper_arm_parent.L", "IK_FK", 0.0, 1.0))
-    remember_result(latest(rig, "hand.L").body._replace(not_following=[note]), rig, bpy.context.scene)
+    remember_result(replace(latest(rig, "hand.L").report, not_following=[note]), rig, bpy.context.scene)
     result = latest(rig, "hand.L")
     assert (result.icon, result.reached, result.line) == ("ERROR", False, "DEF-hand.L does not follow")
     assert drawn(MAIN)[-2:] == ["DEF-hand.L does not follow", "follow_set"]

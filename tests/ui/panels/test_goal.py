@@ -5,7 +5,8 @@ import bpy
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from ik_triangulation.jobs.bake import bake, solve_pose
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb
 

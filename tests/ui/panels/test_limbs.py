@@ -93,6 +93,7 @@ def test_all_limbs_can_be_baked_where_there_are_several():
     rig, target, _ = standard()
     assert "bake_all" not in drawn(MAIN)
     limb = configure(rig, "Bone 0", target=target, chain_count=1).ik_triangulation
+    bpy.context.view_layer.update()  # as Blender does before it draws
     assert "bake_all" in drawn(MAIN)
     limb.enabled = False
     assert "bake_all" not in drawn(MAIN)

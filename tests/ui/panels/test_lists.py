@@ -27,6 +27,7 @@ def test_the_list_of_limbs_shows_those_that_have_a_target_and_what_came_of_them(
     row, other = (["enabled", tip, *target_of, "live"] for tip in ("Bone 1", "Bone 3"))
     assert said[: len(row + other)] == row + other
     limb.target = None
+    bpy.context.view_layer.update()  # as Blender does before it draws
     assert "Bone 3" not in drawn(MAIN, width)
 
 

@@ -1,30 +1,176 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live body: looks at what its limbs follow, poses all of its bones at once, reports and keys itself."""
+"""A live limb or body: looks at what it follows, poses its bones, reports and keys itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 
 import bpy
-from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
-from mathutils import Matrix
+from bpy.types import ID, Action, Depsgraph, Object, PoseBone, Scene, ViewLayer
+from mathutils import Matrix, Quaternion
 
-from ..errors import ChainError
+from ..errors import ChainError, IKError
 from ..goals.from_goals import body_tasks
 from ..kinematics.batch import Geometry
+from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.frames.body_samples import body_now
+from ..rig.frames.samples import Sample, sample
+from ..rig.keyframes import check_keys
+from ..rig.limb import Limb, selected_limb
+from ..rig.rotation import rotation_of
 from ..rig.targets.untouched import is_waiting, keep_waiting, take_along
-from .body_bake import body_of
-from .body_pose import AheadOfBake, BodyMotion, BodyNow, LiveGoals, check_body, measure_body_pose, solve_ahead
-from .body_report import BodyReport
-from .live_state import LiveChannels, LiveState, Surroundings, is_animated
+from ..rig.timeline import check_nla
+from .frame_solver import SolvedFrame, at_frame, follow
+from .keys import WrittenKeys
+from .live_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, StillRig, solve_ahead
+from .live_state import LiveChannels, LiveState, Surroundings, is_animated, surroundings_of
+from .measure import NOT_MEASURED, Watch, measure_now, report_of
+from .natural_shot import FramesAround, referred
+from .pose import check_body, measure_body_pose, solve_pose
+from .problem import body_of
+from .report import Remedy, Report
 from .writing import key_present_pose
+
+_NO_KEYS = WrittenKeys(0, 0, [0])
+_KEPT = 48  # frames that are solved together for the frame changes to come
+
+
+class LiveLimb(LiveState):
+    """A limb that is live, with its state when it was last seen."""
+
+    def __init__(self, armature: Object, limb: Limb, scene: Scene) -> None:
+        super().__init__(armature, limb.tip, [limb.tip], scene)
+        self.before = rotations_of(limb)  # of the pose before it was live, near which an influence below 1 stays
+        self.limb: Limb | None = None
+        self.bones: Bones | None = None
+        self.watch: Watch | None = None
+        self.still: StillRig | None = None  # what was read of the rig, as long as nobody else changes it
+        self.remedies: dict[str, Remedy | None] = {}  # of bones that do not follow; live there is no time to search
+        self.solved: tuple[SolvedFrame, float] | None = None  # posed but not told yet, and the seconds it took
+        self.around = FramesAround(_KEPT)
+
+    def forget(self) -> None:
+        super().forget()
+        self.around.forget()
+        self.limb = self.bones = self.watch = self.still = self.solved = None
+
+    def forget_reading(self) -> None:
+        self.still = self.solved = None
+
+    def begin(self, limb: Limb) -> Report:
+        report = solve_pose(limb)
+        self.remedies = {note.bone: note.remedy for note in report.not_following}
+        self.posed = LiveChannels(limb.pose_bones).read(limb.armature)
+        return report
+
+    def keep(self, armature: Object, undo: ExitStack) -> None:
+        keep_pose((armature.pose.bones[name] for name in self.before if name in armature.pose.bones), undo)
+
+    def look(
+        self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    ) -> tuple[Sample, Limb, bool]:
+        frame = scene.frame_current + scene.frame_subframe
+        if not new_frame and any(each == armature.data or isinstance(each, (Scene, Action)) for each in touched):
+            self.around.forget()  # a key, a limit, the range
+        still, self.still = self.still, None
+        if still is not None and not new_frame:
+            now = still.sample(armature, depsgraph, frame, touched)
+            if now is not None:
+                self.still = still
+                return now, still.limb, False
+        limb, changed = self._refresh(armature, scene, depsgraph, touched)
+        return sample(limb, depsgraph, frame), limb, changed
+
+    def _refresh(self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID]) -> tuple[Limb, bool]:
+        """Read the limb's settings, and its bones and followers if they may have changed; tell if the settings have."""
+        limb = selected_limb(armature.pose.bones[self.tip])
+        if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
+            check_limb(limb, scene, depsgraph.view_layer)
+            self.bones = Bones(armature, limb.bones, limb.solved)
+        if self.watch is None or self.channels is None or limb != self.limb or armature.data in touched:
+            self.watch, self.channels = Watch(limb), LiveChannels(limb.pose_bones)
+        changed, self.limb = self.limb is not None and self.limb != limb, limb
+        return limb, changed
+
+    def solve(self, now: Sample, limb: Limb) -> None:
+        assert self.bones is not None
+        assert self.channels is not None
+        started = perf_counter()
+        if self.still is not None:
+            start, solved = self.still.pose.rotations, self.still.solve(now)
+        elif isinstance(
+            among := self.around.solve(limb, self.bones, now, bpy.context.scene, bpy.context.view_layer), SolvedFrame
+        ):
+            sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
+            start, solved = [sampled[joint.name].rotation for joint in among.pose.chain.joints], among
+        else:
+            (begin,) = referred(limb, self.bones, [self._with_pose_before(now, limb)], bpy.context.scene)
+            (solved,) = follow(limb, self.bones, [begin], begun=True)
+            solved = solved._replace(now=now)
+            sampled = dict(zip(limb.bones, now.rig.channels, strict=True))
+            start = [sampled[joint.name].rotation for joint in solved.pose.chain.joints]
+            self.still = StillRig(limb, solved, at_frame(begin, self.bones)) if StillRig.suits(limb) else None
+        self.posed = self.channels.pose(limb.armature, start, solved.pose)
+        self.solved = solved, perf_counter() - started
+
+    def solve_upcoming(self, seconds: float) -> bool:
+        try:
+            return self.around.solve_upcoming(seconds)
+        except (IKError, ReferenceError):  # said once that frame is shown
+            self.around.forget()
+            return False
+
+    def surroundings_of(self, now: Sample, depsgraph: Depsgraph) -> Surroundings:
+        return surroundings_of(now, depsgraph)
+
+    def is_animated(self, limb: Limb) -> bool:
+        return is_animated(limb)
+
+    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
+        by_others = super().remember(armature, before, held)
+        if by_others:
+            assert self.channels is not None
+            self.around.forget()
+            self.before, self.still = {n: rotation_of(armature.pose.bones[n]) for n in self.channels.bones}, None
+        return by_others
+
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
+        waiting, self.solved, watch = self.solved, None, self.watch
+        if waiting is None or watch is None or self.channels is None or self.channels.read(armature) != self.posed:
+            return None
+        solved, took = waiting
+        measured = NOT_MEASURED
+        if watch.closely:
+            measured = measure_now(watch, solved, depsgraph, scene, self.remedies)
+        return report_of(watch.limb, [solved], took, _NO_KEYS, [], measured=measured)
+
+    def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
+        limb = selected_limb(armature.pose.bones[self.tip])
+        check_keys(armature, limb.in_order)
+        check_nla(armature, scene, self.frame, self.frame)
+        key_present_pose(limb.pose_bones, scene, view_layer)
+
+    def _with_pose_before(self, now: Sample, limb: Limb) -> Sample:
+        """Return the sample with the pose before the limb was live, if its influence keeps it near that."""
+        if now.limb.influence == 1.0 or set(self.before) != limb.solved:
+            return now
+        channels = [
+            each._replace(rotation=self.before.get(name, each.rotation))
+            for name, each in zip(limb.bones, now.rig.channels, strict=True)
+        ]
+        return now._replace(rig=now.rig._replace(channels=channels))
+
+
+def rotations_of(limb: Limb) -> dict[str, Quaternion]:
+    """Return the rotation of each bone, in any rotation mode."""
+    return {bone.name: rotation_of(bone) for bone in limb.pose_bones}
 
 
 class LiveBody(LiveState):
@@ -54,7 +200,7 @@ class LiveBody(LiveState):
     def forget_reading(self) -> None:
         self._goals = None
 
-    def begin(self, rig: RigBody) -> BodyReport:
+    def begin(self, rig: RigBody) -> Report:
         armature, scene, view_layer = rig.armature, bpy.context.scene, bpy.context.view_layer
         warnings = check_body(rig, scene, view_layer, key=False)
         now, rig, _ = self.look(armature, scene, view_layer.depsgraph, set(), True)
@@ -65,7 +211,7 @@ class LiveBody(LiveState):
         view_layer.update()
         report = self.report(armature, scene, view_layer.depsgraph)
         assert report is not None
-        return report._replace(warnings=warnings)
+        return replace(report, warnings=warnings)
 
     def keep(self, armature: Object, undo: ExitStack) -> None:
         bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]
@@ -136,7 +282,8 @@ class LiveBody(LiveState):
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False
-            self._ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
             if self._ahead is not None:
                 motion.take(self._ahead.at(now.frame), body_tasks(motion.problem.body, found, angle))
                 self._pose(rig, motion)
@@ -156,7 +303,7 @@ class LiveBody(LiveState):
         remember_written(motion.problem.rig.pose_bones)
         return True
 
-    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> BodyReport | None:
+    def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
         waiting, self._shown = self._shown, None
         motion, goals = self._motion, self._goals
         if waiting is None or motion is None or goals is None or motion.states is None or self.channels is None:
@@ -166,7 +313,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return report._replace(outside=problem.outside(motion.states), seconds=took)
+        return replace(report, outside=problem.outside(motion.states), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)

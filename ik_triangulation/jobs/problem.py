@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body to solve over a shot: its joints, its animation made by hand, the tasks of its tips, and where it is held."""
+"""A body to solve over a shot: the body that a limb is solved with, its joints, its animation by hand, its tasks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Scene
+from bpy.types import Object, Scene
 from mathutils import Vector
 
 from ..cooperative import Work
+from ..errors import ChainError
 from ..goals.from_goals import MARGIN, balance_of, body_tasks, hold_tasks
 from ..goals.support import BalanceTask
 from ..goals.task import Task
@@ -22,6 +23,7 @@ from ..motion.faded_path import faded_path, standing
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples
+from ..rig.stored_body import stored_body
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
@@ -31,12 +33,13 @@ from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
 class HeldPlaces(NamedTuple):
     """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
 
-    `influence` (S) is that of each tip, by its name.
+    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S).
     """
 
     frames: Sequence[float]
     bones: Numbers
     influence: Mapping[str, Numbers]
+    bases: Numbers
 
 
 class Planned(NamedTuple):
@@ -116,7 +119,7 @@ class BodyProblem:
     @property
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
-        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence)
+        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence, self.samples.bases)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
@@ -159,3 +162,48 @@ class BodyProblem:
         if not self.rig.balance:
             return None
         return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
+
+
+def body_of(armature: Object, tip: str) -> RigBody | None:
+    """Return the body that the limb which ends in `tip` is solved with; None for a limb that is solved alone.
+
+    Limbs are solved together if a tip among them is held, or if they share bones. One that merely hangs on another is
+    solved after it. Several held tips are a body without anything that reaches: the feet of an animal whose hips are
+    animated. Raises what stored_body() does, and ChainError for a held limb that is alone.
+    """
+    bones = armature.pose.bones
+    found = stored_body(armature, tip)
+    if found is None or not (found.limbs or found.contacts or len(found.held) > 1):
+        if bones[tip].ik_triangulation.hold:
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, "
+                "or press Find Contacts."
+            )
+        if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
+            raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
+        return None
+    turned = [name for limb in found.limbs for name in limb.solved]
+    return found if found.held or len(turned) > len(set(turned)) else None
+
+
+def check_alone(armature: Object, tip: str, what: str) -> None:
+    """Raise ChainError if a limb belongs to a body, as `what` is to be done can only be done to a lone limb."""
+    if body_of(armature, tip) is not None:
+        raise ChainError(f"'{tip}' is part of a body, and {what} works on single limbs. Use Pose or Bake.")
+
+
+def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
+    """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
+    bodies, alone = list[RigBody](), list[str]()
+    for bone in armature.pose.bones:
+        stored = bone.ik_triangulation
+        if not stored.hold and not (stored.enabled and stored.target):
+            continue
+        if any(bone.name in body.tips for body in bodies):
+            continue
+        body = body_of(armature, bone.name)
+        if body is None:
+            alone.append(bone.name)
+        else:
+            bodies.append(body)
+    return bodies, alone

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 import bpy
@@ -23,11 +24,11 @@ from ..rig.controls import Links
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
-from .body_report import BodyReport, judged_limb, tip_missing
 from .controls import Track, frames_between, let_show, set_switches
 from .frame_solver import Shown
 from .measure import EvaluatedLimb, Watch, astray
-from .report import NotFollowing, Remedy
+from .report import NotFollowing, Remedy, Report
+from .tips import judged_limb, tip_missing
 from .writing import Undo
 
 
@@ -104,13 +105,13 @@ def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_laye
     return list(notes.values())
 
 
-def with_followers(report: BodyReport, rig: RigBody, scene: Scene, view_layer: ViewLayer) -> BodyReport:
+def with_followers(report: Report, rig: RigBody, scene: Scene, view_layer: ViewLayer) -> Report:
     """Return a report with the bones that do not follow at its first, middle and last frame, and warnings of them."""
     ends, middle = (report.frames[0], report.frames[-1]), report.frames[len(report.frames) // 2]
     frames = list(dict.fromkeys((ends[0], middle, ends[1])))
     notes = not_following(rig, frames, scene, view_layer)
     warnings = [*report.warnings, *(note.text(len(frames)) for note in notes)]
-    return report._replace(not_following=notes, warnings=warnings)
+    return replace(report, not_following=notes, warnings=warnings)
 
 
 def let_body_follow(
@@ -157,7 +158,7 @@ def follow_body(
     set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
 
 
-def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: ViewLayer) -> BodyReport:
+def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewLayer) -> Report:
     """Return a report whose tips that reach are measured as they are now, and whose bones all follow."""
     frames = list(report.frames)
     samples = finished(read_body(rig, scene, frames))
@@ -170,8 +171,8 @@ def measured_again(rig: RigBody, report: BodyReport, scene: Scene, view_layer: V
     view_layer.update()
     tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
-        tips[limb.tip] = judged_limb(limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
+        tips[limb.tip] = judged_limb(rig, limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
     said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
     said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]
-    return report._replace(tips=tips, warnings=warnings, not_following=())
+    return replace(report, tips=tips, warnings=warnings, not_following=())

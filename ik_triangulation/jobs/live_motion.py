@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of a whole body at the present frame, and from pose to pose while its goals move."""
+"""Poses of limbs and bodies that follow their goals, each from the one before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from time import perf_counter
 from typing import Any, NamedTuple
 
-import bpy
 import numpy as np
-from bpy.types import ID, Action, Depsgraph, Scene, ViewLayer
+from bpy.types import ID, Action, Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
-from ..goals.from_goals import hold_tasks
+from ..goals.from_goals import Refusal, hold_tasks
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
@@ -23,106 +20,88 @@ from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import lengths
 from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import remember_location
-from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
-from ..rig.frames.body_samples import BodySamples, body_now, with_shown
+from ..rig.frames.body_samples import BodySamples
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.samples import Sample, Samples, goals_at, sample
-from ..rig.hips import check_hips
-from ..rig.keyframes import check_keys, curves_of
-from ..rig.limb import saved_range
+from ..rig.keyframes import curves_of
+from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
-from ..rig.targets.untouched import check_body_limbs, is_waiting, take_along_shown
-from ..rig.timeline import check_nla
+from ..rig.targets.untouched import is_waiting
 from ..solvers.batch.change import System
 from ..solvers.body.solve_body import BodyFollower
+from ..solvers.natural import trailing
 from ..solvers.natural.posture import Posture
-from .body_keys import body_channels
-from .body_problem import BodyProblem
-from .body_report import BodyReport, BodyTipReport, slips_and_turns, tip_missing, with_floor
+from ..solvers.solve import solve_goal
 from .contacts import read_contacts
-from .live_limb import StillRig
+from .frame_solver import NATURAL, SolvedFrame, solver_settings
 from .live_state import Surroundings, surroundings_of
-from .measure import held_tolerances
 from .natural_shot import is_at, is_moving
-from .writing import Undo, write_pose
+from .problem import BodyProblem
+
+
+class StillRig:
+    """Settings, bones and pose of a live limb as they were when it was last posed."""
+
+    def __init__(self, limb: Limb, solved: SolvedFrame, begin: Pose) -> None:
+        self.limb, self.pose, self._goal = limb, solved.pose, solved.goal
+        self._reference = begin if limb.solver == NATURAL else None
+        self._rig, self._settings, self._goals = solved.now.rig, solver_settings(limb), GoalReader()
+
+    @staticmethod
+    def suits(limb: Limb) -> bool:
+        """Tell whether everybody who changes the rig or the settings of this limb can be noticed.
+
+        Drivers and animated settings change with anything, the selection without a trace; and where the solution is not
+        what is shown, or not where the next one starts, the rig has to be read anew.
+        """
+        stored = limb.armature.pose.bones[limb.tip].ik_triangulation
+        if limb.influence != 1.0 or limb.start_from == "REST" or stored.use_selected:
+            return False
+        animation = limb.armature.animation_data
+        if animation is None:
+            return True
+        bones = tuple(limb.armature.pose.bones[name].path_from_id() for name in limb.bones)
+        driven = any(curve.data_path.startswith(bones) for curve in animation.drivers)
+        return not (driven or limb.followed or limb.with_moving_limits)
+
+    def sample(self, armature: Object, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> Sample | None:
+        """Return what the depsgraph shows now; None if somebody may have changed more than what the limb follows.
+
+        A live limb's own pose touches the armature but not its data; all other changes of bones and of settings do.
+        """
+        limb, rig = self.limb, self._rig
+        if armature.data in touched or any(isinstance(each, (Scene, Action)) for each in touched):
+            return None
+        try:
+            shown = armature.evaluated_get(depsgraph)
+            if shown.matrix_world != rig.world or base_of(shown, limb.bones[0]) != rig.base:
+                return None
+            if any(bone and bone not in target.pose.bones for target, bone in limb.targets):
+                return None
+            return Sample(frame, rig, limb, *goals_at(limb, depsgraph, frame))
+        except ReferenceError:  # a target was removed
+            return None
+
+    def solve(self, now: Sample) -> SolvedFrame:
+        """Solve the sample from the last pose on, or from the reference.
+
+        Raises TargetError for a shape that the target does not have.
+        """
+        begin = self._reference or self.pose
+        goal = self._goals.at(now, begin)
+        solution = solve_goal(begin, goal, self._settings, follow=True)
+        if self._reference:
+            pose = trailing(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
+            if pose is not solution.pose:
+                error = (pose.tip - goal.target.closest(pose.tip)).length
+                solution = solution._replace(pose=pose, error=error, reached=error <= goal.tolerance)
+        self.pose, self._goal = solution.pose, goal
+        return SolvedFrame(now, goal, solution, solution.pose)
+
 
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
 _ALIKE = 0.6  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
 _SETTLING = 20  # steps of one that does not
-
-
-def solve_body_pose(
-    rig: RigBody, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
-) -> BodyReport:
-    """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
-
-    Works in `scene` and `view_layer`, by default the context's. Held tips stay where they are planted, or where the
-    animation made by hand has them. Raises an IKError that names the culprit; then nothing has changed.
-    """
-    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    started = perf_counter()
-    warnings = check_body(rig, scene, view_layer, key)
-    frame = scene.frame_current + scene.frame_subframe
-    samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
-    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
-    states, _ = finished(problem.path(scene))
-    with Undo() as undo:
-        keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
-        report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
-        take_along_shown(rig, view_layer, undo)
-        report = report._replace(keys=keys, outside=problem.outside(states), warnings=warnings)
-        undo.pop_all()
-    return report._replace(seconds=perf_counter() - started)
-
-
-def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
-    """Raise the IKError that explains why a body cannot be posed, or with `key` keyed, now; return warnings."""
-    view_layer.update()
-    check_body_limbs(rig, scene, view_layer)
-    if not key:
-        return []
-    frame = scene.frame_current + scene.frame_subframe
-    check_hips(rig.armature, rig.hips)
-    check_nla(rig.armature, scene, frame, frame)
-    return check_keys(rig.armature, rig.bones)
-
-
-def write_body_pose(
-    rig: RigBody,
-    problem: BodyProblem,
-    states: States,
-    key: bool,
-    scene: Scene,
-    view_layer: ViewLayer,
-    undo: ExitStack,
-) -> int:
-    """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
-    frame = problem.samples.frames[0]
-    keys = write_pose(rig, body_channels(rig, problem, states), frame, key, scene, view_layer, undo)
-    if rig.hips_motion != "FIXED":
-        hips = rig.armature.pose.bones[rig.hips]
-        remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)
-    view_layer.update()
-    return keys
-
-
-def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> BodyReport:
-    """Measure all tips as they are evaluated."""
-    bones = rig.armature.evaluated_get(depsgraph).pose.bones
-    tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
-    shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
-    for name in rig.held:
-        row = rig.bones.index(name)
-        slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
-        tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
-        tips[name] = BodyTipReport.judged((slips, turns), tolerances, [frame], counted=due)
-    for limb in rig.limbs:
-        goal, due = samples.goals[limb.tip][0], samples.influence[limb.tip] == 1.0
-        distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
-        tolerances = goal.tolerance, limb.angle_tolerance
-        tips[limb.tip] = BodyTipReport.judged((distances, angles), tolerances, [frame], goal, due)
-    return with_floor(BodyReport(tips, samples.frames), problem, samples.goals)
 
 
 class BodyMotion:
@@ -298,29 +277,34 @@ def solve_ahead(
     known: AheadOfBake | None,
     scene: Scene,
     view_layer: ViewLayer,
-) -> AheadOfBake | None:
+) -> AheadOfBake | Refusal:
     """Solve all frames of the range of the limb at `tip` as a bake would, unless they are `known`.
 
-    `samples` are those of the present frame. None where a target is off its animation, where F-curves do not tell all
-    of the motion or nothing moves, and outside the range.
+    `samples` are those of the present frame. A refusal where that frame has to be solved alone.
     """
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = int(now.frame)
-    if rig.contacts or _fades(rig, samples):
-        return None
-    if step != 1 or frame != now.frame or not first <= frame <= last or first == last or _moves_above(rig):
-        return None
+    if rig.contacts:
+        return Refusal("the contacts of a range are found by a bake")
+    if _fades(rig, samples):
+        return Refusal("tips have an influence below 1 or an animated one")
+    if _moves_above(rig):
+        return Refusal("something moves or sets the bones of the body besides their F-curves")
+    if step != 1 or frame != now.frame or not first <= frame <= last or first == last:
+        return Refusal("the frame is none of those that are baked", chosen=True)
     frames = range(max(first, frame - _AROUND), min(last, frame + _AROUND) + 1)
     if known is not None and frame in known.frames and known.frames[0] >= first and known.frames[-1] <= last:
         frames = known.frames
     read = [read_keyed(limb, scene, view_layer, frames, simple=True) for limb in rig.limbs]
     shots = [each for each in read if each is not None]
-    if len(shots) < len(read) or not any(is_moving(each) for each in shots):
-        return None
+    if len(shots) < len(read):
+        return Refusal("F-curves do not contain all of the motion around the body")
+    if not any(is_moving(each) for each in shots):
+        return Refusal("no target moves", chosen=True)
     at = frames.index(frame)
     if not all(is_at(each, at, seen) for each, seen in zip(shots, now.samples, strict=True)):
-        return None
+        return Refusal("a target is not where its keys have it", chosen=True)
     source = rig, *(_bytes(each) for each in shots), samples.rotations.tobytes(), samples.locations.tobytes()
     if known is not None and known.frames == frames and known.source == source:
         return known

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Solving of a limb or a whole body at the present frame."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from time import perf_counter
+
+import bpy
+import numpy as np
+from bpy.types import Depsgraph, Scene, ViewLayer
+
+from ..cooperative import finished
+from ..kinematics.batch import States
+from ..rig.armature import Bones
+from ..rig.body import RigBody
+from ..rig.by_hand.keys import remember_location
+from ..rig.checks import broken_drivers, check_limb
+from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
+from ..rig.frames.body_samples import BodySamples, body_now, with_shown
+from ..rig.frames.samples import sample
+from ..rig.freedom import limit_notes
+from ..rig.hips import check_hips
+from ..rig.keyframes import check_keys
+from ..rig.limb import Limb
+from ..rig.targets.untouched import check_body_limbs, take_along_shown
+from ..rig.timeline import check_nla
+from .contacts import read_contacts
+from .frame_solver import SolvedFrame, outside
+from .keys import WrittenKeys, body_channels, pose_channels
+from .measure import Watch, held_tolerances, measure_now, moved_inside, report_of
+from .natural_shot import solve_among_others, solve_frames
+from .problem import BodyProblem
+from .report import Report
+from .tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
+from .writing import Undo, write_pose
+
+
+def solve_pose(
+    limb: Limb, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
+) -> Report:
+    """Pose the limb so that its tip reaches the target at the present frame; with `key` the rotations are keyed there.
+
+    Works in `scene` and `view_layer`, by default the context's. Raises an IKError that names the culprit.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    view_layer.update()
+    check_limb(limb, scene, view_layer)
+    frame = scene.frame_current + scene.frame_subframe
+    warnings = check_keys(limb.armature, limb.in_order) if key else []
+    warnings += limit_notes(limb.pose_bones)
+    if key:
+        check_nla(limb.armature, scene, frame, frame)
+    bones, watch = Bones(limb.armature, limb.bones, limb.solved), Watch(limb)
+    now = sample(limb, view_layer.depsgraph, frame)
+    warnings += [*broken_drivers(limb, view_layer.depsgraph), *moved_inside(outside(bones, now), now.frame)]
+    solved = solve_among_others(limb, bones, now, scene, view_layer)
+    if not isinstance(solved, SolvedFrame):
+        (solved,) = solve_frames(limb, bones, [now], scene)
+    with Undo() as undo:
+        keys = write_pose(limb, pose_channels(limb, solved), frame, key, scene, view_layer, undo)
+        view_layer.update()
+        measured = measure_now(watch, solved, view_layer.depsgraph, scene)
+        written = WrittenKeys(keys, keys, [0])
+        report = report_of(limb, [solved], perf_counter() - started, written, warnings, measured=measured)
+        undo.pop_all()
+    return report
+
+
+def solve_body_pose(
+    rig: RigBody, scene: Scene | None = None, view_layer: ViewLayer | None = None, key: bool = False
+) -> Report:
+    """Pose a body at the present frame so that its limbs reach while held tips stay; with `key` it is keyed there.
+
+    Works in `scene` and `view_layer`, by default the context's. Held tips stay where they are planted, or where the
+    animation made by hand has them. Raises an IKError that names the culprit; then nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    started = perf_counter()
+    warnings = check_body(rig, scene, view_layer, key)
+    frame = scene.frame_current + scene.frame_subframe
+    samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
+    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
+    states, _ = finished(problem.path(scene))
+    with Undo() as undo:
+        keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
+        report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
+        take_along_shown(rig, view_layer, undo)
+        report = replace(report, keys=keys, outside=problem.outside(states), warnings=warnings)
+        undo.pop_all()
+    return replace(report, seconds=perf_counter() - started)
+
+
+def check_body(rig: RigBody, scene: Scene, view_layer: ViewLayer, key: bool) -> list[str]:
+    """Raise the IKError that explains why a body cannot be posed, or with `key` keyed, now; return warnings."""
+    view_layer.update()
+    check_body_limbs(rig, scene, view_layer)
+    if not key:
+        return []
+    frame = scene.frame_current + scene.frame_subframe
+    check_hips(rig.armature, rig.hips)
+    check_nla(rig.armature, scene, frame, frame)
+    return check_keys(rig.armature, rig.bones)
+
+
+def write_body_pose(
+    rig: RigBody,
+    problem: BodyProblem,
+    states: States,
+    key: bool,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> int:
+    """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
+    frame = problem.samples.frames[0]
+    keys = write_pose(rig, body_channels(rig, problem, states), frame, key, scene, view_layer, undo)
+    if rig.hips_motion != "FIXED":
+        hips = rig.armature.pose.bones[rig.hips]
+        remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)
+    view_layer.update()
+    return keys
+
+
+def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, depsgraph: Depsgraph) -> Report:
+    """Measure all tips as they are evaluated."""
+    bones = rig.armature.evaluated_get(depsgraph).pose.bones
+    tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
+    shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
+    for name in rig.held:
+        row = rig.bones.index(name)
+        slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
+        tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
+        tips[name] = judged_tip(rig, name, (slips, turns), tolerances, [frame], counted=due)
+    for limb in rig.limbs:
+        goal, due = samples.goals[limb.tip][0], samples.influence[limb.tip] == 1.0
+        distances, angles = np.array([tip_missing(goal, bones, limb.tip)]).T
+        tolerances = goal.tolerance, limb.angle_tolerance
+        tips[limb.tip] = judged_tip(rig, limb.tip, (distances, angles), tolerances, [frame], goal, due)
+    return with_floor(report_of_body(rig, tips, samples.frames), problem, samples.goals)

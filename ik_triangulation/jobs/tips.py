@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measurement of the tips of a body that was solved, on the bones that Blender shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Depsgraph, Scene, bpy_prop_collection
+from mathutils import Matrix, Quaternion, Vector
+
+from ..cooperative import Work
+from ..goals import Anywhere, Goal
+from ..goals.from_goals import body_tasks
+from ..goals.orientation import Direction, LookAt, Orientation, missing_angle
+from ..kinematics import Body
+from ..kinematics.arrays import Mask, Numbers
+from ..kinematics.batch.algebra import lengths, turn_vectors
+from ..rig.body import BodyRest, RigBody
+from ..rig.frames.body_frames import body_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
+from ..rig.frames.body_samples import AT_ONCE, BodySamples, view_layer_of
+from ..rig.frames.reader import Evaluator
+from ..rig.interference import TipMoved, explained, may_interfere
+from ..rig.limb import Limb
+from ..rig.timeline import Clock
+from ..rig.units import scale_of
+from .measure import AGREES, held_tolerances, is_within
+from .problem import BodyProblem, HeldPlaces, Planned
+from .report import Report, TipReport
+
+_MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
+
+
+def judged_tip(
+    rig: RigBody,
+    tip: str,
+    off: tuple[Numbers, Numbers],
+    tolerances: tuple[Numbers | float, float],
+    frames: Sequence[float],
+    goal: Goal | None = None,
+    counted: Mask | None = None,
+) -> TipReport:
+    """Judge a tip that is `off` by these distances [armature space] and angles [rad] (F) at frames where it is due.
+
+    Without a goal the tip is held. `counted` is a mask of the frames that can be missed, by default of all.
+    """
+    (distances, angles), scale = off, scale_of(rig.armature)
+    late = ~is_within(distances, tolerances[0], angles, tolerances[1])
+    late = late if counted is None else late & counted
+    missed = [frames[at] for at in np.flatnonzero(late).tolist()]
+    if not len(distances):
+        distances, angles, frames = np.zeros(1), np.zeros(1), [0.0]
+    worst = int(distances.argmax())
+    return TipReport(
+        armature=rig.armature.name,
+        tip=tip,
+        held=goal is None,
+        missed=missed,
+        largest_distance=float(distances[worst]) * scale,
+        median_distance=float(np.median(distances)) * scale,
+        worst_frame=frames[worst],
+        angle=float(angles.max()),
+        turns=goal is None or asks_rotation(goal),
+        aim="REACH" if goal is None else aim_of(goal),
+        scale=scale,
+    )
+
+
+def report_of_body(rig: RigBody, tips: Mapping[str, TipReport], frames: Sequence[float], **more: Any) -> Report:
+    """Return the report on a body with these tips at these frames."""
+    scale = scale_of(rig.armature)
+    return Report(rig.armature.name, tips, frames, hips=rig.hips, contacts=rig.contacts, scale=scale, **more)
+
+
+class _Seen(NamedTuple):
+    """A body as evaluated at one frame: matrices (n, 4, 4) of its bones, and off each due limb's goal by its tip."""
+
+    matrices: Numbers
+    off: dict[str, tuple[float, float]]
+
+
+def measure_body(
+    rig: RigBody,
+    samples: BodySamples,
+    held: HeldPlaces,
+    scene: Scene,
+    allowed: Mapping[str, float] | None = None,
+    planned: Planned | None = None,
+) -> Work[Report]:
+    """Measure all tips as evaluated: held ones at all frames in `held`, the others at those of the samples.
+
+    Where F-curves alone move bones and targets, some of the frames are evaluated, and if these agree the others are
+    computed from the curves as they are written. Targets are measured where they are now. What fewer keys are `allowed`
+    to move a tip that reaches, by its name [Blender units], is no miss. Warnings name what moves tips off the places
+    that were `planned`, if these are given.
+    """
+    numbers = {frame: number for number, frame in enumerate(samples.frames)}
+    moved: dict[str, None] = {}
+
+    def look(depsgraph: Depsgraph, frame: float) -> _Seen:
+        bones, off = rig.armature.evaluated_get(depsgraph).pose.bones, {}
+        for limb in rig.limbs if frame in numbers else ():
+            number, reader = numbers[frame], samples.readers.get(limb.tip)
+            if samples.influence[limb.tip][number] == 1.0:
+                goal = samples.goals[limb.tip][number]
+                if reader is not None and reader.is_moved(depsgraph, frame):
+                    goal, moved[limb.target_name] = reader.again(depsgraph, frame), None
+                off[limb.tip] = tip_missing(goal, bones, limb.tip)
+        return _Seen(np.array([bones[name].matrix for name in rig.bones], float), off)
+
+    evaluator = Evaluator(rig, scene, view_layer_of(scene), held.frames)
+    tips, body = {}, BodyRest(rig).body(samples.channels, Vector((0.0, 0.0, 1.0)), weighed=False)
+    found = (yield from _by_curves(rig, body, samples, held, evaluator, look)) if evaluator.stepped is None else None
+    if found is None:
+        seen = yield from evaluator.evaluate(held.frames, look, AT_ONCE)
+        found = _shown(rig, [seen[frame] for frame in held.frames]), {frame: seen[frame].off for frame in numbers}
+    shown, off = found
+    for name in rig.held:
+        row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
+        slips, turns = slips_and_turns(shown[row], held.bones[row], rig.armature.data.bones[name].length)
+        due, tolerances = held.influence[name] == 1.0, held_tolerances(rig, name, body.reach(name))
+        here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
+        here = [samples.frames[numbers[frame]] if frame in numbers else frame for frame in here]  # whole numbers stay
+        tips[name] = judged_tip(rig, name, (slips[due], turns[due]), tolerances, here, counted=whole[due])
+    for limb in rig.limbs:
+        own = {frame: each[limb.tip] for frame, each in off.items() if limb.tip in each}
+        tips[limb.tip] = judged_limb(rig, limb, samples, own, (allowed or {}).get(limb.tip, 0.0))
+    warnings = [
+        f"Target '{name}' moves with the body that reaches for it. Unparent it or choose another." for name in moved
+    ]
+    if planned is not None and len(planned.frames):
+        at = {frame: k for k, frame in enumerate(held.frames)}
+        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        return report_of_body(rig, tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
+    return report_of_body(rig, tips, samples.frames, warnings=warnings)
+
+
+def _shown(rig: RigBody, seen: Sequence[_Seen]) -> Numbers:
+    """Return the frames (n, 3, 4, F) of all bones as they were evaluated."""
+    return shown_frames(np.moveaxis(np.array([each.matrices for each in seen]), 0, -1), lengths_of(rig))
+
+
+def _by_curves(
+    rig: RigBody,
+    body: Body,
+    samples: BodySamples,
+    held: HeldPlaces,
+    evaluator: Evaluator,
+    look: Callable[[Depsgraph, float], _Seen],
+) -> Work[tuple[Numbers, dict[float, dict[str, tuple[float, float]]]] | None]:
+    """Return the frames (n, 3, 4, S) of all bones by the F-curves as they are written, and off each goal by its tip.
+
+    None where anything else may move bones or targets, and where Blender shows something else at some of the frames.
+    """
+    if samples.shown is not None or may_interfere(rig) or any(reader.hangs for reader in samples.readers.values()):
+        return None
+    moved = plain_animation(rig, Clock(evaluator.scene, rig.armature), held.frames)
+    _, shown = body_by_channels(rig, samples.channels, held.bases, moved)
+    last = len(held.frames) - 1
+    some = sorted({0, last // 4, last // 2, last // 2 + last % 2, last})
+    seen = yield from evaluator.evaluate([held.frames[k] for k in some], look, AT_ONCE)
+    evaluated = _shown(rig, [seen[held.frames[k]] for k in some])
+    if tips_apart(rig, body, shown[..., some], evaluated) > AGREES:
+        return None
+    places = {frame: at for at, frame in enumerate(held.frames)}
+    off: dict[float, dict[str, tuple[float, float]]] = {frame: {} for frame in samples.frames}
+    for limb in rig.limbs:
+        for number in np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist():
+            frame, goal = samples.frames[number], samples.goals[limb.tip][number]
+            matrix = tip_frame(rig, shown[..., places[frame]], limb.tip)
+            off[frame][limb.tip] = _missing(goal, matrix.translation, matrix.to_quaternion())
+    return shown, off
+
+
+def slips_and_turns(shown: Numbers, wanted: Numbers, length: float) -> tuple[Numbers, Numbers]:
+    """Return how far the tail of a bone of this `length` is off and how far it is turned [rad], (F) each.
+
+    The bone is given by frames (3, 4, F).
+    """
+    ends = [each[:, 3] + length * each[:, 1] for each in (shown, wanted)]
+    turned = np.einsum("jif,jkf->ikf", shown[:, :3], wanted[:, :3])
+    return lengths(ends[0] - ends[1]), lengths(turn_vectors(turned))
+
+
+def judged_limb(
+    rig: RigBody, limb: Limb, samples: BodySamples, off: Mapping[float, tuple[float, float]], allowed: float = 0.0
+) -> TipReport:
+    """Judge a tip that reaches, by how far it is `off` [Blender units, rad] at frames of the samples, where it is due.
+
+    What fewer keys are `allowed` to move it [Blender units] is no miss.
+    """
+    due = np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist()
+    frames, goals = [samples.frames[at] for at in due], samples.goals[limb.tip]
+    distances, angles = np.array([off[frame] for frame in frames]).reshape(-1, 2).T
+    tolerance = np.array([goals[at].tolerance + allowed for at in due])
+    return judged_tip(rig, limb.tip, (distances, angles), (tolerance, limb.angle_tolerance), frames, goals[0])
+
+
+def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
+    """Return warnings that name what moves tips off the places that were planned, by the names of the tips.
+
+    `shown` are the frames (n, 3, 4, F) of all bones.
+    """
+    far = list[TipMoved]()
+    sizes, count = lengths_of(rig), len(planned.frames)
+    for name in rig.tips:
+        row, reach = rig.bones.index(name), body.reach(name)
+        slips, _ = slips_and_turns(shown[row], planned.bones[row], sizes[row])
+        at = int(slips.argmax())
+        if slips[at] <= AGREES * reach:
+            continue
+        where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
+        moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
+        far.append(TipMoved(name, float(slips[at]), where, moved))
+    return explained(rig, far)
+
+
+def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:
+    """Return the bones that are not where they were planned on their parents, by frames (n, 3, 4) of all bones."""
+    bones, found = rig.armature.data.bones, []
+    for row, name in enumerate(rig.bones):
+        own = [np.vstack((each[row], (0.0, 0.0, 0.0, 1.0))) for each in (planned, shown)]
+        if row:
+            above = rig.bones.index(bones[name].parent.name)
+            own = [
+                np.linalg.inv(np.vstack((each[above], (0.0, 0.0, 0.0, 1.0)))) @ mine
+                for each, mine in zip((planned, shown), own, strict=True)
+            ]
+        off = np.abs(own[0] - own[1])
+        if off[:3, :3].max() > _MOVED or off[:3, 3].max() > _MOVED * reach:
+            found.append(name)
+    return found
+
+
+def aim_of(goal: Goal) -> str:
+    """Return what a tip with this goal does, as TipReport has it."""
+    return "REACH" if not isinstance(goal.target, Anywhere) else "LOOK" if goal.soft else "FOLLOW"
+
+
+def asks_rotation(goal: Goal) -> bool:
+    """Tell whether an orientation, a direction or a look counts for a tip with this goal."""
+    return any(isinstance(each, Orientation | Direction | LookAt) for each in goal.soft)
+
+
+def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[float, float]:
+    """Distance of a tip from its goal, and the angle that is missing, by the evaluated bones of the armature."""
+    place, matrix = bones[name].tail, bones[name].matrix
+    if goal.on:
+        into = bones[goal.on].matrix.inverted()
+        place, matrix = into @ place, into @ matrix
+    return _missing(goal, place, matrix.to_quaternion())
+
+
+def _missing(goal: Goal, place: Vector, rotation: Quaternion) -> tuple[float, float]:
+    """Distance of a place from a goal, and the angle that is missing."""
+    return (goal.target.closest(place) - place).length, missing_angle(goal.soft, place, rotation) or 0.0
+
+
+def tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:
+    """The frame of a bone (4x4, armature space) with its tail as the place, from those of all bones (n, 3, 4)."""
+    frame = frames[rig.bones.index(name)]
+    matrix = Matrix.Identity(4)
+    for row in range(3):
+        matrix[row] = frame[row]
+    length = rig.armature.data.bones[name].length
+    matrix.translation = matrix @ Vector((0.0, length, 0.0))
+    return matrix
+
+
+def with_floor(report: Report, problem: BodyProblem, goals: Mapping[str, Sequence[Goal]]) -> Report:
+    """Return a report in which tips that miss a goal below the floor say so; `goals` are those of its frames."""
+    missed = {name: tip.missed for name, tip in report.tips.items() if tip.missed and name in goals}
+    floor = problem.floor
+    if floor is None or not missed:
+        return report
+    tips = dict(report.tips)
+    for name, frames in missed.items():
+        at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
+        late = {name: [goals[name][number] for number in at.tolist()]}  # at other frames of a reach there are none
+        for task in body_tasks(problem.body, late, 1.0):
+            if (floor.take(at).below(task) > task.tolerance).any():
+                tips[name] = replace(tips[name], below_floor=True)
+    return replace(report, tips=tips)
