@@ -20,6 +20,7 @@ python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps besi
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
+python scripts/benchmark.py start [--rounds N]                  enabling the extension beside enabling Rigify
 python scripts/benchmark.py farm [--rounds N] [--frames N]      shots of five limbs that one machine bakes in an hour
                                 [--beyond SHARE]
 python scripts/benchmark.py mocap FILE.bvh [--frames A B]       recorded motion solved again from its hands and feet
@@ -70,6 +71,7 @@ def main():
         reach,
         rigs,
         skeletons,
+        start,
         turned,
     )
 
@@ -99,6 +101,7 @@ def main():
         postures,
         rigs,
         skeletons,
+        start,
         turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]

@@ -138,7 +138,8 @@ def _announce(names: "list[str]") -> None:
 
 
 def _install(python: Path, needed: "list[str]") -> bool:
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--no-input", *needed]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+    command = [*pip, "install", "--no-input", "--no-compile", *needed]  # of Blender's scripts few are ever imported
     if sys.stderr.isatty():  # someone looks on: pip's own progress bars
         return subprocess.call(command, stdout=2) == 0
     # A log: what arrives, and what pip said where it fails.

@@ -139,7 +139,7 @@ def write_blend(path: Path, remap: bool) -> None:
         discard(path.with_name(f"{path.name}@"))  # Blender's own temporary file
         raise OSError(EIO, " ".join(str(error).removeprefix("Error: ").split()).rstrip(".")) from error
     # Blender reports success even if the disk was full.
-    if not (is_whole(path) and {scene.name for scene in bpy.data.scenes} <= set(_scenes_in(path))):
+    if not (is_whole(path) and (not _is_compressed(path) or _has_all_scenes(path))):
         raise OSError(ENOSPC, "It could not be written completely. The disk may be full")
 
 
@@ -148,10 +148,16 @@ def note_saved() -> None:
     _remember(bpy.data.filepath)
 
 
-def _scenes_in(path: Path) -> list[str]:
-    """Return the names of the scenes in a file, from its directory of data-blocks."""
+def _is_compressed(path: Path) -> bool:
+    """Tell whether is_whole() has seen the frames of a file alone, and not the blocks in them."""
+    with path.open("rb") as file:
+        return file.read(4) == _FRAME
+
+
+def _has_all_scenes(path: Path) -> bool:
+    """Tell whether a file has the open scenes, by its directory of data-blocks, which takes Blender a while to read."""
     with bpy.data.libraries.load(str(path)) as (there, _):  # type: ignore[func-returns-value]
-        return list(there.scenes)
+        return {scene.name for scene in bpy.data.scenes} <= set(there.scenes)
 
 
 @persistent  # type: ignore[untyped-decorator]

@@ -14,13 +14,13 @@ from mathutils import Matrix, Quaternion
 
 from ..errors import ChainError, IKError
 from ..goals.from_goals import body_tasks
-from ..kinematics.batch import Geometry
+from ..kinematics.batch import Geometry, States
 from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
-from ..rig.frames.body_samples import body_now
+from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.frames.samples import Sample, sample
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, selected_limb
@@ -29,7 +29,17 @@ from ..rig.targets.untouched import is_waiting, keep_waiting, take_along
 from ..rig.timeline import check_nla
 from .frame_solver import SolvedFrame, at_frame, follow
 from .keys import WrittenKeys
-from .live_motion import AheadOfBake, BodyMotion, BodyNow, LiveGoals, StillRig, solve_ahead
+from .live_motion import (
+    AheadOfBake,
+    BodyMotion,
+    BodyNow,
+    LiveGoals,
+    ShownAhead,
+    StillRig,
+    moves_otherwise,
+    solve_ahead,
+    solve_shown_ahead,
+)
 from .live_state import LiveChannels, LiveState, Surroundings, is_animated, surroundings_of
 from .measure import NOT_MEASURED, Watch, measure_now, report_of
 from .natural_shot import FramesAround, referred
@@ -186,6 +196,7 @@ class LiveBody(LiveState):
         self._motion: BodyMotion | None = None
         self._is_stale = False  # the rig was read anew since the motion was made
         self._ahead: AheadOfBake | None = None
+        self._evaluated: ShownAhead | None = None  # where more than F-curves moves the body or its targets
         self._is_begun = False  # the place of the hips that was made by hand is remembered
         self._shown: tuple[BodyNow, float] | None = None  # posed but not told yet, and the seconds it took
         self._waiting = list(rig.tips)  # those whose targets go along with them, if these wait
@@ -195,10 +206,10 @@ class LiveBody(LiveState):
         super().forget()
         self._places.clear()
         self._waiting = list(self.tips)
-        self._rig = self._goals = self._motion = self._ahead = self._shown = None
+        self._rig = self._goals = self._motion = self._ahead = self._evaluated = self._shown = None
 
     def forget_reading(self) -> None:
-        self._goals = None
+        self._goals = self._evaluated = None
 
     def begin(self, rig: RigBody) -> Report:
         armature, scene, view_layer = rig.armature, bpy.context.scene, bpy.context.view_layer
@@ -280,18 +291,36 @@ class LiveBody(LiveState):
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
-            self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
-            self._is_stale = False
             ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
             self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
-            if self._ahead is not None:
-                motion.take(self._ahead.at(now.frame), body_tasks(motion.problem.body, found, angle))
+            baked = None if self._ahead is None else self._ahead.at(now.frame)
+            if self._ahead is None and moves_otherwise(rig):
+                samples, baked = self._as_evaluated(rig, samples, scene, view_layer)
+            self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
+            self._is_stale = False
+            if baked is not None:
+                motion.take(baked, body_tasks(motion.problem.body, found, angle))
                 self._pose(rig, motion)
                 self._shown = now, perf_counter() - started
                 return
         self._motion.follow(body_tasks(self._motion.problem.body, found, angle))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
+
+    def _as_evaluated(
+        self, rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer
+    ) -> tuple[BodySamples, States | None]:
+        """Return the samples of the present frame with the animation that Blender shows, and the pose that is baked.
+
+        None for the latter where a target is off its animation, and outside the range.
+        """
+        (frame,) = samples.frames
+        if self._evaluated is None or not self._evaluated.shows(frame):
+            evaluated = solve_shown_ahead(rig, self.tip, samples, scene, view_layer)
+            self._evaluated = evaluated if isinstance(evaluated, ShownAhead) else None
+        if self._evaluated is None:
+            return with_shown(rig, samples, scene, view_layer), None
+        return self._evaluated.animated(samples), self._evaluated.at(samples)
 
     def rest(self, armature: Object) -> bool:
         motion = self._motion

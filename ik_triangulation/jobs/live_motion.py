@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import ID, Action, Depsgraph, Object, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
@@ -20,13 +20,16 @@ from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import lengths
 from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
-from ..rig.frames.body_samples import BodySamples
+from ..rig.dependencies import Dependencies, Node
+from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.samples import Sample, Samples, goals_at, sample
+from ..rig.interference import animates_otherwise
 from ..rig.keyframes import curves_of
 from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import is_waiting
+from ..rig.timeline import strips_of
 from ..solvers.batch.change import System
 from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural import trailing
@@ -254,6 +257,8 @@ def _is_driven(rig: RigBody) -> bool:
 
 
 _AROUND = 120  # frames on either side at most
+_EVALUATED = 24  # where Blender has to evaluate them
+_ON_ANIMATION = 1e-5  # of its distance: up to which a target is where its animation has it
 
 
 class AheadOfBake(NamedTuple):
@@ -311,6 +316,71 @@ def solve_ahead(
     problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
     states, _ = finished(problem.path(scene))
     return AheadOfBake(frames, source, states)
+
+
+class ShownAhead(NamedTuple):
+    """The poses of a body at the frames of `samples`, which were evaluated, as a bake has them.
+
+    Valid until anything but a target is moved or changed by hand.
+    """
+
+    samples: BodySamples
+    states: States
+
+    def shows(self, frame: float) -> bool:
+        """Tell whether a frame is among those that were evaluated."""
+        return frame in self.samples.frames
+
+    def animated(self, now: BodySamples) -> BodySamples:
+        """Return the samples of one of the frames with the animation made by hand as it was evaluated."""
+        k, there = self.samples.frames.index(now.frames[0]), self.samples
+        shown = None if there.shown is None else there.shown[..., [k]]
+        return now._replace(
+            rotations=there.rotations[..., [k]], locations=there.locations[:, [k]], shown=shown, places=there.places
+        )
+
+    def at(self, now: BodySamples) -> States | None:
+        """The pose at one of the frames; None where a target is off its animation."""
+        k, root = self.samples.frames.index(now.frames[0]), Vector(now.bases[:3, 3, 0])
+        for tip, goals in now.goals.items():
+            there, here = (each.target.closest(root) for each in (self.samples.goals[tip][k], goals[0]))
+            if (there - here).length > _ON_ANIMATION * max(1.0, here.length):
+                return None
+        return self.states.take([k]).copy()
+
+
+def moves_otherwise(rig: RigBody) -> bool:
+    """Tell whether strips, drivers and modifiers animate a body, or more than their own keys its targets."""
+    if animates_otherwise(rig):
+        return True
+    known = Dependencies(rig.limbs)
+    movers = (node.object for limb in rig.limbs for each in limb.targets for node in known.movers(Node(*each)))
+    targets = [ob for limb in rig.limbs for ob, bone in limb.targets if not bone]
+    others = {ob for ob in movers if ob not in targets and ob != rig.armature}
+    plain = not any(len(ob.constraints) or _has_strips_or_drivers(ob) for ob in targets)
+    return any(ob.animation_data or len(ob.constraints) for ob in others) or not plain
+
+
+def _has_strips_or_drivers(ob: Object) -> bool:
+    animation = ob.animation_data
+    return bool(animation and (len(animation.drivers) or any(True for _ in strips_of(animation))))
+
+
+def solve_shown_ahead(
+    rig: RigBody, tip: str, now: BodySamples, scene: Scene, view_layer: ViewLayer
+) -> ShownAhead | Refusal:
+    """Solve the frames around the present one as a bake would, from what Blender evaluates."""
+    stored = rig.armature.pose.bones[tip].ik_triangulation
+    first, last, step = saved_range(stored, scene, scene.use_preview_range)
+    frame = now.frames[0]
+    if _fades(rig, now):
+        return Refusal("tips have an influence below 1 or an animated one")
+    if step != 1 or frame != int(frame) or not first <= frame <= last or first == last:
+        return Refusal("the frame is none of those that are baked", chosen=True)
+    frames = list(range(max(first, int(frame) - _EVALUATED), min(last, int(frame) + _EVALUATED) + 1))
+    samples = finished(read_body(rig, scene, frames, view_layer))
+    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, frames)))
+    return ShownAhead(samples, finished(problem.path(scene)).states)
 
 
 def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:

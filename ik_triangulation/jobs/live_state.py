@@ -46,6 +46,7 @@ class _Property(NamedTuple):
     all: slice | list[int]  # and all of them
     flat: Array  # (bones of the armature * channels)
     values: Array  # the same as rows (bones of the armature, channels)
+    driven: Sequence[tuple[int, int]]  # rows and channels of these bones, as in `all`, that drivers give their values
 
 
 class LiveChannels:
@@ -135,7 +136,14 @@ class LiveChannels:
         return row
 
     def _all_values(self) -> Values:
-        return b"".join(each.values[each.all].tobytes() for each in self._properties)
+        found = list[bytes]()
+        for each in self._properties:
+            values = each.values[each.all]
+            if each.driven:  # what is written there does not last
+                values = values.copy()
+                values[tuple(zip(*each.driven, strict=True))] = 0.0
+            found.append(values.tobytes())
+        return b"".join(found)
 
     def _write(self, armature: Object) -> None:
         for each in self._properties:
@@ -149,7 +157,12 @@ def _buffers(name: str, width: int, bones: Sequence[PoseBone], rows: Mapping[str
     own = {bone.name: rows[bone.name] for bone in bones}
     numbers, first = list(own.values()), min(own.values())
     in_line = numbers == list(range(first, first + len(own)))
-    return _Property(name, own, slice(first, first + len(own)) if in_line else numbers, flat, flat.reshape(-1, width))
+    some = slice(first, first + len(own)) if in_line else numbers
+    animation = bones[0].id_data.animation_data
+    paths = {bone.path_from_id(name): k for k, bone in enumerate(bones)}
+    drivers = animation.drivers if animation else ()
+    driven = [(paths[each.data_path], each.array_index) for each in drivers if each.data_path in paths]
+    return _Property(name, own, some, flat, flat.reshape(-1, width), driven)
 
 
 class LiveState(ABC):

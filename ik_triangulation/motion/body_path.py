@@ -162,7 +162,9 @@ def body_path(
             work = path(goals, bounds) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
-        states = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
+        calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
+        if calmer is not states:  # an average over time does not know of hinges
+            states = yield from work.with_swivels(calmer)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)

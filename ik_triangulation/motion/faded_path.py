@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body along a path some of whose goals fade in and out, and one whose hips move above planted feet.
+"""A body along a path some of whose goals fade in and out, along a loop, and one whose hips move above planted feet.
 
 A body along a path some of whose goals fade in and out. It is solved twice: first the tips whose influence is not
 always 1 are free, which tells where they are without their goals; then each goes from there the share of the way that
@@ -22,12 +22,20 @@ from ..cooperative import Work
 from ..goals.support import BalanceTask
 from ..goals.task import FadedTask, Task
 from ..kinematics import Body, Locked
-from ..kinematics.arrays import Mask, Numbers
-from ..kinematics.batch import States, Tree
+from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import at, lengths
 from ..solvers.batch.change import System
+from ..solvers.batch.descent import precisely
 from ..solvers.body.floor import Floor
-from ..solvers.natural.posture import USUAL_FPS
-from .body_path import BodyPath, body_path
+from ..solvers.body.priorities import exactly
+from ..solvers.natural.posture import USUAL_FPS, Posture
+from .body_path import BodyPath, body_path, largest_turns
+from .limb_motion import closes
+
+_SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
+_CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
+_AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
 
 
 def faded_path(
@@ -44,10 +52,80 @@ def faded_path(
 ) -> Work[BodyPath]:
     """Return the same as body_path(), with tasks of tips that have an `influence` (F) from 0 to 1 by their numbers.
 
-    Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is.
+    Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is. A path whose
+    last frame asks for the same as its first one is a loop, and ends as it begins.
     """
-    how: dict[str, Any] = {"floor": floor, "compliance": compliance, "fps": fps, "smoothing": smoothing}
+    how: dict[str, Any] = {"compliance": compliance, "fps": fps, "smoothing": smoothing}
     tasks = floor.raised(tasks) if floor else tasks
+
+    def solved(frames: Indices) -> Work[BodyPath]:
+        bounds = steady and steady.take(frames), floor and floor.take(frames)
+        shares = {tip: at(share, frames) for tip, share in influence.items()}
+        some = [task.take(frames) for task in tasks]
+        return _faded_path(tree, reference.take(frames), some, shares, bounds[0], floor=bounds[1], **how)
+
+    every = np.arange(len(reference))
+    path = yield from solved(every)
+    fading = any((share < 1.0).any() for share in influence.values())
+    if fading or not _is_loop(tree, reference, tasks) or _seam(tree, path.states) <= _CLOSED:
+        return path
+    # The frames around the seam are solved once more, as one path through it, and the others lead over to these.
+    count = len(reference) - 1
+    reach = min(count // 2, max(round(fps * _AROUND), _LEAST_AROUND))
+    through = yield from solved(np.arange(-reach, reach + 1) % count)
+    most = max(largest_turns(tree, path.states).max(), _seam(tree, path.states))
+    for half in dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4)):
+        from_seam = np.arange(-half, half + 1)
+        around, near = from_seam % count, 1.0 - np.abs(from_seam) / half
+        posture = Posture(tree, path.states.take(around))
+        share = near * near * (3.0 - 2.0 * near)
+        blended = posture.states(share * posture.offsets(through.states.take(from_seam + reach)))
+        # Goals out of reach would pull all others off theirs.
+        whole = np.flatnonzero(path.met[around] & through.met[from_seam + reach])
+        if len(whole):
+            some, own = blended.take(whole).copy(), around[whole]
+            exactly(tree, some, precisely(tree, [task.take(own) for task in tasks]), steady and steady.take(own))
+            blended.put(whole, some)
+        states = path.states.copy()
+        states.put(around, blended)
+        states.put(every[-1:], blended.take([half]))
+        yield
+        crossed = floor is not None and bool(floor.take(around).crossed(Geometry(tree, blended)))
+        if largest_turns(tree, states).max() <= most and not crossed and _keeps(tree, tasks, path.states, states):
+            return BodyPath(states, System(tree, states, tasks).met)
+    return path
+
+
+def _keeps(tree: Tree, tasks: Sequence[Task], before: States, states: States) -> bool:
+    """Tell whether states meet every single task at the frames at which those before met it."""
+    return all((System(tree, states, [task]).met | ~System(tree, before, [task]).met).all() for task in tasks)
+
+
+def _is_loop(tree: Tree, reference: States, tasks: Sequence[Task]) -> bool:
+    """Tell whether the last frame asks for the same as the first one, on hips at the same place."""
+    ends = [0, len(reference) - 1]
+    places = at(reference.place, ends), at(reference.root, ends)
+    if any(np.abs(each[..., -1] - each[..., 0]).max() > _SAME * max(tree.size, 1.0) for each in places):
+        return False
+    return closes(tree, reference, tasks, tree.rotations(reference.take(ends)))
+
+
+def _seam(tree: Tree, states: States) -> float:
+    """Largest turn of a joint [rad], or way of the hips as a share of the size, from the last frame to the first."""
+    ends = states.take([len(states) - 1, 0])
+    way = float(lengths(ends.place[:, :1] - ends.place[:, -1:]).max()) / tree.size
+    return max(float(largest_turns(tree, ends).max()), way)
+
+
+def _faded_path(
+    tree: Tree,
+    reference: States,
+    tasks: Sequence[Task],
+    influence: Mapping[int, Numbers],
+    steady: BalanceTask | None = None,
+    **how: Any,
+) -> Work[BodyPath]:
+    """Return the path of faded_path(), whose ends are two."""
     fading = {tip: share for tip, share in influence.items() if (share < 1.0).any()}
     if fading:
         free = [

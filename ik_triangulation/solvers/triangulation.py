@@ -7,7 +7,8 @@ Algorithm 1.
 With link length a, distance c to the aim and the next joint at distance b from it, the law of cosines (eq. 4) gives the
 angle between link and aim: b^2 = a^2 + c^2 - 2 a c cos(angle). The paper sets b to the length of the straight remaining
 chain. But any b that the remaining chain can span is a solution, and so is any angle of an interval. `step` rotates a
-joint only if the next one is outside that span, and then just to its edge: the smallest rotation of all.
+joint only if the next one is outside that span, and then just to its edge: the smallest rotation of all. About a hinge
+the next joint moves on a circle, on which that interval is two arcs; they are intersected with the range of the hinge.
 `step_right_angle` is the paper's future work (section 7): 90 degrees, or as near to it as the interval allows.
 `step_2007` follows the paper.
 
@@ -19,30 +20,41 @@ tables, and so the plane of the bend is not lost; what the paper says of limits 
 becomes that of the collapsed chain only where the straight one cannot be turned to the aim.
 """
 
-from math import atan2, cos, pi, sin, sqrt
+from math import pi
 
 from mathutils import Vector
 
-from ..kinematics import Pose
-from ..kinematics.rotation import angle_between, orthogonal
+from ..kinematics import Hinge, Pose
+from ..kinematics.rotation import angle_between
+from .triangle import ROUNDING, close_triangle, opening, place, place_about, point
 
-_ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
 _POINTED = 1e-4  # [rad] angle up to which a link points along a direction
-_NOWHERE = 1e-7  # of the reach: a shorter link, or an aim this near to a joint, has no direction
 
 
 def step(pose: Pose, aim: Vector) -> None:
-    """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`."""
-    slack = _ROUNDING * pose.chain.reach
+    """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`.
+
+    A hinge chooses among the angles in its range. What limits leave is closed by one more triangle.
+    """
+    one_pass(pose, aim)
+    if pose.chain.limited:
+        close_triangle(pose, aim)
+
+
+def one_pass(pose: Pose, aim: Vector) -> None:
+    """The same without the last triangle."""
+    slack = ROUNDING * pose.chain.reach
     head = pose.head(0)
     for i, (shortest, longest) in enumerate(pose.spans):
         end = pose.end(i)
         distance = (aim - end).length
-        if distance > longest + slack:
-            place(pose, i, end - head, aim - head, longest)
-            end = pose.end(i)
-        elif distance < shortest - slack:
-            place(pose, i, end - head, aim - head, shortest)
+        far, near = distance > longest + slack, distance < shortest - slack
+        if far or near:
+            freedom = pose.chain.joints[i].freedom
+            if isinstance(freedom, Hinge) and pose.chain.plain:
+                place_about(pose, i, freedom, aim, shortest, longest)
+            else:
+                place(pose, i, end - head, aim - head, longest if far else shortest)
             end = pose.end(i)
         head = end
 
@@ -88,42 +100,3 @@ def _folded(pose: Pose) -> Pose:
     for j in range(1, len(folded)):
         folded.swing(j, folded.link(j), -folded.link(j - 1))
     return folded
-
-
-def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
-    """Rotate joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
-    angle = opening(pose, link.length, to_aim.length, b)
-    point(pose, i, link, to_aim, angle)
-    return angle
-
-
-def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
-    """Rotate joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
-    c, nowhere = to_aim.length, _NOWHERE * pose.chain.reach
-    if link.length <= nowhere or c <= nowhere:
-        return
-    if angle == 0.0:
-        pose.swing(i, link, to_aim)
-    else:
-        across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
-        pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
-
-
-def opening(pose: Pose, a: float, c: float, b: float) -> float:
-    """Angle [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly.
-
-    A triangle that is degenerate within rounding counts as flat: single precision cannot resolve its angles.
-    """
-    slack = _ROUNDING * pose.chain.reach
-    if c > a + b - slack or a > b + c - slack:
-        return 0.0
-    return pi if b > a + c - slack else corner(a, c, b)
-
-
-def corner(a: float, c: float, b: float) -> float:
-    """Angle [rad] between sides `a` and `c` of a triangle, opposite `b`; 0 for too short a `b`, pi for too long."""
-    s = (a + b + c) / 2.0
-    sine, cosine = (s - a) * (s - c), s * (s - b)  # of half the angle, squared and scaled alike
-    if sine <= 0.0:
-        return 0.0
-    return 2.0 * atan2(sqrt(sine), sqrt(cosine)) if cosine > 0.0 else pi

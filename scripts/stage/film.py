@@ -82,9 +82,9 @@ def _palette(image):
     return Image.fromarray(shown[None].astype(np.uint8)).quantize(COLOURS)
 
 
-def strips(file, done=lambda: None):
-    """Write the frames shown of all acts, a row each. Calls `done` after each frame."""
-    sheet([shoot(act, frames, done=done) for act, frames in SHOWN.items()], file)
+def strips(file, count=None, done=lambda: None):
+    """Write the frames shown of all acts, or the first few of each, a row each. Calls `done` after each frame."""
+    sheet([shoot(act, frames[:count], done=done) for act, frames in SHOWN.items()], file)
 
 
 def move(file):

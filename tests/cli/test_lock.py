@@ -60,7 +60,7 @@ def test_a_lock_has_one_holder_at_a_time_however_many_want_to_take_over_a_stale_
 def test_two_runs_at_once_on_one_file_both_have_their_keys_in_it(rig_file):
     whole = rig_file.read_bytes()
     codes = []
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS - 1):  # one by default: each starts two processes
         rig_file.write_bytes(whole)
         ranges = (1, 3), (11, 13)
         both = [

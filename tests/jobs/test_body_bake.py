@@ -41,6 +41,26 @@ def shown(rig, frames=range(1, LAST + 1)):
     return turns, hips
 
 
+def test_a_motion_whose_targets_end_where_they_began_becomes_a_loop():
+    rig, last = human_rig(), 49
+    body = reaching_body(rig, last)
+    for limb in body.limbs:
+        start = limb.target.location.copy()
+        limb.target.animation_data_clear()
+        for frame in range(1, last + 1):
+            at = 2.0 * pi * (frame - 1) / (last - 1)
+            way = -0.3 + 0.3 * np.cos(at), -0.2 - 0.35 * np.sin(at), -0.3 + 0.4 * np.sin(at + 0.7)
+            limb.target.location = start + Vector(way)
+            limb.target.keyframe_insert("location", frame=frame)
+    report = bake_body(body, 1, last)
+    assert report.reached, report.text
+    turns, hips = shown(rig, (1, 2, last - 1, last))
+    assert (hips[0].translation - hips[3].translation).length < 1e-5
+    first, last = ([rotation_angle(a, b) for a, b in zip(*turns[k : k + 2], strict=True)] for k in (0, 2))
+    assert max(map(rotation_angle, turns[0], turns[3])) < radians(0.1)
+    assert max(last) < 1.5 * max(first), "it goes through the seam at an even speed"
+
+
 def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():
     rig, last = human_rig(), 72
     report = bake_body(reaching_body(rig, last), 1, last)

@@ -162,6 +162,7 @@ def test_live_keeps_above_the_floor_and_the_other_hand_at_its_target():
             assert hips_height(rig) > 0.25 * LEG
             assert away(rig, "hand.R") < 5e-4
         start = place
+    assert live.is_live(rig, "hand.L")
     assert away(rig, "hand.L") > 1.0
 
 

@@ -13,10 +13,11 @@ from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.ui.last_result import latest
 
 from ..bodies import FEET, HANDS, set_up_rig
-from ..rigs import all_keys, rotate
+from ..rigs import all_keys, empty, push_down, rotate
 from .test_body_pose import apart, channels, tails
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -109,6 +110,49 @@ def test_what_is_seen_live_on_the_timeline_is_what_is_baked():
     for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)
         assert largest_angle(seen[frame - 1], turned(rig)) < 0.5
+
+
+def drive_the_hips(rig):
+    hips = rig.pose.bones[body_of(rig, "hand.L").hips]
+    driver = hips.driver_add("location", 0).driver
+    driver.expression = "0.1 * sin(frame / 6)"
+
+
+def constrain_what_carries_the_target(rig):
+    carrier, leader = empty("Carrier"), empty("Leader")
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (LAST, (0.1, -0.1, 0.1))):
+        leader.location = place
+        leader.keyframe_insert("location", frame=frame)
+    carrier.constraints.new("COPY_LOCATION").target = leader
+    target_of(rig, "hand.L").parent = carrier
+
+
+def walk_by_a_strip(rig):
+    hips, thigh = rig.pose.bones[body_of(rig, "hand.L").hips], rig.pose.bones["thigh.L"]
+    for frame, way in ((1, 0.0), (12, 0.1), (LAST, 0.0)):
+        hips.location = (way, -0.6 * way, 0.0)
+        hips.keyframe_insert("location", frame=frame)
+        rotate(thigh, (1.0, -way, 0.0, 0.0))
+        thigh.keyframe_insert("rotation_quaternion", frame=frame)
+    push_down(rig)
+
+
+@pytest.mark.parametrize("change", [drive_the_hips, constrain_what_carries_the_target, walk_by_a_strip])
+def test_where_more_than_keys_moves_a_body_it_is_what_is_baked(change):
+    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    change(rig)
+    bpy.context.scene.frame_set(9)
+    live.start(rig, "hand.L")
+    seen = {9: turned(rig)}
+    for frame in () if change is walk_by_a_strip else (16, LAST, 8):  # what a strip poses is shown as it is
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        seen[frame] = turned(rig)
+    live.stop_all()
+    bake_body(body_of(rig, "hand.L"), 1, LAST)
+    for frame, before in seen.items():
+        bpy.context.scene.frame_set(frame)
+        assert max(degrees(rotation_angle(*each)) for each in zip(before, turned(rig), strict=True)) < 0.5
 
 
 def test_a_target_that_is_dragged_off_its_animation_is_followed():

@@ -66,8 +66,8 @@ def test_what_the_method_reaches_by_itself_has_its_metrics(solver):
     assert by_itself.any()
     assert found.metrics.reached[by_itself].all()
     assert (found.metrics.iterations == bare.metrics.iterations)[by_itself].all()
-    assert found.metrics.total_angle[by_itself] == pytest.approx(bare.metrics.total_angle[by_itself], abs=1e-4)
-    assert found.metrics.travel[by_itself] == pytest.approx(bare.metrics.travel[by_itself], abs=1e-4)
+    assert found.metrics.total_angle[by_itself] == pytest.approx(bare.metrics.total_angle[by_itself], abs=1e-3)
+    assert found.metrics.travel[by_itself] == pytest.approx(bare.metrics.travel[by_itself], abs=1e-3)
     finished = found.metrics.reached & ~by_itself
     assert (found.metrics.iterations[finished] > 1).all()
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pip package, installed from its sdist into an empty environment: it has all it needs and works with real bpy."""
+"""The pip package, installed from its sdist into an environment of its own, works with real bpy.
+
+With --long the environment is empty, and pip brings all that the package needs; without, what it needs is that of the
+tests, as unpacking Blender takes longest.
+"""
 
 import json
 import os
@@ -54,11 +58,20 @@ def sdist(source_archive, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def scripts(sdist, tmp_path_factory):
+def scripts(sdist, tmp_path_factory, long):
     """The folder with the programs of an environment in which nothing but the package was installed."""
     home = tmp_path_factory.mktemp("empty environment")
-    venv.create(home, with_pip=True)
+    venv.create(home, with_pip=long)
     programs = home / ("Scripts" if os.name == "nt" else "bin")
+    if not long:
+        python = programs / "python"
+        tools = sdist.parent / "tools"
+        pip = [sys.executable, "-m", "pip", "-q", "--python", python, "install", "--no-deps", "--no-build-isolation"]
+        needed = PROJECT["project"]["optional-dependencies"]["mathutils"] if HAS_MATHUTILS else []
+        run(*pip, "--no-compile", sdist, *needed, cwd=home, PYTHONPATH=str(tools))
+        (own,) = home.rglob("site-packages")
+        (own / "tests.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n", encoding="utf-8")
+        return programs
     extras = "[bpy,mathutils]" if HAS_MATHUTILS else "[bpy]"
     run(programs / "python", "-m", "pip", "install", "-q", f"ik-triangulation{extras} @ {sdist.as_uri()}", cwd=home)
     return programs
@@ -75,7 +88,8 @@ def shot(empty_scene, tmp_path):
 
 
 def test_the_wheel_holds_the_package_and_no_more(scripts):
-    files = run(scripts / "python", "-m", "pip", "show", "-f", "ik-triangulation", cwd=scripts)
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python"]
+    files = run(*pip, "show", "-f", "ik-triangulation", cwd=scripts)
     found = {line.strip() for line in files.partition("Files:\n")[2].splitlines() if "__pycache__" not in line}
     found = {name.replace(os.sep, "/") for name in found}
     package = {name for name in found if name.startswith("ik_triangulation/")}

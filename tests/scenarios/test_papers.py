@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/papers.py: what the source papers print comes out, and lands on a page; with few targets and small maps."""
 
+import os
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 from itertools import pairwise
 from math import radians
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,20 +24,25 @@ from scripts.reproduce import (
 )
 from scripts.reproduce.page import Number
 
+ROOT = Path(__file__).resolve().parents[2]
 DRAWS = find_spec("matplotlib") is not None  # not in the environment of the tests
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The folder and what is to hold."""
+    """The folder that the script has written, and its lines."""
     folder = tmp_path_factory.mktemp("docs")
-    return folder, document.write(folder, quick=True, pictures=DRAWS)
+    words = [sys.executable, ROOT / "scripts/papers.py", folder, "--quick", *([] if DRAWS else ["--numbers"])]
+    settings = os.environ | {"IK_TRIANGULATION_NO_VENV": "1"}
+    done = subprocess.run(list(map(str, words)), env=settings, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, done.stdout.splitlines()
 
 
 def test_everything_that_is_to_hold_does(written):
-    _, claims = written
-    assert len(claims) > 10
-    assert [claim.text for claim in claims if not claim.holds] == []
+    _, lines = written
+    assert len([line for line in lines if line.startswith("holds")]) > 10
+    assert [line for line in lines if line.startswith("FAILS")] == []
 
 
 def test_the_page_has_every_paper_every_table_and_names_its_command(written):

@@ -115,16 +115,16 @@ def test_a_pair_held_back_by_its_limits_is_passed_over():
 
 
 def test_within_limits_more_is_reached_than_by_one_pass_of_triangulation():
-    random, reached = Random(6), [0, 0]
+    random, reached = Random(6), [0, 0, 0]
     for seed in range(100):
         chain = limited(seed, random.randint(3, 8))
         there, start = random_pose(chain, random), random_pose(chain, random)
         there.project()
         start.project()
-        for n, method in enumerate((cheapest_pair, triangulation)):
+        for n, method in enumerate((cheapest_pair.step, triangulation.step, triangulation.one_pass)):
             pose = start.copy()
-            method.step(pose, there.tip)
+            method(pose, there.tip)
             reached[n] += (there.tip - pose.tip).length <= 1e-4 * chain.reach
             for joint, rotation in zip(chain.joints, pose.rotations, strict=True):
                 assert rotation_angle(joint.freedom.nearest(rotation), rotation) < 2e-6
-    assert reached[0] > 2 * reached[1]
+    assert min(reached[:2]) > 2 * reached[2]  # triangulation closes one more triangle where limits leave something

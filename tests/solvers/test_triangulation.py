@@ -12,7 +12,8 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Cone, Free, Pose
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.triangulation import corner, place, step_2007, step_right_angle
+from ik_triangulation.solvers.triangle import corner, place
+from ik_triangulation.solvers.triangulation import step_2007, step_right_angle
 
 from ..chains import (
     PAPER,

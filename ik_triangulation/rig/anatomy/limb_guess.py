@@ -34,8 +34,13 @@ _COVER, _RATIO, _SKIPPED = 1.5, 1.0, 0.35
 _GIRDLE, _NO_GIRDLE, _NO_END = 0.7, 0.3, 0.35
 _BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
 _WORD, _KIND_WORD = 0.6, 1.5
+_HIPS, _KNEE, _STEEP_END, _OF_HOCK = 0.5, 0.5, 0.3, 0.4
+_UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
+_STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of a bone that stands, and at most of one that lies
+_SHARP = (0.8, 0.5)  # [rad] bend from which on it counts as sharp, and beyond that to count in full
+_PAIRS = 3  # pairs of limbs on the ground from which on they are legs, however low they begin
 _HINT = 0.05  # of the size: weight of the direction in which characters look by convention
-_LEAST = -0.4  # score of a limb that names do not support
+_LEAST, _LEAST_CRAWLING = -0.4, -1.2  # score of a limb that names do not support; of one of many on the ground
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class _Guessing:
         self.up = self._up(up_hint)
         lows = [self._lowest(line) for line in self.lines if self._long(line)]
         self.ground = min(lows, default=0.0)
+        self.crawls = sum(low - self.ground <= _GROUND * self.size for low in lows) >= _PAIRS
 
     def _is_rigging(self, line: BranchLine) -> bool:
         """Tell whether half of the bones of a line or more are helpers or IK controls by their names."""
@@ -198,7 +204,7 @@ class _Guessing:
         if said == "OTHER" or not self._long(line):
             return None
         stands = self._lowest(line) - self.ground <= _GROUND * self.size
-        down = float(self._points(line)[0] @ self.up) - self._lowest(line) > _DOWN * self.size
+        down = self.crawls or float(self._points(line)[0] @ self.up) - self._lowest(line) > _DOWN * self.size
         kind = said or ("LEG" if stands and down else "ARM")
         if said in {"ARM", "LEG"} and stands and down:  # a front leg is named like an arm in many an animal
             kind = "LEG"
@@ -211,7 +217,9 @@ class _Guessing:
         if not candidates:
             return None
         score, picked = max(candidates, key=lambda each: each[0])
-        if score + sure < _LEAST or (picked[-1] == len(line.bones) and said != kind and not line.ends_in_branches):
+        if score + sure < (_LEAST_CRAWLING if self.crawls else _LEAST) or (
+            picked[-1] == len(line.bones) and said != kind and not line.ends_in_branches
+        ):
             return None
         bones, images = ([each[n] for n in picked if n < len(line.bones)] for each in (line.bones, line.image))
         first, has_end = picked[0], picked[-1] < len(line.bones)
@@ -230,7 +238,7 @@ class _Guessing:
         for first in range(count - 1):
             for hinge in range(first + 1, count):
                 for end in range(hinge + 1, count + 1):
-                    hocks = range(hinge + 1, end) if kind == "LEG" and end < count else ()
+                    hocks = range(hinge + 1, end) if kind == "LEG" and end < count and not self.crawls else ()
                     for hock in (None, *hocks):
                         picked = (first, hinge, end) if hock is None else (first, hinge, hock, end)
                         score = self._score(picked, points, bends, path, float(whole), line, kind)
@@ -265,6 +273,7 @@ class _Guessing:
         score -= _GIRDLE * max(path[first] / upper - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
         if kind == "LEG":
             score -= self._lying(points[hinge] - points[first], points[picked[2]] - points[hinge])
+            score -= self._as_of_animals(picked, points, bends, float(abs(log(upper / lower))))
         beyond = path[-1] - path[end]
         if end == count:
             score -= _NO_END * (2.0 if kind == "LEG" and count > 2 else 1.0)
@@ -277,6 +286,26 @@ class _Guessing:
             said = self.clues[line.bones[picked[2]]].level
             score += self._hock(picked, points, bends, float(lower), "hock" in said.split("|"))
         return float(score - 1.0)
+
+    def _as_of_animals(self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, uneven: float) -> float:
+        """Return the cost of the parts of a leg that animals have where people have none.
+
+        A bone of the hips or shoulder blade leads to an upright leg of several bones by a sharp bend. A knee that is
+        bent sharply at rest has a hock below it, whose leg may have a short thigh. A paw lies, what is above it stands.
+        """
+        first, hinge, end = picked[0], picked[1], picked[-1]
+        links = np.diff(points, axis=0)
+        if self.crawls:  # a leg begins at its first long bone
+            lengths = np.linalg.norm(links, axis=1)
+            return float(2.0 * _GIRDLE * (lengths[:first].sum() / lengths[first:hinge].sum()))
+        down = -(links @ self.up) / np.maximum(np.linalg.norm(links, axis=1), 1e-9)
+        sharp = np.clip((bends - _SHARP[0]) / _SHARP[1], 0.0, 1.0)
+        upright = (down[hinge:] > _UPRIGHT).sum() >= _FEWEST_UPRIGHT
+        cost = _HIPS * sharp[hinge] * upright
+        cost += _KNEE * sharp[hinge] * (len(picked) == 3) - (1.0 - _OF_HOCK) * _RATIO * uneven * (len(picked) == 4)
+        ahead = (down < _LEVEL_BONE) & (np.abs(links @ self.normal) < _LEVEL_BONE * np.linalg.norm(links, axis=1))
+        stands = end < len(down) and down[end] > _STANDS and ahead[end:-1].any()
+        return float(cost + _STEEP_END * stands + _TURN * max(first - 1, 0))
 
     def _lying(self, upper: np.ndarray, lower: np.ndarray) -> float:
         """Return the cost of a hip bone taken for a thigh, and of a foot taken for a shin."""

@@ -87,12 +87,17 @@ def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
 
 
 def is_moved_since(bone: PoseBone) -> bool:
-    """Tell whether the extension wrote the location of a bone and somebody has changed it since."""
+    """Tell whether the extension wrote the location of a bone and somebody has changed it since.
+
+    What drivers give is no change by somebody.
+    """
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved:
         return False
     written: Sequence[float] = memory.place_written
-    return any(abs(bone.location[axis] - written[axis]) > _SAME_VALUE for axis in range(3))
+    animation, path = bone.id_data.animation_data, bone.path_from_id("location")
+    driven = {each.array_index for each in animation.drivers if each.data_path == path} if animation else set()
+    return any(abs(bone.location[axis] - written[axis]) > _SAME_VALUE for axis in range(3) if axis not in driven)
 
 
 def remember_place(bones: Iterable[PoseBone]) -> None:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of the published methods for many poses at once: chains as they are walked from joint to joint.
 
-Steps of the commonest methods for many poses at once: triangulation, and cyclic coordinate descent. They do what the
-files of these names in solvers/ do, where the sources are named, joint by joint on arrays.
+Steps of the commonest methods for many poses at once: triangulation, circular alignment, and cyclic coordinate descent.
+They do what the files of these names in solvers/ do, where the sources are named, joint by joint on arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi
+from itertools import combinations
+from math import pi, tau
 
 import numpy as np
 
-from ...kinematics import Chain, EulerLimits, unframed
+from ...kinematics import Chain, EulerLimits, Hinge, unframed
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
@@ -30,11 +31,12 @@ from ...kinematics.batch.algebra import (
 from ...kinematics.batch.coordinates import EulerAngles
 from ...kinematics.pose import SMALLEST_TURN
 from ..solve import LITTLE
+from ..triangle import ALONG_HINGE, CLOSED, NOWHERE, ROUNDING, TRIES
 from .swings import Swing, orthogonal_to
 
 _Arrays = tuple[Numbers, Numbers, Numbers, Indices, Numbers, Numbers]
 
-_ROUNDING, _NOWHERE = 5e-7, 1e-7  # of the reach, as in solvers.triangulation
+_BISECTIONS = 52  # of half a turn: to its rounding
 _PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise, as in kinematics.rotation
 
 
@@ -126,8 +128,14 @@ class Walk:
         swing = self.walked.swings[i]
         if swing is None or (those is not None and not those.any()):
             return
+        turned, values = swing.swung(self.rotations[i], rotate_back(socket, start), rotate_back(socket, end))
+        self.put_joint(i, head, socket, turned, values, those)
+
+    def put_joint(
+        self, i: int, head: Numbers, socket: Numbers, turned: Numbers, values: Numbers, those: Mask | None = None
+    ) -> None:
+        """Give joint `i`, of `those` poses, these rotations (4, F) and coordinates (r, F), which its limits allow."""
         before = self.rotations[i]
-        turned, values = swing.swung(before, rotate_back(socket, start), rotate_back(socket, end))
         still = rotate_back(matrices(before), rotate_back(socket, self.tip - head))
         tip = head + rotate(socket, rotate(matrices(turned), still))
         change = product(conjugated(before), turned)
@@ -147,27 +155,160 @@ BatchStep = Callable[[Walk, Numbers], None]
 
 def ccd(walk: Walk, aim: Numbers) -> None:
     """One sweep from the last joint to the root, each rotated to point the end effector at `aim` (3, F)."""
-    sockets = [walk.root()]
-    for i in range(len(walk.rotations) - 1):
-        sockets.append(walk.beyond(i, *sockets[i]))
-    for i in reversed(range(len(sockets))):
-        head, socket = sockets[i]
+    for i, (head, socket) in reversed([*enumerate(zip(*_sockets(walk), strict=True))]):
         walk.swing(i, head, socket, walk.tip - head, aim - head)
 
 
 def triangulation(walk: Walk, aim: Numbers) -> None:
     """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`."""
     chain = walk.walked.chain
-    slack = _ROUNDING * chain.reach
+    slack = ROUNDING * chain.reach
     head, socket = walk.root()
     for i, (shortest, longest) in enumerate(chain.spans):
         link, to_aim = walk.link(i, socket), aim - head
         distance = lengths(to_aim - link)
         far, near = distance > longest + slack, distance < shortest - slack
-        angle = _opening(walk.walked, lengths(link), lengths(to_aim), np.where(far, longest, shortest))
-        _point(walk, i, head, socket, link, to_aim, angle, far | near)
+        freedom = chain.joints[i].freedom
+        if isinstance(freedom, Hinge):
+            _place_about(walk, i, freedom, head, socket, to_aim, (shortest, longest), far | near)
+        else:
+            angle = _opening(walk.walked, lengths(link), lengths(to_aim), np.where(far, longest, shortest))
+            _point(walk, i, head, socket, link, to_aim, angle, far | near)
         if i + 1 < len(chain.joints):
             head, socket = walk.beyond(i, head, socket)
+    if chain.limited:
+        _close_triangle(walk, aim)
+
+
+def cheapest_pair(walk: Walk, aim: Numbers) -> None:
+    """Rotate the cheapest pair of joints that brings the tip to `aim`; if none does, one pass of triangulation."""
+    left = np.flatnonzero(~_close_triangle(walk, aim))
+    if len(left):
+        rest = walk.take(left)
+        triangulation(rest, aim[:, left])
+        walk.put(left, rest)
+
+
+def circular(walk: Walk, aim: Numbers) -> None:
+    """Bend the chains to the arcs of circles that end at `aim`."""
+    chain = walk.walked.chain
+    heads, sockets = _sockets(walk)
+    nowhere = NOWHERE * chain.reach
+    to_tip, to_aim = walk.tip - heads[0], aim - heads[0]
+    bone = compose(sockets[0], matrices(walk.rotations[0]))[:, 1]
+    somewhere = lengths(to_tip) > nowhere
+    along = np.where(lengths(to_aim) > nowhere, to_aim, np.where(somewhere, to_tip, bone))
+    along = along / lengths(along)
+    straight = _orthogonal(sum(head - heads[0] for head in heads), to_tip / np.where(somewhere, lengths(to_tip), 1.0))[
+        1
+    ]
+    walk.swing(0, heads[0], sockets[0], to_tip, along, somewhere & ~straight)
+    heads, sockets = _sockets(walk)
+    across, parallel = _orthogonal(sum(head - heads[0] for head in heads), along)
+    across = np.where(parallel, _bend(walk, 0, sockets[0], along), across)
+    halves = _half_angles(np.array(chain.lengths)[:, None], lengths(aim - heads[0]))
+    angle, (head, socket) = halves.sum(0), walk.root()
+    for i, half in enumerate(halves):
+        angle = angle - half
+        walk.swing(i, head, socket, walk.link(i, socket), along * np.cos(angle) + across * np.sin(angle))
+        angle = angle - half
+        if i + 1 < len(halves):
+            head, socket = walk.beyond(i, head, socket)
+
+
+def _close_triangle(walk: Walk, aim: Numbers) -> Mask:
+    """Bring the tips to `aim` by the two joints that rotate least; others keep theirs. Returns where that is done."""
+    near = CLOSED * walk.walked.chain.reach
+    done = lengths(aim - walk.tip) <= near
+    left = np.flatnonzero(~done)
+    if not len(left):
+        return done
+    pairs, cost, directions = _pairs(walk.take(left), aim[:, left])
+    order = cost.argsort(0, kind="stable") if len(pairs) else np.zeros((0, len(left)), np.intp)
+    open_ones = np.arange(len(left))
+    for number in range(min(TRIES, len(pairs))):
+        chosen = order[number, open_ones]
+        possible = np.isfinite(cost[chosen, open_ones])
+        open_ones, chosen = open_ones[possible], chosen[possible]
+        closed = []
+        for pair in np.unique(chosen).tolist():
+            (i, k), some = pairs[pair], open_ones[chosen == pair]
+            trial, to = walk.take(left[some]), aim[:, left[some]]
+            heads, sockets = _sockets(trial)
+            trial.swing(k, heads[k], sockets[k], trial.tip - heads[k], directions[pair][:, some])
+            trial.swing(i, heads[i], sockets[i], trial.tip - heads[i], to - heads[i])
+            met = lengths(to - trial.tip) <= near
+            walk.put(left[some[met]], trial.take(met))
+            closed.append(some[met])
+        done[left[np.concatenate([*closed, np.zeros(0, np.intp)]).astype(np.intp)]] = True
+        open_ones = open_ones[~done[left[open_ones]]]
+        if not len(open_ones):
+            break
+    return done
+
+
+def _pairs(walk: Walk, aim: Numbers) -> tuple[list[tuple[int, int]], Numbers, list[Numbers]]:
+    """Pairs of joints, sums of both rotations (p, F) [rad], infinite where they cannot, and how the second points."""
+    nowhere = NOWHERE * walk.walked.chain.reach
+    heads, sockets = _sockets(walk)
+    pairs = list(combinations([i for i, swing in enumerate(walk.walked.swings) if swing is not None], 2))
+    costs, directions = np.empty((len(pairs), aim.shape[1])), []
+    for number, (i, k) in enumerate(pairs):
+        first, second, to_aim = heads[k] - heads[i], walk.tip - heads[k], aim - heads[i]
+        a, b, c = lengths(first), lengths(second), lengths(to_aim)
+        possible = (np.minimum(a, b) > nowhere) & (np.abs(a - b) <= c) & (c <= a + b)
+        along = first / np.where(a > 0.0, a, 1.0)
+        inside = _corner(a, b, c)
+        across, straight = _orthogonal(second, along)
+        if straight.any():
+            towards, none = _orthogonal(to_aim, along)
+            across = np.where(straight, np.where(none, -_bend(walk, k, sockets[k], along), towards), across)
+        opened = along * (-np.cos(inside) * b) + across * (np.sin(inside) * b)
+        bend = np.abs(pi - inside - _angle(first, second))
+        costs[number] = np.where(possible, bend + _angle(first + opened, to_aim), np.inf)
+        directions.append(opened)
+    return pairs, costs, directions
+
+
+def _place_about(
+    walk: Walk,
+    i: int,
+    hinge: Hinge,
+    head: Numbers,
+    socket: Numbers,
+    to_aim: Numbers,
+    span: tuple[float, float],
+    those: Mask,
+) -> None:
+    """Rotate a hinge as little as brings the next joint to a distance within the span from the aim, or nearly."""
+    if not hinge.moves or not those.any():
+        return
+    (shortest, longest), reach = span, walk.walked.chain.reach
+    axis = rotate(socket, np.array(hinge.axis, float)[:, None])
+    link = walk.link(i, socket)
+    along, there = dot(link, axis), dot(to_aim, axis)
+    arm, target = link - axis * along, to_aim - axis * there
+    radius = 2.0 * lengths(arm) * lengths(target)
+    those = those & (radius > ALONG_HINGE * lengths(link) * lengths(to_aim))
+    middle = dot(link, link) + dot(to_aim, to_aim) - 2.0 * along * there
+    straight = np.arctan2(dot(axis, cross(arm, target)), dot(arm, target))
+    divisor = np.where(radius > 0.0, radius, 1.0)
+    bounds = [np.arccos(np.clip((middle - b * b) / divisor, -1.0, 1.0)) for b in (shortest, longest)]
+    value = walk.angles[walk.walked.rows[i]][0]
+    lower, upper = hinge.lower - value, hinge.upper - value
+    wanted = [straight + s * angle + turns for s in (-1, 1) for angle in bounds for turns in (-tau, 0.0, tau)]
+    angles = np.stack([*wanted, lower, upper])
+    allowed = (lower <= angles) & (angles <= upper)
+    allowed[-2:] = np.abs(angles[-2:]) <= tau
+    angles = np.where(allowed, angles, 0.0)
+    distance = np.sqrt(np.maximum(0.0, middle - radius * np.cos(angles - straight)))
+    off = np.maximum(0.0, np.maximum(distance - longest, shortest - distance) - ROUNDING * reach)
+    off = np.where(allowed, off, np.inf)
+    best = off == off.min(0)
+    found = np.take_along_axis(angles, np.where(best, np.abs(angles), np.inf).argmin(0)[None], 0)[0]
+    found = np.clip(value + np.where(allowed.any(0), found, 0.0), hinge.lower, hinge.upper)
+    turned = np.concatenate((np.cos(found / 2.0)[None], np.array(hinge.axis, float)[:, None] * np.sin(found / 2.0)))
+    walk.put_joint(i, head, socket, turned, found[None], those)
 
 
 def right_angle(walk: Walk, aim: Numbers) -> None:
@@ -183,7 +324,13 @@ def right_angle(walk: Walk, aim: Numbers) -> None:
             head, socket = walk.beyond(i, head, socket)
 
 
-STEPS: dict[str, BatchStep] = {"TRIANGULATION": triangulation, "TRIANGULATION_RIGHT_ANGLE": right_angle, "CCD": ccd}
+STEPS: dict[str, BatchStep] = {
+    "TRIANGULATION": triangulation,
+    "TRIANGULATION_RIGHT_ANGLE": right_angle,
+    "TRIANGULATION_CHEAPEST": cheapest_pair,
+    "CIRCULAR": circular,
+    "CCD": ccd,
+}
 
 
 def walk_on(
@@ -219,15 +366,30 @@ def _point(
     walk: Walk, i: int, head: Numbers, socket: Numbers, link: Numbers, to_aim: Numbers, angle: Numbers, those: Numbers
 ) -> None:
     """Rotate joint `i`, in the plane of its link and the aim, until they are at `angle` (F) [rad] to each other."""
-    distance, nowhere = lengths(to_aim), _NOWHERE * walk.walked.chain.reach
+    distance, nowhere = lengths(to_aim), NOWHERE * walk.walked.chain.reach
     those = those & (lengths(link) > nowhere) & (distance > nowhere)
     along = to_aim / np.where(distance > nowhere, distance, 1.0)
     across, parallel = _orthogonal(link, along)
     if parallel.any():
-        bend, none = _orthogonal(cross(along, walk.bend_axis(i, socket)), along)
-        other = orthogonal_to(along)
-        across = np.where(parallel, np.where(none, other / lengths(other), bend), across)
+        across = np.where(parallel, _bend(walk, i, socket, along), across)
     walk.swing(i, head, socket, link, along * np.cos(angle) + across * np.sin(angle), those)
+
+
+def _bend(walk: Walk, i: int, socket: Numbers, along: Numbers) -> Numbers:
+    """Unit vectors orthogonal to unit vectors, to which joint `i` bends away from them by default."""
+    bend, none = _orthogonal(cross(along, walk.bend_axis(i, socket)), along)
+    other = orthogonal_to(along)
+    chosen: Numbers = np.where(none, other / lengths(other), bend)
+    return chosen
+
+
+def _sockets(walk: Walk) -> tuple[list[Numbers], list[Numbers]]:
+    """Place of every joint (3, F), and the frame in which it rotates (3, 3, F)."""
+    places = [walk.root()]
+    for i in range(len(walk.rotations) - 1):
+        places.append(walk.beyond(i, *places[i]))
+    heads, sockets = zip(*places, strict=True)
+    return list(heads), list(sockets)
 
 
 def _orthogonal(vectors: Numbers, along: Numbers) -> tuple[Numbers, Mask]:
@@ -240,10 +402,41 @@ def _orthogonal(vectors: Numbers, along: Numbers) -> tuple[Numbers, Mask]:
 
 def _opening(walked: WalkedChain, a: Numbers, c: Numbers, b: Numbers) -> Numbers:
     """Angle (F) [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly."""
-    slack = _ROUNDING * walked.chain.reach
+    slack = ROUNDING * walked.chain.reach
+    angle = _corner(a, c, b)
+    straight = (c > a + b - slack) | (a > b + c - slack)
+    return np.where(straight, 0.0, np.where(b > a + c - slack, pi, angle))
+
+
+def _corner(a: Numbers, c: Numbers, b: Numbers) -> Numbers:
+    """Angle (F) [rad] between sides `a` and `c` of a triangle, opposite `b`; 0 for too short a `b`, pi for too long."""
     s = (a + b + c) / 2.0
     sine, cosine = (s - a) * (s - c), s * (s - b)
     angle = 2.0 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))
-    angle = np.where(sine <= 0.0, 0.0, np.where(cosine > 0.0, angle, pi))
-    straight = (c > a + b - slack) | (a > b + c - slack)
-    return np.where(straight, 0.0, np.where(b > a + c - slack, pi, angle))
+    corner: Numbers = np.where(sine <= 0.0, 0.0, np.where(cosine > 0.0, angle, pi))
+    return corner
+
+
+def _angle(start: Numbers, end: Numbers) -> Numbers:
+    """Angle (F) [rad] between vectors."""
+    return np.asarray(np.arctan2(lengths(cross(start, end)), dot(start, end)))
+
+
+def _half_angles(links: Numbers, distance: Numbers) -> Numbers:
+    """Half the segment angle (n, F) [rad] of each link (n, 1) on the circle whose chord is the distance (F)."""
+    reach, longest = links.sum(), links.max()
+    m = int(links.argmax())
+    low, high = np.zeros_like(distance), np.full_like(distance, pi)
+    halves = np.zeros((len(links), len(distance)))
+    for _ in range(_BISECTIONS):
+        t = (low + high) / 2.0
+        halves = np.arcsin(np.minimum(1.0, links / longest * np.sin(t)))
+        halves[m] = t
+        whole = halves.sum(0)
+        wide = (whole > pi) | (longest * np.sin(whole) < distance * np.sin(t))  # beyond half a circle it has passed
+        low, high = np.where(wide, low, t), np.where(wide, t, high)
+    halves[:, distance >= reach] = 0.0
+    folded = distance <= 2.0 * longest - reach
+    halves[:, folded] = 0.0
+    halves[m, folded] = pi
+    return halves

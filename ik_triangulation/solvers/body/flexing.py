@@ -42,6 +42,7 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
+_PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
@@ -89,7 +90,11 @@ def body_compliance(tree: Tree) -> Numbers:
     """Compliance (k, 1) of all columns: that of the joints' stiffness, times that of their part in the body."""
     if not tree.moves_root and len(tree.tips) < 2:
         return tree.compliance
-    share = np.array([_COMPLIANCE[part] for part in parts_of_body(tree)])
+    parts = parts_of_body(tree)
+    share = np.array([_COMPLIANCE[part] for part in parts])
+    trunk, thighs = ([j for j, part in enumerate(parts) if part == each] for each in (Part.TRUNK, Part.THIGH))
+    of_pelvis = tree.above[:, thighs].any(1) & ~tree.above[trunk].any(0)
+    share[[j for j, part in enumerate(parts) if part == Part.GIRDLE and of_pelvis[j]]] = _PELVIS
     if not tree.moves_root:
         share[0] = _COMPLIANCE[Part.TRUNK]
     move = np.full(len(tree.root_ways), _ROOT_MOVE)

@@ -62,6 +62,7 @@ class BodyFollower:
         self._steady = [steady] if steady else []
         self._floor = floor
         self._compliance = body_compliance(tree)
+        self._gave_way: int | None = None  # the tip that gave way before
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:
         """The states for other goals, as near to them as priorities allow.
@@ -82,7 +83,10 @@ class BodyFollower:
         return states
 
     def _give_way(self, states: States, goals: Sequence[Task], near: Sequence[Task]) -> None:
-        """Meet all goals but the place that is missed most, in place; that comes as near as the others leave it."""
+        """Meet all goals but the place that is missed most, in place; that comes as near as the others leave it.
+
+        A tip that gave way before does so until it is met again: after a step, others may miss by more.
+        """
         measured = System(self._tree, states, goals).measured
         missed = {
             task.tip: float((off.off - task.tolerance).max())
@@ -90,13 +94,16 @@ class BodyFollower:
             if isinstance(task, PlaceTask) and (off.off > task.tolerance).any()
         }
         if not missed:
+            self._gave_way = None
             return
-        far = max(missed, key=missed.__getitem__)
+        far = max(missed, key=lambda tip: (tip == self._gave_way, missed[tip]))
         if missed[far] < _ALMOST * self._tree.size:  # it may be but the one step that was made which falls short
             tried = states.copy()
             if descend(self._tree, tried, at_two_levels(near), _FIRMLY)[0].all():
                 states.put(slice(None), tried)
+                self._gave_way = None
                 return
+        self._gave_way = far
         others = [task for task in near if task.level == Level.HOLD or isinstance(task, FloorTask) or task.tip != far]
         if len(others) > len(self._held):
             descend(self._tree, states, at_two_levels(others), _HOLDING)

@@ -56,7 +56,7 @@ def _drawn() -> None:
     _turns = 0
 
 
-def until(happened: Callable[[], bool], what: str, seconds: float = 60.0) -> Steps:
+def until(happened: Callable[[], bool], what: str, seconds: float = 120.0) -> Steps:
     """Let Blender go on until it has happened. Raises TimeoutError."""
     started = perf_counter()
     while not happened():

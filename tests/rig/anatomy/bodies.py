@@ -84,6 +84,32 @@ def quadruped():
     return _of_both_sides(QUADRUPED, QUADRUPED_LEFT)
 
 
+def dog():
+    """A four-legged animal of a game: legs hang on long bones of hips and shoulders, and end in small paws and tips."""
+    hind = [(0.0, 0.4, 0.5), (0.04, 0.6, 0.42), (0.04, 0.53, 0.27), (0.04, 0.65, 0.12), (0.04, 0.63, 0.02)]
+    front = [(0.01, -0.05, 0.52), (0.04, -0.25, 0.38), (0.04, -0.18, 0.2), (0.04, -0.19, 0.05), (0.04, -0.21, 0.01)]
+    left = []
+    for name, above, places, last in (("hind", "hips", hind, 0.58), ("front", "spine 2", front, -0.25)):
+        ends = [*places, (0.04, last, 0.0), (0.04, last - 0.02, 0.0)]
+        for number, (head, tail) in enumerate(pairwise(ends)):
+            left.append((f"{name} {number}", above, head, tail))
+            above = f"{name} {number}"
+    return _of_both_sides(QUADRUPED, left)
+
+
+def crawler():
+    """A spider whose body is on the ground; its legs hang on small bones, and end in tips that lie."""
+    middle = [("body", None, (0.2, 0.1), (-0.2, 0.1)), ("abdomen", "body", (0.2, 0.1), (0.6, 0.2))]
+    left = []
+    for leg, y in zip("abcd", (-0.6, -0.2, 0.2, 0.6), strict=True):
+        outs = [(0.02, 0.1), (0.15, 0.1), (0.9, 0.45), (1.5, 0.35), (2.0, 0.0), (2.2, 0.0)]
+        above = "body"
+        for number, ((x, z), (u, w)) in enumerate(pairwise(outs)):
+            left.append((f"leg {leg} {number}", above, (x, y * (0.1 + x), z), (u, y * (0.1 + u), w)))
+            above = f"leg {leg} {number}"
+    return _of_both_sides(middle, left)
+
+
 def spider(legs=4):
     """An animal with so many pairs of legs off one bone, each of three bones that go up and come down outside."""
     middle = [("body", None, (0.2, 0.2), (-0.2, 0.2)), ("abdomen", "body", (0.2, 0.2), (0.6, 0.3))]

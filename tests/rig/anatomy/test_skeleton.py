@@ -9,7 +9,7 @@ from ik_triangulation.rig.anatomy.limbs import ARM, LEG, WING, RestBody
 from ik_triangulation.rig.anatomy.names import Clue, clue_of, is_same_part, marks_an_end
 from ik_triangulation.rig.anatomy.skeleton import RestBone, Skeleton
 
-from .bodies import bird, moved, person, quadruped, renamed, spider
+from .bodies import bird, crawler, dog, moved, person, quadruped, renamed, spider
 
 TURNS = {  # how the armature's own axes lie, and what is up and in front in them
     "as it is": (lambda p: p, (0, 0, 1), (0, -1, 0)),
@@ -142,3 +142,18 @@ def test_single_words_are_clues():
     assert is_same_part("upperleg01.L", "upperleg02.L")
     assert not is_same_part("Bone.001", "Bone.002")
     assert marks_an_end("leg_a_tip_l")
+
+
+def test_legs_without_names_begin_below_the_bones_of_hips_and_shoulders_and_end_in_paws():
+    bones, names = renamed(dog())
+    found = {limb.bones for limb in RestBody(bones).limbs(LEG)}
+    assert len(found) == 4
+    assert {(limb[0], limb[-1]) for limb in found} == {
+        (names[f"{leg} 1 {side}"], names[f"{leg} 4 {side}"]) for leg in ("hind", "front") for side in "LR"
+    }
+
+
+def test_a_spider_on_the_ground_has_legs_that_begin_at_their_first_long_bones():
+    bones, names = renamed(crawler())
+    found = [limb.bones[0] for limb in RestBody(bones).limbs(LEG)]
+    assert sorted(found) == sorted(names[f"leg {leg} 1 {side}"] for leg in "abcd" for side in "LR")

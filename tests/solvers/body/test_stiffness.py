@@ -29,6 +29,16 @@ def test_hips_that_go_nowhere_turn_as_the_trunk_does():
     assert set(compliance[tree.joint_of == 0]) == set(compliance[tree.joint_of == 1])
 
 
+def test_a_joint_between_hips_and_thigh_hardly_gives_while_a_shoulder_blade_does():
+    joints = [Joint(f"{n}", Vector((0, 0.3, 0)), Quaternion(), Free()) for n in range(10)]
+    parts = [Part.HIPS, Part.GIRDLE, Part.THIGH, Part.SHIN, Part.FOOT, Part.TRUNK, Part.GIRDLE, Part.THIGH]
+    anatomy = BodyAnatomy((*parts, Part.SHIN, Part.FOOT), (TwoPartLimb(2, 3, 4), TwoPartLimb(7, 8, 9)), (None, None))
+    tips = [BodyTip("hind", 4, Vector((0, 0.1, 0))), BodyTip("fore", 9, Vector((0, 0.1, 0)))]
+    tree = Body(joints, (-1, 0, 1, 2, 3, 0, 5, 6, 7, 8), tips, "FREE", Vector((0, 0, 1)), anatomy=anatomy).tree
+    of = dict(zip(tree.joint_of.tolist(), body_compliance(tree)[:, 0], strict=False))
+    assert of[1] < 0.5 * of[0] < of[5] < of[6]
+
+
 def test_a_chain_alone_keeps_the_stiffness_of_its_joints():
     tree = Tree.of(limited(1, 4))
     assert body_compliance(tree) is tree.compliance

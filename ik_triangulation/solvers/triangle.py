@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Triangles that bring a joint or the tip to a distance from the aim: of a link, about a hinge, or of any two joints.
+
+Source: Mueller-Cajar and Mukundan 2007, section 3, where links are free. About a hinge the next joint moves on a
+circle: with parts of link and aim orthogonal to the axis, its squared distance from the aim is A - B cos(angle - d), so
+that an interval of distances is two arcs of the circle.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import acos, atan2, cos, pi, sin, sqrt, tau
+from typing import NamedTuple
+
+from mathutils import Vector
+
+from ..kinematics import Hinge, Pose
+from ..kinematics.freedom import clamp_to_range
+from ..kinematics.rotation import about, angle_between, orthogonal, twist
+
+ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
+NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near to a joint, has no direction
+CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
+ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
+TRIES = 16  # pairs that may fail because of their limits
+
+
+class _Pair(NamedTuple):
+    """Two joints that bring the tip to the aim if joint `k` points it along `direction`; `turn` is their sum [rad]."""
+
+    turn: float
+    i: int
+    k: int
+    direction: Vector
+
+
+def close_triangle(pose: Pose, aim: Vector) -> bool:
+    """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
+    near = CLOSED * pose.chain.reach
+    if (aim - pose.tip).length <= near:
+        return True
+    rotations, turns = pose.rotations[:], len(pose.turns)
+    for _, i, k, direction in sorted(_pairs(pose, aim), key=lambda pair: pair.turn)[:TRIES]:
+        pose.swing(k, pose.tip - pose.head(k), direction)
+        pose.swing(i, pose.tip - pose.head(i), aim - pose.head(i))
+        if (aim - pose.tip).length <= near:
+            return True
+        pose.restore(rotations, turns)
+    return False
+
+
+def _pairs(pose: Pose, aim: Vector) -> Iterator[_Pair]:
+    """Every pair of joints that would bring the tip to `aim` without limits."""
+    nowhere = NOWHERE * pose.chain.reach
+    moving = [(i, pose.head(i)) for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
+    for (i, head), (k, elbow) in combinations(moving, 2):
+        first, second, to_aim = elbow - head, pose.tip - elbow, aim - head
+        a, b, c = first.length, second.length, to_aim.length
+        if min(a, b) <= nowhere or not abs(a - b) <= c <= a + b:
+            continue
+        inside = corner(a, b, c)
+        # A straight pair bends towards the aim, or as the joint prefers.
+        across = orthogonal(second, first) or orthogonal(to_aim, first) or -pose.bend(k, first)
+        opened = first * (-cos(inside) * b / a) + across * (sin(inside) * b)
+        bend = abs(pi - inside - angle_between(first, second))
+        yield _Pair(bend + angle_between(first + opened, to_aim), i, k, opened)
+
+
+def place_about(pose: Pose, i: int, hinge: Hinge, aim: Vector, shortest: float, longest: float) -> None:
+    """Rotate a hinge as little as brings the next joint to a distance between both from the aim, or nearly."""
+    if not hinge.moves:
+        return
+    axis = (pose.socket(i) @ hinge.axis).normalized()
+    link, to_aim = pose.link(i), aim - pose.head(i)
+    along, there = link.dot(axis), to_aim.dot(axis)
+    arm, target = link - axis * along, to_aim - axis * there
+    radius = 2.0 * arm.length * target.length
+    if radius <= ALONG_HINGE * link.length * to_aim.length:
+        return
+    middle = link.length_squared + to_aim.length_squared - 2.0 * along * there
+    straight = atan2(axis.dot(arm.cross(target)), arm.dot(target))
+    least, most = (acos(min(max((middle - b * b) / radius, -1.0), 1.0)) for b in (shortest, longest))
+    value = clamp_to_range(twist(pose.rotations[i], hinge.axis), hinge.lower, hinge.upper)
+    lower, upper = hinge.lower - value, hinge.upper - value
+
+    def off(angle: float) -> float:
+        distance = sqrt(max(0.0, middle - radius * cos(angle - straight)))
+        return max(0.0, distance - longest, shortest - distance)
+
+    wanted = [
+        straight + side * angle + turns for side in (-1, 1) for angle in (least, most) for turns in (-tau, 0.0, tau)
+    ]
+    inside = [angle for angle in wanted if lower <= angle <= upper]
+    ends = [end for end in (lower, upper) if abs(end) <= tau]
+    slack = ROUNDING * pose.chain.reach
+    found = min(inside + ends, key=lambda angle: (max(0.0, off(angle) - slack), abs(angle)), default=0.0)
+    pose.put(i, about(hinge.axis, min(max(value + found, hinge.lower), hinge.upper)))
+
+
+def place(pose: Pose, i: int, link: Vector, to_aim: Vector, b: float) -> float:
+    """Rotate joint `i` until the next joint is `b` from the aim, or nearly; returns the angle [rad] of link and aim."""
+    angle = opening(pose, link.length, to_aim.length, b)
+    point(pose, i, link, to_aim, angle)
+    return angle
+
+
+def point(pose: Pose, i: int, link: Vector, to_aim: Vector, angle: float) -> None:
+    """Rotate joint `i`, in the plane of its link and the aim, until they are at `angle` [rad] to each other."""
+    c, nowhere = to_aim.length, NOWHERE * pose.chain.reach
+    if link.length <= nowhere or c <= nowhere:
+        return
+    if angle == 0.0:
+        pose.swing(i, link, to_aim)
+    else:
+        across = orthogonal(link, to_aim) or pose.bend(i, to_aim)
+        pose.swing(i, link, to_aim * (cos(angle) / c) + across * sin(angle))
+
+
+def opening(pose: Pose, a: float, c: float, b: float) -> float:
+    """Angle [rad] of a link `a` and the aim, `c` away, that puts the next joint `b` from the aim, or nearly.
+
+    A triangle that is degenerate within rounding counts as flat: single precision cannot resolve its angles.
+    """
+    slack = ROUNDING * pose.chain.reach
+    if c > a + b - slack or a > b + c - slack:
+        return 0.0
+    return pi if b > a + c - slack else corner(a, c, b)
+
+
+def corner(a: float, c: float, b: float) -> float:
+    """Angle [rad] between sides `a` and `c` of a triangle, opposite `b`; 0 for too short a `b`, pi for too long."""
+    s = (a + b + c) / 2.0
+    sine, cosine = (s - a) * (s - c), s * (s - b)  # of half the angle, squared and scaled alike
+    if sine <= 0.0:
+        return 0.0
+    return 2.0 * atan2(sqrt(sine), sqrt(cosine)) if cosine > 0.0 else pi
