@@ -40,8 +40,11 @@ def way(random, squat):
     return random.uniform(-0.05, 0.05), -ahead, random.uniform(0.2, 0.55)
 
 
-def bake_move(random, squat, preset, comfort, solver, bones=LIMBS["leg"]):
-    """Bake a random lift, or a squat of the whole armature over a foot that stands; return a Move."""
+def bake_move(random, squat, preset, comfort, solver, bones=LIMBS["leg"], **settings):
+    """Bake a random lift, or a squat of the whole armature over a foot that stands; return a Move.
+
+    `settings` of the limb are added to those that are varied.
+    """
     import bpy
     from mathutils import Vector
 
@@ -60,7 +63,7 @@ def bake_move(random, squat, preset, comfort, solver, bones=LIMBS["leg"]):
         moved.location = start + there_and_back(frame) * change
         moved.keyframe_insert("location", frame=frame)
     apply_preset(ob, bones, read_preset(find_preset(preset)))
-    limb = Limb.from_bones(ob, bones, target, solver=solver, rest_weight=comfort)
+    limb = Limb.from_bones(ob, bones, target, solver=solver, rest_weight=comfort, **settings)
     started = process_time()
     report = bake(limb, 1, FRAMES)
     took = (process_time() - started) * 1e3
@@ -83,10 +86,10 @@ def largest_turn(ob, bones):
     return degrees(largest)
 
 
-def moves(count, seed, preset, comfort, solver):
+def moves(count, seed, preset, comfort, solver, **settings):
     """Bake so many moves, lifts and squats in turn; return a list of Move."""
     random = Random(seed)
-    return [bake_move(random, k % 2, preset, comfort, solver) for k in range(count)]
+    return [bake_move(random, k % 2, preset, comfort, solver, **settings) for k in range(count)]
 
 
 def run(arguments):
