@@ -302,7 +302,7 @@ def test_a_solve_that_fails_leaves_the_memory_as_it_was(monkeypatch):
     def broken(*_args):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("ik_triangulation.jobs.bake.measure_now", broken)
+    monkeypatch.setattr("ik_triangulation.jobs.pose.measure_now", broken)
     with pytest.raises(ZeroDivisionError):
         solve_pose(limb)
     assert same(reference(limb), second)
