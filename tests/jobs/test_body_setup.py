@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body that is set up in one call has hands that reach, feet that are held, limits and balance."""
 
+from math import pi
+
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake_body
@@ -127,6 +129,11 @@ def test_a_finger_that_is_added_goes_along_with_its_hand_until_its_empty_is_move
     assert report.tips[tip].aim == "FOLLOW"
     bpy.context.view_layer.update()
     assert (finger.matrix_world.translation - rig.pose.bones[tip].tail).length < 1e-5
+    hand.matrix_world = Matrix.Translation((0.3, -0.35, 0.01)) @ Matrix.Rotation(-pi / 2.0, 4, "X")  # points down
+    bpy.context.view_layer.update()
+    assert solve_body_pose(body_of(rig, "hand.L")).reached  # fingers may go through the floor
+    bpy.context.view_layer.update()
+    assert rig.pose.bones[tip].tail.z < -0.03
     finger.location.z += 0.01
     bpy.context.view_layer.update()
     assert solve_body_pose(body_of(rig, "hand.L")).tips[tip].aim == "REACH"
