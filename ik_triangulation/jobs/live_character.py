@@ -22,6 +22,7 @@ from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.frames.samples import Sample, sample
+from ..rig.interference import live_constraints
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import rotation_of
@@ -291,10 +292,14 @@ class LiveBody(LiveState):
         angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
-            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, self._ahead, scene, view_layer)
+            if any(live_constraints(rig)):
+                samples = with_shown(rig, samples, scene, view_layer)
+            ahead, known, self._ahead = None, self._ahead, None
+            if samples.shown is None:
+                ahead = solve_ahead(rig, self.tip, self._goals, now, samples, known, scene, view_layer)
             self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
             baked = None if self._ahead is None else self._ahead.at(now.frame)
-            if self._ahead is None and moves_otherwise(rig):
+            if self._ahead is None and (samples.shown is not None or moves_otherwise(rig)):
                 samples, baked = self._as_evaluated(rig, samples, scene, view_layer)
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False

@@ -55,9 +55,10 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     not recognised for itself with the bones above it. An eye is alone and looks at its target, which it shares with the
     other eye and the head. Deform, helper and IK bones of generated rigs are replaced by the
     FK controls that move the same. Limbs that are recognised get the ranges of their preset on bones that have no
-    limits. Each limb gets the `target`, or a new empty at its tip, displayed as arrows if the tip turns with it; a limb
-    that has a target keeps it and all its settings. Raises ChainError if there are no bones, if a line has gaps, or if
-    all have been limbs before, SettingError for a preset that cannot be read; then nothing has changed.
+    limits. Each limb gets the `target`, or a new empty at its tip, displayed as arrows if the tip turns with it; that
+    of a finger, or whatever hangs on the tip of a limb, waits to be moved. A limb that has a target keeps it and all
+    its settings. Raises ChainError if there are no bones, if a line has gaps, or if all have been limbs before,
+    SettingError for a preset that cannot be read; then nothing has changed.
     """
     check_registered()
     if not bones:
@@ -79,7 +80,8 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
         stored.body_part = plan.limb.kind.name if plan.limb else "NONE"
         stored.target, stored.subtarget = reached, ""
         if target is None and not plan.looks:
-            remember_made(armature.pose.bones[tip])
+            hangs = any(above.ik_triangulation.target for above in armature.pose.bones[tip].parent_recursive)
+            (let_wait if hangs else remember_made)(armature.pose.bones[tip])
         if turns and target is None:
             keep_orientation(armature, tip, reached)
             if plan.limb.kind is ARM:

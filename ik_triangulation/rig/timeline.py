@@ -46,13 +46,14 @@ class Clock:
         return time / self._remapped
 
 
-def strips_of(animation: AnimData) -> Iterator[NlaStrip]:
-    """Yield all strips, including those inside meta strips."""
-    waiting = [strip for track in animation.nla_tracks for strip in track.strips]
+def strips_of(animation: AnimData, *, muted: bool = True) -> Iterator[NlaStrip]:
+    """Yield all strips, including those inside meta strips, and the `muted` ones if they are wanted."""
+    waiting = [strip for track in animation.nla_tracks if muted or not track.mute for strip in track.strips]
     while waiting:
         strip = waiting.pop()
-        yield strip
-        waiting += strip.strips
+        if muted or not strip.mute:
+            yield strip
+            waiting += strip.strips
 
 
 def keyed_curves(animation: AnimData) -> Iterator[FCurve]:

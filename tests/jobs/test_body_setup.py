@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body that is set up in one call has hands that reach, feet that are held, limits and balance."""
 
+from math import pi
+
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
-from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.kinematics import Free, Locked
 from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting
@@ -105,6 +107,36 @@ def test_a_hand_reaches_for_its_empty_once_that_is_keyed_or_moved_or_parented():
     assert not is_waiting(hand)
     body = body_of(rig, "hand.R")
     assert solve_body_pose(body).tips["hand.R"].missed
+
+
+def test_a_finger_that_is_added_goes_along_with_its_hand_until_its_empty_is_moved():
+    rig = human_rig()
+    set_up_body(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    above = rig.data.edit_bones["hand.L"]
+    for number in (1, 2, 3):
+        bone = rig.data.edit_bones.new(f"f_index.0{number}.L")
+        bone.parent, bone.head, bone.tail = above, above.tail, above.tail + Vector((0.03, 0.0, -0.02))
+        above = bone
+    bpy.ops.object.mode_set(mode="POSE")
+    [tip] = add_limbs(rig, ["f_index.03.L"])
+    hand, finger = (rig.pose.bones[name].ik_triangulation.target for name in ("hand.L", tip))
+    hand.location += Vector((-0.1, -0.3, -0.3))
+    bpy.context.view_layer.update()
+    report = solve_body_pose(body_of(rig, "hand.L"))
+    assert report.reached
+    assert report.tips[tip].aim == "FOLLOW"
+    bpy.context.view_layer.update()
+    assert (finger.matrix_world.translation - rig.pose.bones[tip].tail).length < 1e-5
+    hand.matrix_world = Matrix.Translation((0.3, -0.35, 0.01)) @ Matrix.Rotation(-pi / 2.0, 4, "X")  # points down
+    bpy.context.view_layer.update()
+    assert solve_body_pose(body_of(rig, "hand.L")).reached  # fingers may go through the floor
+    bpy.context.view_layer.update()
+    assert rig.pose.bones[tip].tail.z < -0.03
+    finger.location.z += 0.01
+    bpy.context.view_layer.update()
+    assert solve_body_pose(body_of(rig, "hand.L")).tips[tip].aim == "REACH"
 
 
 def test_a_target_and_limits_that_are_there_stay():

@@ -155,6 +155,59 @@ def test_where_more_than_keys_moves_a_body_it_is_what_is_baked(change):
         assert max(degrees(rotation_angle(*each)) for each in zip(before, turned(rig), strict=True)) < 0.5
 
 
+def key_the_thigh(rig):
+    for frame, turn in ((1, 0.0), (LAST, 0.4)):
+        rotate(rig.pose.bones["thigh.L"], (1.0, turn, 0.0, 0.0))
+        rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def add_a_strip_to_the_thigh(rig):
+    rig.pose.bones["thigh.L"].rotation_mode = "XYZ"
+    for frame, turn in ((1, 0.0), (LAST, 0.4)):
+        rig.pose.bones["thigh.L"].rotation_euler.x = turn
+        rig.pose.bones["thigh.L"].keyframe_insert("rotation_euler", frame=frame)
+    push_down(rig, "ADD")
+
+
+def drive_the_thigh(rig):
+    rig.pose.bones["thigh.L"].rotation_mode = "XYZ"
+    rig.pose.bones["thigh.L"].driver_add("rotation_euler", 0).driver.expression = "0.02 * frame"
+
+
+def constrain_the_thigh(rig):
+    leader = empty("Leader")
+    for frame, turn in ((1, 0.2), (LAST, 0.4)):
+        leader.rotation_euler.x = turn
+        leader.keyframe_insert("rotation_euler", frame=frame)
+    constraint = rig.pose.bones["thigh.L"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.mix_mode, constraint.influence = leader, "ADD", 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "slips"),
+    [(key_the_thigh, 0), (add_a_strip_to_the_thigh, 0), (drive_the_thigh, 1), (constrain_the_thigh, 1)],
+)
+def test_at_each_frame_feet_are_held_where_the_animation_shows_them_whatever_was_live_before(rig, change, slips):
+    change(rig)
+    for name in FEET:
+        rig.pose.bones[name].ik_triangulation.hold_where = "ANIMATION"
+    shown = {}
+    for frame in (1, 16):
+        bpy.context.scene.frame_set(frame)
+        shown[frame] = tails(rig)
+    for frame, feet in shown.items():
+        bpy.context.scene.frame_set(frame)
+        live.start(rig, "hand.L")
+        start = target_of(rig, "hand.L").location.copy()
+        moved(rig, "hand.L", start + Vector((-0.05, -0.15, -0.25)), 4)
+        live.stop(rig, "hand.L")
+        told = [latest(rig, "hand.L").report.tips[name].error for name in FEET]
+        assert told == pytest.approx([(a - b).length for a, b in zip(tails(rig), feet, strict=True)], abs=2e-4)
+        assert (max(told) > 1e-3) == bool(slips)  # told, where something turns the leg whatever its channels are
+        target_of(rig, "hand.L").location = start
+        bpy.context.view_layer.update()
+
+
 def test_a_target_that_is_dragged_off_its_animation_is_followed():
     rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
     live.start(rig, "hand.L")

@@ -23,7 +23,7 @@ from ..keyframes.arrays import KeyArrays, get_keys, in_range
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import Replaced, replaced_in, together
 from ..rotation import channel, rotation_from, set_rotation, values_for
-from ..timeline import Clock, layered_strips
+from ..timeline import Clock, curves_in, layered_strips, strips_of
 
 _SAME_VALUE = 1e-5  # difference of channel values that rounding explains
 _MEMORY = "ik_triangulation_posed"
@@ -81,9 +81,10 @@ def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved or is_moved_since(bone):
         return tuple(bone.location)
-    others = bone.id_data.pose.bones
-    posed = any(is_posed_since(other, range(len(_present(other)))) for other in others)
-    return tuple(bone.location) if posed else tuple(memory.place_before)
+    posed = [other for other in bone.id_data.pose.bones if is_posed_since(other, range(len(_present(other))))]
+    animated = _animated(bone.id_data) if posed else set()
+    by_hand = any(is_posed_since(other, _left(other, range(len(_present(other))), animated)) for other in posed)
+    return tuple(bone.location) if by_hand else tuple(memory.place_before)
 
 
 def is_moved_since(bone: PoseBone) -> bool:
@@ -94,10 +95,9 @@ def is_moved_since(bone: PoseBone) -> bool:
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved:
         return False
-    written: Sequence[float] = memory.place_written
-    animation, path = bone.id_data.animation_data, bone.path_from_id("location")
-    driven = {each.array_index for each in animation.drivers if each.data_path == path} if animation else set()
-    return any(abs(bone.location[axis] - written[axis]) > _SAME_VALUE for axis in range(3) if axis not in driven)
+    written, path = memory.place_written, bone.path_from_id("location")
+    changed = [axis for axis in range(3) if abs(bone.location[axis] - written[axis]) > _SAME_VALUE]
+    return bool(changed) and not {(path, axis) for axis in changed} <= _driven(bone.id_data)
 
 
 def remember_place(bones: Iterable[PoseBone]) -> None:
@@ -142,6 +142,36 @@ def values_in_mode(values: Sequence[float], mode: str, other: str, near: Sequenc
     """Return channel values of rotation `mode` in the `other` one; of all equivalent ones, those nearest to `near`."""
     values = tuple(values)[: len(near) if mode == other else 4 if mode in {"QUATERNION", "AXIS_ANGLE"} else 3]
     return values if mode == other else tuple(values_for(rotation_from(values, mode), other, _FREE, near))
+
+
+def given_by_strips(armature: Object) -> set[tuple[str, int]]:
+    """Return data paths and array indices of the channels that strips animate in any blending, but no bake does."""
+    animation = armature.animation_data
+    strips = strips_of(animation, muted=False) if animation and animation.use_nla else ()
+    curves = (curve for strip in strips for curve in curves_in(strip.action, strip.action_slot))
+    return {_place_of(curve) for curve in curves if counts(curve) and not generated(curve).any()}
+
+
+def _driven(armature: Object) -> set[tuple[str, int]]:
+    """Return the data paths and array indices of what drivers give its values."""
+    animation = armature.animation_data
+    return {_place_of(each) for each in animation.drivers} if animation else set()
+
+
+def _animated(armature: Object) -> set[tuple[str, int]]:
+    """Return the data paths and array indices of what drivers, strips or the active action give their values."""
+    curves = (curve for _, bag in layered_bags(armature) for curve in bag.fcurves if counts(curve))
+    return {_place_of(curve) for curve in curves} | given_by_strips(armature) | _driven(armature)
+
+
+def _place_of(curve: FCurve) -> tuple[str, int]:
+    return curve.data_path, curve.array_index
+
+
+def _left(bone: PoseBone, which: Iterable[int], without: Collection[tuple[str, int]]) -> list[int]:
+    """Return those of the rotation channels `which` of a bone that are not among these paths and array indices."""
+    path = bone.path_from_id(channel(bone)[0])
+    return [index for index in which if (path, index) not in without]
 
 
 def _memory(bone: PoseBone) -> Any:
@@ -208,7 +238,8 @@ def made_by_hand_of(
     """
     bags = [*layered_bags(bones[0].id_data)] if bones else []
     read = [_read(bone, bags, without) for bone in bones]
-    posed = any(_is_posed(bone, *each, scene) for bone, each in zip(bones, read, strict=True))
+    given = _driven(bones[0].id_data) | given_by_strips(bones[0].id_data) if bones else set()
+    posed = any(_is_posed(bone, *each, given, scene) for bone, each in zip(bones, read, strict=True))
     made = []
     for bone, (layers, baked) in zip(bones, read, strict=True):
         values, unkeyed = tuple(getattr(bone, channel(bone)[0])), _unkeyed(bone, layers)
@@ -279,9 +310,18 @@ def _unkeyed(bone: PoseBone, layers: Sequence[HandKeys]) -> Collection[int]:
     return [index for index in range(channel(bone)[1]) if index not in keyed]
 
 
-def _is_posed(bone: PoseBone, layers: Sequence[HandKeys], baked: _Baked | None, scene: Scene) -> bool:
-    """Tell whether somebody has posed a bone, where it has no keyframes by hand, since it was written to."""
-    unkeyed = _unkeyed(bone, layers)
+def _is_posed(
+    bone: PoseBone,
+    layers: Sequence[HandKeys],
+    baked: _Baked | None,
+    given: Collection[tuple[str, int]],
+    scene: Scene,
+) -> bool:
+    """Tell whether somebody has posed a bone since it was written to, where nothing animates it by hand.
+
+    Channels that drivers or strips change are `given` by paths and indices.
+    """
+    unkeyed = _left(bone, _unkeyed(bone, layers), given)
     if not unkeyed or baked is None:
         return bool(unkeyed) and is_posed_since(bone, unkeyed)
     if not baked.is_active or scene != bpy.context.scene or is_as_written(bone, unkeyed):

@@ -30,8 +30,17 @@ from ..keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import replaced_in
 from ..rotation import channel, set_rotation
-from ..timeline import Clock, evaluated_time, strip_times, strips_of
-from .keys import HandKeys, HandMade, counts, keys_by_hand, layered_bags, made_by_hand_of, remember_before
+from ..timeline import Clock, evaluated_time, strip_times
+from .keys import (
+    HandKeys,
+    HandMade,
+    counts,
+    given_by_strips,
+    keys_by_hand,
+    layered_bags,
+    made_by_hand_of,
+    remember_before,
+)
 
 _SAME = 1e-6  # difference of channel values that rounding explains
 
@@ -216,25 +225,11 @@ def _baked(rig: RigBody) -> bool:
     return any(generated(curve).any() for bag in bags for path in paths for curve in find_curves(bag, path).values())
 
 
-def _in_strips(armature: Object, paths: list[str]) -> set[tuple[str, int]]:
-    """Return paths and array indices of the channels that strips animate in any blending, but no bake does."""
-    animation, found = armature.animation_data, set[tuple[str, int]]()
-    for strip in strips_of(animation) if animation and animation.use_nla else ():
-        if strip.mute or not (strip.action and strip.action_slot):
-            continue
-        bags = (each.channelbag(strip.action_slot) for layer in strip.action.layers for each in layer.strips)
-        for bag in bags:
-            for path in paths if bag else ():
-                curves = find_curves(bag, path).items()
-                found.update((path, index) for index, curve in curves if counts(curve) and not generated(curve).any())
-    return found
-
-
 def _without_bakes(
     armature: Object, paths: list[str], without: tuple[float, float] | None
 ) -> Iterator[tuple[FCurve, KeyArrays, bool]]:
     """Yield each F-curve with baked keys, its keys by hand, and whether layers below it have such, or strips."""
-    below = _in_strips(armature, paths)
+    below = given_by_strips(armature)
     for strip, bag in layered_bags(armature):
         for path in paths:
             known = replaced_in(bag, path)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The floor that a body stands on: the horizontal plane at the sole of the lower held foot, frame by frame.
 
-Joints and reaching tips stay above it, the hips by a quarter of a leg. Goals below it are raised to it, so a hand stops
-at the floor. What the animation itself has lower may be as low as that. Source: none.
+Joints and reaching tips stay above it, the hips by a quarter of a leg; but not the fingers of a hand that reaches.
+Goals below it are raised to it, so a hand stops at the floor. What the animation itself has lower may be as low as
+that. Source: none.
 """
 
 from __future__ import annotations
@@ -100,10 +101,13 @@ def floor_of(
     tips = np.minimum(height, tips)
     is_foot = np.array([part == Part.FOOT for part in parts])
     standing: Mask = np.any([is_foot & tree.above[:, foot.joint] for foot in feet], 0)
-    joints = np.flatnonzero(~standing)
+    reaching = [number for number, tip in enumerate(body.tips) if tip.name not in held]
+    ends = [end for number in reaching if parts[end := tree.tips[number].joint] == Part.HAND]
+    hanging: Mask = tree.above[ends].sum(0) > np.isin(np.arange(len(is_foot)), ends)  # as fingers
+    joints = np.flatnonzero(~standing & ~hanging)
     least = height + _HIPS * min(legs) * (joints == 0)[:, None]
     least = np.minimum(least, np.einsum("i,nif->nf", up, reference.heads[joints]))
-    reaching = [number for number, tip in enumerate(body.tips) if tip.name not in held]
+    reaching = [number for number in reaching if not hanging[tree.tips[number].joint]]
     places = np.array([tree.tips[number].place[:] for number in reaching]).reshape(-1, 3)
     bound = FloorTask(
         joints=np.array([*joints, *(tree.tips[number].joint for number in reaching)], np.intp),
