@@ -16,7 +16,7 @@ from ..cooperative import Work
 from ..goals.support import BalanceTask
 from ..goals.task import Task
 from ..kinematics.arrays import Mask, Numbers
-from ..kinematics.batch import States, Tree
+from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend
 from ..solvers.body.priorities import at_two_levels, exactly
@@ -35,7 +35,10 @@ _ROUGH, _FINE = Descent(iterations=2), Descent(iterations=12, stall=4)  # in eac
 def eased(
     tree: Tree, posture: Posture, states: States, tasks: Sequence[Task], steady: BalanceTask | None
 ) -> Work[States]:
-    """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal."""
+    """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal.
+
+    Nor do the joints travel less evenly than before, taken together.
+    """
     for margin in _MARGINS:
         haste = _haste(tree, states)
         moving = _moving(haste.max(0, initial=0.0) > 1.0, margin)
@@ -54,15 +57,24 @@ def eased(
         exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE)
         tried.put(frames, some)
         now = _haste(tree, tried)
+        before_unrest, after_unrest = _unrest(tree, states), _unrest(tree, tried)
         after, before = (System(tree, each, goals) for each in (some, states.take(frames)))
         lost = ~after.met & (before.met | (after.value > before.value))
         states = states.copy()
         for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
             around = slice(frames[row[0]] - 1, frames[row[-1]] + 1)
             calmer = now[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
-            if calmer and not lost[row].any():
+            bends = slice(max(frames[row[0]] - 2, 0), frames[row[-1]] + 1)
+            smoother = after_unrest[bends].sum() <= before_unrest[bends].sum()  # turns alone may calm while hips shake
+            if calmer and smoother and not lost[row].any():
                 states.put(frames[row], some.take(row))
     return states
+
+
+def _unrest(tree: Tree, states: States) -> Numbers:
+    """Squares (F - 2) of the second differences over frames of the places of all joints together."""
+    places = Geometry(tree, states).frames[:, :, 3]
+    return (np.diff(places, 2) ** 2).sum((0, 1))
 
 
 def _moving(hasty: Mask, margin: int) -> Mask:
