@@ -161,8 +161,9 @@ class KnotMethod:
 
     def _in_one_pass(self, begin: Pose, k: int, points: _Points) -> Solution | None:
         """The solution by one step; None if there is nothing to do or that does not reach."""
-        places, tolerances = points.at(np.array([k]))
-        pose, aim, tolerance = begin.copy(), Vector(places[:, 0].tolist()), float(tolerances[0])
+        places, tolerances = points.places, points.tolerances
+        aim = Vector(places[:, k if places.shape[1] > 1 else 0].tolist())
+        pose, tolerance = begin.copy(), float(tolerances[k if len(tolerances) > 1 else 0])
         before = (aim - pose.tip).length
         if before <= LENGTH_ROUNDING * pose.chain.reach:
             return None
