@@ -316,7 +316,12 @@ class EulerLimits(Freedom):
         if abs(fx - x) + abs(fy - y) + abs(fz - z) < ANGLE_ROUNDING / 4.0:
             return fx, fy, fz
         for angles in (triple, other_euler(triple, self.order)):
-            fitted = tuple(map(clamp_to_range, angles, self.lower, self.upper))
-            if all(abs(wrap(b - a)) < ANGLE_ROUNDING / 4.0 for a, b in zip(angles, fitted, strict=True)):
-                return fitted
+            fitted = []
+            for angle, lower, upper in zip(angles, self.lower, self.upper, strict=True):
+                inside = clamp_to_range(angle, lower, upper)
+                if abs(wrap(inside - angle)) >= ANGLE_ROUNDING / 4.0:
+                    break
+                fitted.append(inside)
+            else:
+                return tuple(fitted)
         return self._box.nearest(rotation)

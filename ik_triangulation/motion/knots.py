@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
@@ -31,11 +31,14 @@ from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Indices, Numbers
 from ..kinematics.batch import States, Tree
+from ..kinematics.batch.algebra import at
 from ..kinematics.batch.tree import joined
 from ..kinematics.pose import LENGTH_ROUNDING
 from ..solvers import SOLVERS, Solution, SolverSettings, solve_goal
+from ..solvers.batch.along_path import Course, Follow, can_follow
 from ..solvers.batch.descent import at_one_level, descend, precisely
 from ..solvers.batch.restarts import strayed
+from ..solvers.solver import Step
 from .jumps import PAID, apart
 from .tracking import Shot, Tracked, interpolated, knots_of
 
@@ -46,6 +49,7 @@ _FARTHEST = 0.4  # share of the way to random poses that they stray at most
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
+_BLOCK, _MOST = 128, 512  # frames that are solved together, at first and at most
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses
@@ -92,27 +96,29 @@ class KnotMethod:
                 yield
         return self._tree.states(poses or [self._first]).take(slice(len(poses)))
 
-    def follow_all(self, frames: Indices) -> Work[tuple[Numbers, Indices]]:
-        """Solve frames as solve() does, each from the one before; their goals are places alone.
+    def follow_all(self, frames: Indices, states: States) -> Work[tuple[Numbers, Indices]]:
+        """Solve frames in a row as solve() does, each from the one before; their goals are places alone.
 
-        Returns the rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
+        `states` are those of all frames of the path, of which the frames of the root's parent count. Returns the
+        rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
         """
-        pose, found, steps, wait = self._first, list[list[Any]](), list[int](), 0
-        solver, rounding = SOLVERS[self._settings.solver], LENGTH_ROUNDING * pose.chain.reach
-        step = solver.begin()
-        points = _points(self._tasks) if solver.direct and self._settings.iterations else None
-        for number, k in enumerate(frames.tolist()):
-            begin = Pose(pose.chain, self._base_at(k), pose.rotations)
-            solution = None
-            if points is not None:  # one pass is all of it where that reaches
-                aim, tolerance = points(k)
-                pose = begin.copy()
-                error = (aim - pose.tip).length
-                if error > rounding:
-                    step(pose, aim)
-                    before, error = error, (aim - pose.tip).length
-                    if error <= min(before, tolerance):
-                        solution = Solution(pose, error, 1, True)
+        count, number, single, block, wait = len(frames), 0, 0, _BLOCK, 0
+        found, steps = np.zeros((count, len(self._tree.joints), 4)), np.zeros(count, np.intp)
+        rotations, points = self._first.rotations, self._points(states)
+        while number < count:
+            if points and points.follow and not single:
+                own, passes = self._together(rotations, frames[number : number + block], states, points)
+                end = number + len(passes)
+                found[number:end], steps[number:end] = np.moveaxis(own, -1, 0), passes
+                if end > number:
+                    rotations = list(map(Quaternion, found[end - 1]))
+                whole = end == min(number + block, count)
+                single, block, number = (0, min(2 * block, _MOST), end) if whole else (_PARTS, _BLOCK, end)
+                yield
+                continue
+            k, single = int(frames[number]), max(0, single - 1)
+            begin = Pose(self._first.chain, self._base_at(k), rotations)
+            solution = points and self._in_one_pass(begin, k, points)
             if solution is None:
                 solution = self._exact(begin, k)
                 if not solution.reached and not wait:
@@ -121,13 +127,49 @@ class KnotMethod:
                     solution = nearer if nearer.reached else solution
                     wait = _PAUSE
                 wait = 0 if solution.reached else max(0, wait - 1)
-            pose = solution.pose
-            found.append([rotation[:] for rotation in pose.rotations])
-            steps.append(solution.iterations)
-            if number % _PARTS == _PARTS - 1:
+            rotations = solution.pose.rotations
+            found[number], steps[number] = [rotation[:] for rotation in rotations], solution.iterations
+            number += 1
+            if number % _PARTS == 0:
                 yield
-        rotations = np.array(found, float).reshape(len(found), len(self._tree.joints), 4)
-        return np.ascontiguousarray(np.moveaxis(rotations, 0, -1)), np.array(steps, np.intp)
+        return np.ascontiguousarray(np.moveaxis(found, 0, -1)), steps
+
+    def _points(self, states: States) -> _Points | None:
+        """The places to reach, where the only goal is a point and one pass of the method is all where that reaches."""
+        solver, (task,) = SOLVERS[self._settings.solver], self._tasks
+        if not solver.direct or not self._settings.iterations:
+            return None
+        if not isinstance(task, PlaceTask) or task.target.shape is not None:
+            return None
+        follow = solver.along if can_follow(self._first.chain, states.root) else None
+        return _Points(task.target.place, np.asarray(task.tolerance), solver.begin(), follow)
+
+    def _together(
+        self, rotations: Sequence[Quaternion], frames: Indices, states: States, points: _Points
+    ) -> tuple[Numbers, Indices]:
+        """The rotations (n, 4, G) of the first frames, up to one that a pass does not solve, and their passes (G)."""
+        chain, every = self._first.chain, np.ones(len(frames))
+        assert points.follow
+        roots, (places, tolerance) = states.take(frames), points.at(frames)
+        start = np.array([rotation[:] for rotation in rotations], float)
+        ahead = Course(roots.root * every, roots.place * every, places * every)
+        own, before, after = points.follow(chain, start, ahead)
+        stepped = before > LENGTH_ROUNDING * chain.reach
+        missed = stepped & (after > np.minimum(before, (tolerance * every)[: len(after)]))
+        end = int(missed.argmax()) if missed.any() else len(missed)
+        return own[..., :end], stepped[:end].astype(np.intp)
+
+    def _in_one_pass(self, begin: Pose, k: int, points: _Points) -> Solution | None:
+        """The solution by one step; None if there is nothing to do or that does not reach."""
+        places, tolerances = points.places, points.tolerances
+        aim = Vector(places[:, k if places.shape[1] > 1 else 0].tolist())
+        pose, tolerance = begin.copy(), float(tolerances[k if len(tolerances) > 1 else 0])
+        before = (aim - pose.tip).length
+        if before <= LENGTH_ROUNDING * pose.chain.reach:
+            return None
+        points.step(pose, aim)
+        error = (aim - pose.tip).length
+        return Solution(pose, error, 1, True) if error <= min(before, tolerance) else None
 
     def _exact(self, begin: Pose, k: int) -> Solution:
         return solve_goal(begin, self._goal_at(k), self._settings, follow=True)
@@ -193,14 +235,17 @@ class KnotMethod:
         return Pose(begin.chain, begin.base, list(map(Quaternion, rotations)))
 
 
-def _points(tasks: Sequence[Task]) -> Callable[[int], tuple[Vector, float]] | None:
-    """The place to reach at a frame and the tolerance, where the only goal is a point."""
-    (task,) = tasks
-    if not isinstance(task, PlaceTask) or task.target.shape is not None:
-        return None
-    places, tolerance = task.target.place, task.tolerance
-    moves, varies = places.shape[1] > 1, len(tolerance) > 1
-    return lambda k: (Vector(places[:, k if moves else 0].tolist()), float(tolerance[k if varies else 0]))
+class _Points(NamedTuple):
+    """Places (3, F or 1) to reach, tolerances (F or 1) [Blender units], the step, and the method along a path."""
+
+    places: Numbers
+    tolerances: Numbers
+    step: Step
+    follow: Follow | None
+
+    def at(self, frames: Indices) -> tuple[Numbers, Numbers]:
+        """Those of frames, or of all of them."""
+        return at(self.places, frames), at(self.tolerances, frames)
 
 
 class TaskKnots:

@@ -20,7 +20,7 @@ def own_path(shot: Shot, method: KnotMethod, seed: int = 0) -> Work[Tracked]:
     """Solve all frames by the method, each from the one before; `mended` has those that are not its own in the end."""
     count = len(shot.frames)
     inner = np.arange(1, count - (shot.last is not None))
-    rotations, steps = yield from method.follow_all(inner)
+    rotations, steps = yield from method.follow_all(inner, shot.frames)
     found = [shot.first, shot.tree.posed(rotations, shot.frames.take(inner))]
     path = Tracked(shot, joined(found if shot.last is None else [*found, shot.last]))
     path.steps[inner] = steps

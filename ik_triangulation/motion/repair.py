@@ -177,21 +177,30 @@ def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracke
 
 
 def mend_windows(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
-    """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place."""
-    if not len(jumps_in(shot, path)):
+    """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place.
+
+    A turn that stands out only since those around it are gone is not searched, which takes longest, but eased.
+    """
+    jumping = jumps_in(shot, path)
+    if not len(jumping):
         return
     yield from mend(shot, path, method, seed)
-    yield from _search(shot, path, method, seed)
+    yield from _search(shot, path, method, seed, jumping)
     yield from ease(shot, path, jumps_in(shot, path))
 
 
-def _search(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
-    """Try other distances between knots, then other branches, around the jumps that are left; in place."""
+def _search(shot: Shot, path: Tracked, method: Method, seed: int, among: Indices | None = None) -> Work[None]:
+    """Try other distances between knots, then other branches, around the jumps that are left `among` some; in place."""
+
+    def left() -> Indices:
+        jumping = avoidable_jumps(shot, path)
+        return jumping if among is None else np.intersect1d(jumping, among)
+
     calmest = method.calmest()
     for way in _OTHER_WAYS:
-        for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _STRETCH)][:_MENDED]:
+        for begin, end in [*_windows(shot, left(), _STRETCH)][:_MENDED]:
             yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
-    for begin, end in [*_windows(shot, avoidable_jumps(shot, path), _SEARCHED)][:_SEARCHES]:
+    for begin, end in [*_windows(shot, left(), _SEARCHED)][:_SEARCHES]:
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
 
 

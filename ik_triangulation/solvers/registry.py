@@ -18,6 +18,7 @@ from . import (
     triangulation,
     two_bone,
 )
+from .batch.along_path import triangulated
 from .natural import PLAIN_LIMB, LimbForm
 from .solver import Solver
 
@@ -53,6 +54,7 @@ SOLVERS = {
         "Mueller-Cajar and Mukundan 2007, generalised",
         triangulation.step,
         direct=True,
+        along=triangulated,
     ),
     "TRIANGULATION_2007": Solver(
         1,

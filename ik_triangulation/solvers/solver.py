@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ..goals import Goal, Target
 from ..kinematics import Pose
+from .batch.along_path import Follow
 
 STALLED = 8  # iterations in a row without gain, after which the iteration has converged
 GAIN = 1e-3  # relative decrease of the excess error that counts as a gain
@@ -43,7 +44,8 @@ class Solver(NamedTuple):
     `number` is stored in .blend files and never changes. `step` moves the pose once towards the point to aim at
     (armature space): one pass of a direct method, one iteration of the others. It raises ChainError for a chain that
     the method cannot solve at all. A method that solves a `whole` goal at once, with its soft goals,
-    takes its step only where that returns False. Of a `direct` method one pass is all.
+    takes its step only where that returns False. Of a `direct` method one pass is all, and it may do that `along`
+    all frames of a path at once, for chains without limits.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Solver(NamedTuple):
     step: Step | type[Step]
     whole: Callable[[Pose, Goal, LimbForm], bool] | None = None
     direct: bool = False
+    along: Follow | None = None
 
     def begin(self) -> Step:
         """The step for one solve: a method with a state is a class, and each solve has its own instance."""

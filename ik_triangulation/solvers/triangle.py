@@ -120,7 +120,11 @@ def opening(pose: Pose, a: float, c: float, b: float) -> float:
 
     A triangle that is degenerate within rounding counts as flat: single precision cannot resolve its angles.
     """
-    slack = ROUNDING * pose.chain.reach
+    return flat_or_corner(ROUNDING * pose.chain.reach, a, c, b)
+
+
+def flat_or_corner(slack: float, a: float, c: float, b: float) -> float:
+    """Angle [rad] between sides `a` and `c` of a triangle, opposite `b`, that is flat within `slack` or not at all."""
     if c > a + b - slack or a > b + c - slack:
         return 0.0
     return pi if b > a + c - slack else corner(a, c, b)

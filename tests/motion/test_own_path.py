@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Pose
@@ -73,7 +73,7 @@ def test_an_even_bend_stays_even():
 def test_frames_that_the_method_misses_are_reached_and_counted():
     chain = CHAINS["arm"]
     problem = Problem(chain, feasible_places(chain, 3, FRAMES), "TRIANGULATION")
-    rotations, steps = finished(problem.method.follow_all(np.arange(1, FRAMES)))
+    rotations, steps = finished(problem.method.follow_all(np.arange(1, FRAMES), problem.shot.frames))
     assert rotations.shape == (3, 4, FRAMES - 1)
     assert (steps > 0).all()
     path = problem.solved(own_path)
@@ -83,4 +83,23 @@ def test_frames_that_the_method_misses_are_reached_and_counted():
 
 def test_no_frames_to_follow_are_none():
     problem = Problem(CHAINS["free"], np.repeat(np.array(Vector((1.0, 2.0, 0.5)))[:, None], 3, 1))
-    assert finished(problem.method.follow_all(np.zeros(0, np.intp)))[0].shape == (5, 4, 0)
+    assert finished(problem.method.follow_all(np.zeros(0, np.intp), problem.shot.frames))[0].shape == (5, 4, 0)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_frames_followed_together_are_each_one_pass_from_the_frame_before(moves):
+    chain = CHAINS["free"]
+    places = feasible_places(chain, 4, FRAMES)
+    places[:, 40:60] = places[:, 40:41]  # held
+    places[:, 70:75] *= (1.1 * chain.reach / np.linalg.norm(places[:, 70:75], axis=0)) ** (not moves)  # out of reach
+    bases = [Matrix.Translation((0.001 * k, 0.0, 0.0)) @ Matrix.Rotation(0.003 * k, 4, "Z") for k in range(FRAMES)]
+    problem = Problem(chain, places, bases=bases if moves else None)
+    rotations, steps = finished(problem.method.follow_all(np.arange(1, FRAMES), problem.shot.frames))
+    every = np.concatenate((problem.tree.rotations(problem.tree.states([problem.first])), rotations), -1)
+    alone = []
+    for k in range(1, FRAMES):
+        begin = Pose(chain, problem.bases[k], [Quaternion(q) for q in every[:, :, k - 1]])
+        alone.append(solve_goal(begin, problem.goal_at(k), SolverSettings(), follow=True).pose)
+    assert apart(problem.tree.rotations(problem.tree.states(alone)), rotations).max() < 0.1
+    assert not steps[40:59].any() or moves
+    assert (steps[:39] > 0).all()
