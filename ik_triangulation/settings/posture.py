@@ -123,7 +123,7 @@ class PostureSettings:
     smooth: bool = setting(
         BoolProperty,
         "Remove Jumps",
-        "Solve the frames of a bake around which joints jump anew; all others stay as the solver has them; needs Refine Result",
+        "Solve anew the frames of a bake around which joints jump; others stay as solved; needs Refine Result",
         default=True,
         page=_PUBLISHED,
         flag=Flag("--no-smooth", "do not remove joint jumps"),
