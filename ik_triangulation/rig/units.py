@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lengths as text, in the scene's units or plain, and angles; never with an exponent."""
 
-from math import degrees, floor, log10
+from math import degrees, floor, isfinite, log10
 
 import bpy
 from bpy.types import Object, Scene
@@ -30,6 +30,8 @@ def distance_text(length: float, scene: Scene) -> str:
 def length_text(length: float) -> str:
     """Return a length as a plain number with three significant digits, to a millionth at most."""
     size = abs(length)
+    if not isfinite(size):  # of a rig with such scales
+        return "an infinite distance"
     places = _DIGITS - 1 - floor(log10(size)) if size > 0.0 else 0
     text = f"{length:.{min(max(places, 0), _PLACES)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -37,7 +37,16 @@ def test_no_angle_is_not_seen():
 
 @pytest.mark.parametrize(
     ("length", "text"),
-    [(0.0, "0"), (1234.56, "1235"), (0.25, "0.25"), (-1.0, "-1"), (1.5e-5, "0.000015"), (2e-9, "0"), (12.345, "12.3")],
+    [
+        (0.0, "0"),
+        (1234.56, "1235"),
+        (0.25, "0.25"),
+        (-1.0, "-1"),
+        (1.5e-5, "0.000015"),
+        (2e-9, "0"),
+        (12.345, "12.3"),
+        (1e999, "an infinite distance"),
+    ],
 )
 def test_lengths_have_three_digits_and_no_exponent(length, text):
     assert length_text(length) == text
