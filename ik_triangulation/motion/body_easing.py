@@ -29,6 +29,7 @@ _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
+_UNEVEN = 1.25  # times the unrest before that calmer turns may cost
 _ROUGH, _FINE = Descent(iterations=2), Descent(iterations=12, stall=4)  # in each round, and after all of them
 
 
@@ -37,7 +38,7 @@ def eased(
 ) -> Work[States]:
     """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal.
 
-    Nor do the joints travel less evenly than before, taken together.
+    Nor do the joints, taken together, travel much less evenly than before.
     """
     for margin in _MARGINS:
         haste = _haste(tree, states)
@@ -65,8 +66,8 @@ def eased(
             around = slice(frames[row[0]] - 1, frames[row[-1]] + 1)
             calmer = now[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
             bends = slice(max(frames[row[0]] - 2, 0), frames[row[-1]] + 1)
-            smoother = after_unrest[bends].sum() <= before_unrest[bends].sum()  # turns alone may calm while hips shake
-            if calmer and smoother and not lost[row].any():
+            even = after_unrest[bends].sum() <= _UNEVEN * before_unrest[bends].sum()  # or hips shake for calm arms
+            if calmer and even and not lost[row].any():
                 states.put(frames[row], some.take(row))
     return states
 
