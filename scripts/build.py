@@ -63,9 +63,11 @@ def _require_release(manifest: dict) -> None:
         raise RuntimeError("; ".join(lacking))
 
 
-def _git(*words: str) -> str:
-    command = ["git", "-c", "safe.directory=*", *words]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+def _git(*words: str, **variables: str) -> str:
+    """What git prints, with these variables added to its environment."""
+    command = ["git", "-c", "safe.directory=*", *words]  # the clone may belong to somebody else, as on a CI machine
+    env = {**os.environ, **variables}
+    return subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def _date() -> "tuple[int, ...]":
@@ -93,18 +95,14 @@ def _pack_again(archive: Path, date: "tuple[int, ...]") -> None:
 def source_archive(out: Path, folder: str = "any-name-main") -> Path:
     """A zip of the source in the folder `out`, as sites make it for *Download ZIP*: of this working tree, in one folder
     of any name. Raises CalledProcessError or OSError where there is no clone or no git."""
-
-    def git(*words: str) -> str:
-        command = ["git", "-c", "safe.directory=*", *words]  # the clone may belong to somebody else, as on a CI machine
-        return subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
-
-    env = dict(os.environ)
-    objects = git("rev-parse", "--path-format=absolute", "--git-path", "objects").strip()
+    objects = _git("rev-parse", "--path-format=absolute", "--git-path", "objects").strip()
     archive = out.resolve() / f"{folder}.zip"
     with TemporaryDirectory() as own:  # index and objects, so that the repository stays as it is
-        env.update(GIT_INDEX_FILE=f"{own}/index", GIT_OBJECT_DIRECTORY=own, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
-        git("add", "--all")
-        git("archive", "--format=zip", f"--prefix={folder}/", f"--output={archive}", git("write-tree").strip())
+        aside = {"GIT_INDEX_FILE": f"{own}/index", "GIT_OBJECT_DIRECTORY": own}
+        aside["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = objects
+        _git("add", "--all", **aside)
+        tree = _git("write-tree", **aside).strip()
+        _git("archive", "--format=zip", f"--prefix={folder}/", f"--output={archive}", tree, **aside)
     return archive
 
 

@@ -30,11 +30,10 @@ from ..rig.by_hand.record import is_recorded_body, recorded_bake, recorded_body
 from ..rig.checks import check_limb
 from ..rig.controls import Controls
 from ..rig.destination import Destination
-from ..rig.frames.body_frames import Animation, plain_animation
+from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import tip_location
-from ..rig.frames.transforms import rotation_quaternions
 from ..rig.freedom import keyed
 from ..rig.hips import location_path
 from ..rig.keyframes import (
@@ -187,11 +186,7 @@ def _baked_part(bone: PoseBone, edit: Pull, scene: Scene) -> _Part:
         raise AnimationError(f"Frame {edit.frame:g} is not in the bake, from {first:g} to {last:g}. Choose another.")
     begin = first + step * max(0, floor((edit.ends[0] - first) / step))
     end = first + step * min(ceil((edit.ends[1] - first) / step), floor((last - first) / step + 1e-6))
-    return _Part(limb, rig, frames_from(begin, end, step) if step == int(step) else _spaced(begin, end, step))
-
-
-def _spaced(first: float, last: float, step: float) -> list[float]:
-    return [first + step * number for number in range(round((last - first) / step) + 1)]
+    return _Part(limb, rig, frames_from(begin, end, step))
 
 
 def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[_Part]:
@@ -309,7 +304,8 @@ def _solve_again(part: _Part, scene: Scene, view_layer: ViewLayer, undo: ExitSta
     bones, reader = Bones(armature, limb.bones, limb.solved), FrameReader(limb, scene, view_layer, frames)
     watch = Watch(limb)
     samples = yield from reader.read()
-    shown = _shown_rotations(armature, limb.bones, frames, scene)
+    clock = Clock(scene, armature)
+    shown = plain_rotations(armature, limb.bones, [clock.time(frame) for frame in frames])
     found = yield from solve_naturally(limb, bones, samples, scene, part_from=int(frames[0]), shown=shown)
     solved = found if isinstance(found, SolvedShot) else list(solve_frames(limb, bones, samples, scene, shown=shown))
     count = yield from _write(limb, arrays_of(solved), {}, frames, part.helper is None, scene, view_layer, undo)
@@ -370,7 +366,7 @@ def _write(
         bone = armature.pose.bones[name]
         prop, _ = channel(bone)
         path, mode = bone.path_from_id(prop), bone.rotation_mode
-        before, freedoms, rows = _values_shown(bone, prop, times), solved.freedoms(name), []
+        before, freedoms, rows = plain_values(bone, prop, times).T, solved.freedoms(name), []
         for number, rotation in enumerate(solved.rotations(name)):
             freedom = freedoms if isinstance(freedoms, Freedom) else freedoms[number]
             rows.append(tuple(values_for(Quaternion(rotation), mode, freedom, before[number])))
@@ -398,23 +394,3 @@ def _write(
                 put_keys(curve, with_outside_of(get_keys(curve), old[run.path, index], ends, keep_types))
     saved.update_and_restore(view_layer)
     return count
-
-
-def _values_shown(bone: PoseBone, prop: str, times: Sequence[float]) -> Numbers:
-    """Return the values of a property of a bone (F, channels) by the active action's curves, whoever has made them."""
-    values = np.repeat(np.array(getattr(bone, prop), float)[None], len(times), 0)
-    bag = channelbag_of(bone.id_data)
-    for index, curve in find_curves(bag, bone.path_from_id(prop)).items() if bag else ():
-        if not curve.mute and index < values.shape[1]:
-            values[:, index] = [curve.evaluate(time) for time in times]
-    return values
-
-
-def _shown_rotations(armature: Object, names: Sequence[str], frames: Sequence[float], scene: Scene) -> Numbers:
-    """Return the rotations (bones, 4, F) that the active action gives bones, whoever has made its keys."""
-    clock, found = Clock(scene, armature), []
-    times = [clock.time(frame) for frame in frames]
-    for name in names:
-        bone = armature.pose.bones[name]
-        found.append(rotation_quaternions(_values_shown(bone, channel(bone)[0], times).T, bone.rotation_mode))
-    return np.array(found)

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone, Scene, ViewLayer
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix
 
 from ..errors import ChainError, TargetError
 from ..kinematics import Free
 from ..kinematics.arrays import Numbers
+from ..kinematics.batch.algebra import product
 from ..kinematics.rotation import orientation
 from ..rig.armature import find_bone, other_side
 from ..rig.body import Contact, store_contacts, stored_contacts
@@ -340,33 +341,16 @@ def _turned(left: Numbers, right: Numbers, mode: str) -> Change:
             return _linear(by)
         if np.array_equal(np.abs(left), np.eye(3)):
             return _linear(left)
-    turns = [np.array(_quaternion(each)) for each in (left, right)]
+    turns = [np.array(_matrix(each).to_quaternion()) for each in (left, right)]
 
     def change(values: Numbers) -> Numbers:
         rotations = rotation_quaternions(values.T, mode)
-        turned = _product(_product(turns[0][:, None], rotations), turns[1][:, None]).T
+        turned = product(product(turns[0][:, None], rotations), turns[1][:, None]).T
         if mode == "QUATERNION":
             return np.ascontiguousarray(turned)
         return np.asarray(run_of(np.ascontiguousarray(turned), mode, Free(), tuple(values[0])), float)
 
     return change
-
-
-def _quaternion(rotation: Numbers) -> Quaternion:
-    return Matrix(rotation.tolist()).to_quaternion()
-
-
-def _product(one: Numbers, other: Numbers) -> Numbers:
-    """Return the products of quaternions (4, F)."""
-    (a, b, c, d), (e, f, g, h) = one, other
-    return np.array(
-        (
-            a * e - b * f - c * g - d * h,
-            a * f + b * e + c * h - d * g,
-            a * g - b * h + c * e + d * f,
-            a * h + b * g - c * f + d * e,
-        )
-    )
 
 
 def _mirror_targets(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Object, PoseBone
 from mathutils import Vector
 
 from ...kinematics import Body
@@ -117,23 +117,26 @@ def tips_apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:
 
 def plain_animation(rig: RigBody, clock: Clock, frames: Sequence[float]) -> Animation:
     """Return what the active action's F-curves and unkeyed values alone make of a body, whoever has made them."""
-    armature, bag = rig.armature, channelbag_of(rig.armature)
     times = [clock.time(frame) for frame in frames]
-    shape = len(rig.bones), 4, len(times)
+    hips = rig.armature.pose.bones[rig.hips]
+    return Animation(plain_rotations(rig.armature, rig.bones, times), plain_values(hips, "location", times))
 
-    def values(name: str, prop: str) -> Numbers:
-        bone = armature.pose.bones[name]
-        found = np.repeat(np.array(getattr(bone, prop), float)[:, None], len(times), 1)
-        for index, curve in find_curves(bag, bone.path_from_id(prop)).items() if bag else ():
-            if not curve.mute and index < len(found):
-                found[index] = [curve.evaluate(time) for time in times]
-        return found
 
-    rotations = np.empty(shape)
-    for number, name in enumerate(rig.bones):
-        bone = armature.pose.bones[name]
-        rotations[number] = rotation_quaternions(values(name, channel(bone)[0]), bone.rotation_mode)
-    return Animation(rotations, values(rig.hips, "location"))
+def plain_rotations(armature: Object, names: Sequence[str], times: Sequence[float]) -> Numbers:
+    """Return the rotations (n, 4, F) that the active action's F-curves and unkeyed values alone give bones."""
+    bones = [armature.pose.bones[name] for name in names]
+    every = [rotation_quaternions(plain_values(bone, channel(bone)[0], times), bone.rotation_mode) for bone in bones]
+    return np.array(every).reshape(len(names), 4, len(times))
+
+
+def plain_values(bone: PoseBone, prop: str, times: Sequence[float]) -> Numbers:
+    """Return the channels (n, F) of a property of a bone by the active action's F-curves, else as they are."""
+    found = np.repeat(np.array(getattr(bone, prop), float)[:, None], len(times), 1)
+    bag = channelbag_of(bone.id_data)
+    for index, curve in find_curves(bag, bone.path_from_id(prop)).items() if bag else ():
+        if not curve.mute and index < len(found):
+            found[index] = [curve.evaluate(time) for time in times]
+    return found
 
 
 def matrices_of(evaluated: Object, names: Sequence[str]) -> Numbers:
