@@ -325,7 +325,7 @@ def reach_with_body(
     if rig.held or settings.reduce:
         others = yield from relay(between_frames(rig, read[0], scene, None), (1, _PARTS))
         between = BodyProblem(rig, others, contacts)
-    motion = BodyReachMotion(problem, visits, style, scene.render.fps / scene.render.fps_base)
+    motion = BodyReachMotion(problem, visits, style, scene)
     states = yield from relay(motion.solved(return_frames), (1, _PARTS))
     stops_read = [(visit, read[n].readers) for n, visit in enumerate(visits)]
     samples = _as_moved(problem, states, visits)._replace(readers=_readers_at(stops_read))

@@ -279,7 +279,7 @@ def with_floor(report: Report, problem: BodyProblem, goals: Mapping[str, Sequenc
     for name, frames in missed.items():
         at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
         late = {name: [goals[name][number] for number in at.tolist()]}  # at other frames of a reach there are none
-        for task in body_tasks(problem.body, late, 1.0):
+        for task in body_tasks(problem.body, late):
             if (floor.take(at).below(task) > task.tolerance).any():
                 tips[name] = replace(tips[name], below_floor=True)
     return replace(report, tips=tips)
