@@ -64,7 +64,7 @@ from .natural_shot import solve_frames, solve_naturally
 from .problem import BodyProblem
 from .report import Report
 from .shot import SolvedShot
-from .tips import measure_body, with_floor
+from .tips import report_written
 from .writing import Keys, Undo, Writing, write_together
 
 PROFILES = ("SMOOTH", "SPHERE", "ROOT", "INVERSE_SQUARE", "SHARP", "LINEAR", "CONSTANT")
@@ -333,16 +333,9 @@ def _solve_body(
     arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
-    report = yield from measure_body(rig, samples, problem.held_places, scene)
-    report = with_floor(report, problem, samples.goals)
-    return replace(
-        report,
-        keys=count,
-        full_keys=count,
-        outside=problem.outside(states),
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    how = {"warnings": warnings, "keys": count, "full_keys": count}
+    report = yield from report_written(problem, states, samples, scene, **how)
+    return replace(report, seconds=perf_counter() - started)
 
 
 def _write(

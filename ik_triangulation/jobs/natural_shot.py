@@ -40,7 +40,6 @@ def solve_frames(
     bones: Bones,
     samples: Sequence[Sample],
     scene: Scene,
-    begun: bool = False,
     shown: Numbers | None = None,
 ) -> Iterator[SolvedFrame]:
     """Solve one sample after the other, as follow() does, from the reference if the solver is the natural one.
@@ -48,7 +47,7 @@ def solve_frames(
     The reference is what is `shown` (bones, 4, F), if that is given.
     """
     begins = referred(limb, bones, samples, scene, shown)
-    for now, solved in zip(samples, follow(limb, bones, begins, begun), strict=True):
+    for now, solved in zip(samples, follow(limb, bones, begins), strict=True):
         yield solved._replace(now=now)
 
 

@@ -140,12 +140,6 @@ def _looked_at(armature: Object) -> Object | None:
     return next((limb.target for limb in limbs if limb.orientation == "LOOK" and limb.target is not None), None)
 
 
-def tip_turns(armature: Object, tip: str) -> bool:
-    """Tell whether the limb that ends in `tip` ends in a hand, foot, chest or head, which turns with a new target."""
-    limb = _limb_at(armature, tip)
-    return limb is not None and limb.turns
-
-
 def give_new_target(armature: Object, tip: str) -> Object:
     """Make a new empty the target of the limb that ends in `tip`, as Add Limb does, and return it.
 
