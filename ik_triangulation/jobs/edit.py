@@ -56,12 +56,11 @@ from ..rig.targets.motion import carried_by_nothing, into_location, keyable_owne
 from ..rig.targets.untouched import check_body_limbs, is_waiting
 from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
-from .contacts import read_contacts
 from .frame_solver import NATURAL
 from .keys import BodyArrays, JointRotations, WrittenKeys, arrays_of
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
-from .problem import BodyProblem
+from .problem import read_problem
 from .report import Report
 from .shot import SolvedShot
 from .tips import report_written
@@ -325,10 +324,9 @@ def _solve_body(
     """Solve frames of a body near what they show, its tips held by the animation made by hand; write and measure."""
     started = perf_counter()
     samples = yield from read_body(rig, scene, frames, view_layer)
-    contacts = yield from read_contacts(rig, scene, frames)
     by_hand = Animation(samples.rotations, samples.locations, samples.shown)
     shown = plain_animation(rig, Clock(scene, rig.armature), frames)
-    problem = BodyProblem(rig, samples.animated(shown), contacts, by_hand)
+    problem = yield from read_problem(rig, samples.animated(shown), scene, by_hand)
     states, _ = yield from problem.path(scene)
     arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
