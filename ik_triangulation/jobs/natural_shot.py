@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
@@ -23,13 +24,14 @@ from ..rig.by_hand.reference import reference_rotations
 from ..rig.by_hand.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import Sample, Samples
+from ..rig.frames.samples import Sample, Samples, others_follow_frame
 from ..rig.limb import Limb, saved_range
 from .frame_solver import NATURAL, SolvedFrame, at_frame, follow
 from .problem import LimbProblem
 from .shot import SolvedShot
 
 _AROUND = 12  # frames on either side
+_READING = 2e-3  # [s] for which frames are evaluated at once
 _SAME = 1e-5  # difference of matrices that rounding explains
 _UNREAD = Refusal("F-curves alone do not give the motion of rig and target", chosen=True)
 _NOT_THERE = Refusal("the target rests, or is not where its keys have it", chosen=True)
@@ -242,14 +244,15 @@ class FramesAround:
         now: Sample | None = None,
     ) -> Work[_Part | Refusal]:
         """Read and solve a block; that of the present frame only if it is as it was read."""
-        ends = read_keyed(limb, scene, view_layer, [of.first, of.first + of.step * (of.count - 1)], simple=True)
+        seconds = inf if now else _READING
+        ends = yield from _read(limb, scene, view_layer, [of.first, of.first + of.step * (of.count - 1)], seconds)
         if ends is None:
             return _UNREAD
         inner = range(block * self._block, min((block + 1) * self._block, of.count))
         numbers = _window(inner, of.count, is_closed=of.count >= LEAST_IN_CYCLE and _ends_alike(ends))
         frames = [of.first + of.step * each for each in numbers]
         yield
-        samples = read_keyed(limb, scene, view_layer, frames, simple=True)
+        samples = yield from _read(limb, scene, view_layer, frames, seconds)
         if samples is None:
             return _UNREAD
         if not is_moving(samples) or (now is not None and not is_at(samples, numbers.index(of.number), now)):
@@ -257,6 +260,20 @@ class FramesAround:
         yield
         shot = yield from solve_naturally(limb, bones, samples, scene, part_from=numbers[0])
         return shot if isinstance(shot, Refusal) else _Part(numbers, samples, shot)
+
+
+def _read(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], seconds: float
+) -> Work[Samples | None]:
+    """Read a limb by F-curves, or as Blender evaluates it in a temporary scene; None if only the user's shows it.
+
+    At most about `seconds` are spent at once.
+    """
+    keyed = read_keyed(limb, scene, view_layer, frames, simple=True)
+    if keyed is not None or others_follow_frame():
+        return keyed
+    reader = FrameReader(limb, scene, view_layer, frames)
+    return None if reader.stepped else (yield from reader.read(seconds))
 
 
 def _range_of(limb: Limb, now: Sample, scene: Scene) -> _Range | Refusal:

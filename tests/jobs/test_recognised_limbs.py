@@ -9,7 +9,8 @@ from mathutils import Quaternion
 
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.jobs.setup import add_limbs, new_target, remove_limb
+from ik_triangulation.jobs.removal import remove_limb
+from ik_triangulation.jobs.setup import add_limbs, new_target
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Locked, unframed
 from ik_triangulation.presets import SUBDIR
 from ik_triangulation.rig.freedom import freedom_of
@@ -44,9 +45,9 @@ def test_whichever_bone_is_chosen_the_limb_and_its_own_tip_are_taken(chosen, tip
     stored = rig.pose.bones[tip].ik_triangulation
     assert stored.body_part == part
     assert rig.data.bones.active.name == tip
-    label = {"ARM": "Human Arm", "LEG": "Human Leg", "NECK": "Neck and Head", "SPINE": "Spine"}[part]
+    label = {"ARM": f"Hand {tip[-1]}", "LEG": f"Foot {tip[-1]}", "NECK": "Head", "SPINE": "Spine"}[part]
     said = capfd.readouterr().out
-    assert f"{tip} ({label})" in said
+    assert f"Limbs: {label} ({tip})" in said
     assert (f"'{tip}' used instead of '{chosen}'" in said) == (chosen != tip)
     assert stored.target.empty_display_type == "ARROWS"
     limb = Limb.of(rig.pose.bones[tip])
