@@ -13,10 +13,10 @@ from bpy.types import Context, PoseBone
 from ...cooperative import Job
 from ...jobs.bake import BodyBake, Span, bake_bodies, bake_spans, delete_generated, rebake, rebake_body, repeats_bake
 from ...jobs.controls import let_follow
-from ...jobs.following import let_body_follow, measured_again
 from ...jobs.keys import body_settings
 from ...jobs.problem import bodies_and_tips
 from ...jobs.report import Report
+from ...jobs.tips import let_body_follow, measured_again
 from ...rig.body import RigBody
 from ...rig.by_hand.record import is_recorded_body
 from ...rig.limb import Limb, enabled_limbs, saved_range, selected_bones

@@ -9,8 +9,8 @@ from bpy.types import Context
 
 from ...errors import ChainError
 from ...jobs import live
-from ...jobs.following import with_followers
 from ...jobs.pose import solve_body_pose, solve_pose
+from ...jobs.tips import with_followers
 from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
 from .base import IKOperator, report_outcome
