@@ -16,8 +16,8 @@ from mathutils import Matrix
 
 from ..cooperative import Work, finished
 from ..errors import SettingError
-from ..goals.from_goals import HELD
 from ..goals.task import FadedTask, PlaceTask, Task
+from ..items import HELD, REDUCED
 from ..kinematics import Body, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
@@ -48,8 +48,6 @@ from .frame_solver import SolvedFrame
 from .problem import BodyProblem
 from .shot import JointArrays, JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
-
-REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
 class WrittenKeys(NamedTuple):
