@@ -83,8 +83,8 @@ def _parts() -> dict[str, _Part]:
     for side, sign in (("L", 1.0), ("R", -1.0)):
         for name, part in _LEFT.items():
             parent = part.parent if part.parent in _MIDDLE else f"{part.parent}.{side}"
-            ends = ((sign * x, y, z) for x, y, z in (part.head, part.tail))
-            found[f"{name}.{side}"] = _Part(parent, *ends, part.radii, part.connected)
+            head, tail = ((sign * x, y, z) for x, y, z in (part.head, part.tail))
+            found[f"{name}.{side}"] = part._replace(parent=parent, head=head, tail=tail)
     return found
 
 
@@ -94,7 +94,8 @@ def _add_skin(armature: Object, collection: Collection) -> None:
     skin = bpy.data.objects.new(mesh.name, mesh)
     collection.objects.link(skin)
     skin.parent, skin.color = armature, _SKIN
-    corners, faces, groups = [], [], {}
+    corners, faces = list[NDArray[np.float64]](), list[NDArray[np.intp]]()
+    groups: dict[str, range] = {}
     for name, part in _parts().items():
         places, quads = _capsule(part)
         start = sum(map(len, corners))
