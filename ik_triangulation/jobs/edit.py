@@ -21,6 +21,7 @@ from mathutils import Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, ChainError, SettingError
+from ..items import PROFILES
 from ..kinematics import Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.anatomy.limbs import Anatomy
@@ -65,7 +66,6 @@ from .shot import SolvedShot
 from .tips import report_written
 from .writing import Keys, Undo, Writing, write_together
 
-PROFILES = ("SMOOTH", "SPHERE", "ROOT", "INVERSE_SQUARE", "SHARP", "LINEAR", "CONSTANT")
 _NEAR = 0.002  # of the offset: how near the keyframes of a target follow the profile
 _PARTS = 4
 

@@ -38,11 +38,12 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths
 from ..motion.faded_path import standing
 from ..motion.method import Natural
+from ..motion.reduction import parts_between
 from ..motion.shot import Shot, SolvedPath
 from ..rig.armature import Bones
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import Animation, with_places
-from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.stored_body import stored_body
@@ -50,7 +51,7 @@ from ..rig.targets.goal import GoalReader
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
+from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .frame_solver import at_frame, solver_settings
 
 
@@ -215,7 +216,7 @@ class BodyProblem:
         animated: Animation | None = None,
     ) -> None:
         """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
-        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
+        self.rig, self.samples, self.rest, self._contacts = rig, samples, BodyRest(rig), contacts
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
@@ -259,6 +260,7 @@ class BodyProblem:
             compliance=compliance_with_contacts(self.rig, tree, tasks),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
+            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
         )
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
@@ -279,6 +281,18 @@ class BodyProblem:
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
         return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence, self.samples.bases)
+
+    def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:
+        """Return the body at its frames, at half frames and so far as needed between: as key reduction measures it.
+
+        Keys between two times may be left out, those `without` which its held tips are held.
+        """
+        frames, clock = np.array(self.samples.frames, float), Clock(scene, self.rig.armature)
+        parts = parts_between(np.array([clock.time(frame) for frame in self.samples.frames]))
+        inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+        every = [*inner.ravel().tolist(), frames[-1]]
+        samples = yield from read_between(self.rig, self.samples, every, scene, without)
+        return BodyProblem(self.rig, samples, self._contacts)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
@@ -321,6 +335,14 @@ class BodyProblem:
         if not self.rig.balance:
             return None
         return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
+
+
+def read_problem(
+    rig: RigBody, samples: BodySamples, scene: Scene, animated: Animation | None = None
+) -> Work[BodyProblem]:
+    """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
+    contacts = yield from read_contacts(rig, scene, samples.frames)
+    return BodyProblem(rig, samples, contacts, animated)
 
 
 def body_of(armature: Object, tip: str) -> RigBody | None:

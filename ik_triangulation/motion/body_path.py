@@ -124,12 +124,17 @@ class BodyPath(NamedTuple):
 def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[BodyPath]:
     """Return states that meet the tasks, keep to the reference, and change little from frame to frame.
 
-    The tasks have the levels of goals.task. Frames that cannot be met come as near as their priorities allow: a place
-    that the body cannot reach with all others is approached along a straight line, as far as nothing else is missed for
-    it. With a floor goals below it are raised to it, and the body stays above. Yields between parts of the work.
+    A reference that meets its goals is the result. The tasks have the levels of goals.task. Frames that cannot be met
+    come as near as their priorities allow: a place that the body cannot reach with all others is approached along a
+    straight line, as far as nothing else is missed for it. With a floor goals below it are raised to it, and the body
+    stays above. Yields between parts of the work.
     """
     tree, floor, steady = shot.tree, shot.floor, shot.steady
     asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
+    begun = Geometry(tree, shot.reference)
+    met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
+    if met.all() and not (floor and floor.crossed(begun)):  # somebody made this motion already
+        return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
         return BodyPath(alone, System(tree, alone, asked).met)
