@@ -142,12 +142,13 @@ def _follow(
 ) -> None:
     now, rig, changed = live.look(armature, scene, depsgraph, touched, new_frame)
     before, live.surroundings = live.surroundings, live.surroundings_of(now, depsgraph)
-    if before is None or (before == live.surroundings and not changed) or (new_frame and live.is_animated(rig)):
+    changed = changed or before != live.surroundings or (new_frame and live.is_overwritten(armature))
+    if before is None or not changed or (new_frame and live.is_animated(rig)):
         return
     held, live.dragged = live.dragged, _is_dragging()
     if held and not live.dragged and live.cancel_drag(armature):
         return
-    if live.remember(armature, before, held):
+    if live.remember(armature, before, held, new_frame):
         reference.hold_reference(rig.pose_bones, scene)
         now, rig, _ = live.look(armature, scene, depsgraph, touched, new_frame)
     live.solve(now, rig)
