@@ -18,10 +18,9 @@ from ..cooperative import Work, finished
 from ..errors import SettingError
 from ..goals.task import FadedTask, PlaceTask, Task
 from ..items import HELD, REDUCED
-from ..kinematics import Freedom
+from ..kinematics import Body, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
-from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import Curves, flowing, straight, through
 from ..motion.reduction import (
     BodyBounds,
@@ -47,7 +46,7 @@ from ..solvers.batch.descent import hold
 from ..solvers.body.priorities import HELD_SHARE
 from .frame_solver import SolvedFrame
 from .problem import BodyProblem
-from .shot import JointRotations, ShotArrays, SolvedArrays, arrays_of
+from .shot import JointArrays, JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
 
 
@@ -228,22 +227,9 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
-class BodyArrays:
-    """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
-
-    def __init__(self, rig: RigBody, problem: BodyProblem, rotations: Numbers) -> None:
-        """Take the `rotations` (n, 4, F) of all joints."""
-        self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
-        self._body, self._rotations = problem.body, rotations
-        self.joints = [bone.name for bone in moving_bones(rig, problem.body)]
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint."""
-        return self._body.joints[self._rows[joint]].freedom
+def body_arrays(rig: RigBody, body: Body, rotations: Numbers) -> JointArrays:
+    """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all."""
+    return JointArrays(body.joints, rotations, [bone.name for bone in moving_bones(rig, body)])
 
 
 def body_keys(
@@ -345,7 +331,7 @@ def _channels(
 
     They run on from the values `before`, by default from the present ones.
     """
-    arrays = BodyArrays(rig, problem, rotations)
+    arrays = body_arrays(rig, problem.body, rotations)
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))
