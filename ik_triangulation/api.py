@@ -79,12 +79,13 @@ if TYPE_CHECKING:
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
     from .jobs.reach import reach_with_body as reach_with_body
+    from .jobs.removal import Removal, remove_everything
+    from .jobs.removal import remove_limb as remove_limb
     from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
     from .jobs.report import TipReport as TipReport
     from .jobs.setup import add_limbs as add_limbs
     from .jobs.setup import new_target as new_target
-    from .jobs.setup import remove_limb as remove_limb
     from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip

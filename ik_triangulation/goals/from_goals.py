@@ -310,10 +310,11 @@ def check_carried(body: Body, carriers: Mapping[str, str]) -> None:
             passed.append(on)
 
 
-def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float) -> list[Task]:
+def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float = radians(1.0)) -> list[Task]:
     """Tasks for the goals of tips, for each tip a goal or one for each pose.
 
-    A goal is a Goal, or an orientation, a direction or a point to look at alone, met within `angle_tolerance` [rad].
+    A goal is a Goal with tolerances of its own, or an orientation, a direction or a point to look at alone, met within
+    `angle_tolerance` [rad].
     Raises TargetError for goals that have no form for many poses.
     """
     tasks: list[Task] = []

@@ -45,7 +45,7 @@ from .following import follow_body, with_followers
 from .keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
 from .problem import BodyProblem
 from .report import Report
-from .tips import measure_body, with_floor
+from .tips import report_written
 from .writing import Transaction, Undo, Writing, write_together
 
 
@@ -302,29 +302,29 @@ def bake_body(
         if settings.keys_on == "FK_SWITCH":
             track = Track.of(destination, kind, rig.armature, undo)
             yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
-        held = (between or problem).held_places
-        planned = None if count else problem.planned(states, keys.times, Clock(scene, rig.armature))
-        report = yield from relay(measure_body(rig, samples, held, scene, keys.allowed, planned), (4, _PARTS))
-        report = with_floor(report, problem, samples.goals)
+        reporting = report_written(
+            problem,
+            states,
+            samples,
+            scene,
+            between=between,
+            allowed=keys.allowed,
+            times=None if count else keys.times,
+            warnings=warnings,
+            keys=written,
+            full_keys=keys.full_keys(written, settings.reduce),
+        )
+        report = yield from relay(reporting, (4, _PARTS))
+        if report.outside is not None and keys.outside is not None:
+            report = replace(report, outside=keys.outside)
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
-        outside = problem.outside(states)
-        if outside is not None and keys.outside is not None:
-            outside = keys.outside
         yield _PARTS, _PARTS
-        report = replace(
-            report,
-            keys=written,
-            full_keys=keys.full_keys(written, settings.reduce),
-            outside=outside,
-            warnings=[*warnings, *samples.warnings, *report.warnings],
-            seconds=perf_counter() - started,
-        )
         Transaction.end(undo, within)
-    return report
+    return replace(report, seconds=perf_counter() - started)
 
 
 def _before_corrections(

@@ -291,7 +291,6 @@ class LiveBody(LiveState):
         assert self._goals is not None
         started, scene, view_layer = perf_counter(), bpy.context.scene, bpy.context.view_layer
         found = self._goals.goals(now)
-        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             if any(live_constraints(rig)):
@@ -306,11 +305,11 @@ class LiveBody(LiveState):
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False
             if baked is not None:
-                motion.take(baked, body_tasks(motion.problem.body, found, angle))
+                motion.take(baked, body_tasks(motion.problem.body, found))
                 self._pose(rig, motion)
                 self._shown = now, perf_counter() - started
                 return
-        self._motion.follow(body_tasks(self._motion.problem.body, found, angle))
+        self._motion.follow(body_tasks(self._motion.problem.body, found))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
 

@@ -72,13 +72,15 @@ def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Conca
 
 
 def keep_objects(undo: ExitStack) -> None:
-    """Have the closing of `undo` remove the objects that were made since."""
-    undo.callback(_remove_new, {ob.session_uid for ob in bpy.data.objects})
+    """Have the closing of `undo` remove the objects and collections that were made since."""
+    made = bpy.data.objects, bpy.data.collections
+    undo.callback(_remove_new, {each.session_uid for some in made for each in some})
 
 
 def _remove_new(known: set[int]) -> None:
-    for ob in [ob for ob in bpy.data.objects if ob.session_uid not in known]:
-        bpy.data.objects.remove(ob)
+    for some in (bpy.data.objects, bpy.data.collections):
+        for each in [each for each in some if each.session_uid not in known]:
+            some.remove(each)
 
 
 class Keys(NamedTuple):

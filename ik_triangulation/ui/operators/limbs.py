@@ -7,10 +7,11 @@ from pathlib import Path
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, Object, PropertyGroup
+from bpy.types import Context, Event, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
 from ...jobs import live
+from ...jobs.removal import remove_everything, remove_limb
 from ...jobs.setup import (
     MOST_TIPS,
     NewBody,
@@ -18,7 +19,6 @@ from ...jobs.setup import (
     give_new_target,
     is_whole_rig,
     lowest_of,
-    remove_limb,
     set_up_body,
 )
 from ...presets import (
@@ -33,6 +33,7 @@ from ...presets import (
     shown_as,
     write_preset,
 )
+from ...rig.anatomy.names import part_by_name
 from ...rig.limb import select_only, selected_bones
 from ..context import active_armature, active_bone, active_chain, cannot_edit, is_limb, own_armature
 from ..last_result import forget_result
@@ -109,7 +110,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
-        self.tell({"INFO"}, f"Limbs: {', '.join(map(limb_label, limbs, tips))}{instead}")
+        self.tell({"INFO"}, f"Limbs: {', '.join(map(_named, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
@@ -148,7 +149,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):
     bl_idname = "pose.ik_triangulation_limb_remove"
     bl_label = "Remove Limb"
-    bl_description = "Remove the limb from the list; its bones, keys and target object are kept"
+    bl_description = "Remove the limb from the list and the empty that was made for it; its bones and keys stay"
 
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
@@ -159,9 +160,43 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
     def act(self, context: Context) -> set[str]:
         armature, tip = active_armature(context), active_bone(context).name
         live.stop(armature, tip)
+        _make_active(context, armature)
         remove_limb(armature, tip)
         forget_result(armature, tip)
         return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_remove_everything(IKOperator):
+    bl_idname = "pose.ik_triangulation_remove_everything"
+    bl_label = "Remove Everything"
+    bl_description = (
+        "Remove all limbs of the rig, their baked keys, the empties that were made for them, maps and settings; keys "
+        "and poses that they replaced are put back"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        return context.window_manager.invoke_confirm(self, event)
+
+    def act(self, context: Context) -> set[str]:
+        armature = active_armature(context)
+        tips = [bone.name for bone in armature.pose.bones if is_limb(bone)]
+        _make_active(context, armature)
+        removed = remove_everything(armature, context.view_layer, context.scene)
+        for tip in tips:
+            forget_result(armature, tip)
+        text = f"Removed {removed.limbs} limbs, {removed.keys} keys, {removed.objects} objects"
+        return self.conclude(lambda: self.tell({"INFO"}, text))
+
+
+def _make_active(context: Context, armature: Object) -> None:
+    """Make the armature active in place of an object that may be removed."""
+    if context.view_layer.objects.active != armature and armature.visible_get(view_layer=context.view_layer):
+        context.view_layer.objects.active = armature
+        armature.select_set(True, view_layer=context.view_layer)
 
 
 class POSE_OT_ik_triangulation_target_add(IKOperator):
@@ -174,14 +209,29 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
         return {"FINISHED"}
 
 
+_MIDDLE = {"NECK": "Head", "SPINE": "Spine", "TAIL": "Tail"}  # of which a body has one
+_ENDS = {"ARM": "hand", "LEG": "foot"}
+
+
+def _named(limb: PropertyGroup, tip: str) -> str:
+    """Return the animator's name of a limb with the bone it ends in."""
+    label = limb_label(limb, tip)
+    return label if tip in label else f"{label} ({tip})"
+
+
 def limb_label(limb: PropertyGroup, tip: str) -> str:
-    """Return the text for a limb: its tip, and the part of the body that it was recognised as."""
-    return tip if limb.body_part == "NONE" else f"{tip} ({part_label(limb)})"
+    """Return the animator's name of a limb, such as "Hand L"; that of its tip where it was not recognised as a part.
 
-
-def part_label(limb: PropertyGroup) -> str:
-    """Return the name of the part of the body that a limb was recognised as, "Limb" for none."""
-    return str(limb.bl_rna.properties["body_part"].enum_items[limb.body_part].name)
+    A tip whose own name does not tell the part, such as a paw, is added to it.
+    """
+    if limb.body_part in _MIDDLE:
+        return _MIDDLE[limb.body_part]
+    if limb.body_part not in _ENDS:
+        return tip
+    by_name, end = part_by_name(tip), _ENDS[limb.body_part]
+    if by_name is not None and by_name.part == end:
+        return f"{end.title()} {by_name.side}".rstrip()
+    return f"{end.title()} ({tip})"
 
 
 def other_object(context: Context) -> Object | None:
@@ -260,6 +310,7 @@ register, unregister = bpy.utils.register_classes_factory(
         POSE_OT_ik_triangulation_body_add,
         POSE_OT_ik_triangulation_limb_add,
         POSE_OT_ik_triangulation_limb_remove,
+        POSE_OT_ik_triangulation_remove_everything,
         POSE_OT_ik_triangulation_target_add,
         POSE_OT_ik_triangulation_preset_load,
         POSE_OT_ik_triangulation_preset_add,

@@ -137,7 +137,7 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         row.use_property_split = False
         row.prop(limb, "enabled", text="")
         narrow = is_narrow(context)
-        row.label(text=bone.name if narrow else limb_label(limb, bone.name))
+        row.label(text=limb_label(limb, bone.name))
         if is_wide(context):
             row.label(text="Held" if limb.hold else limb.target.name if limb.target else "", icon="OBJECT_DATA")
         result = latest(armature, bone.name)
