@@ -330,7 +330,7 @@ def _solve_body(
     shown = plain_animation(rig, Clock(scene, rig.armature), frames)
     problem = BodyProblem(rig, samples.animated(shown), contacts, by_hand)
     states, _ = yield from problem.path(scene)
-    arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
+    arrays = BodyArrays(rig, problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
     report = yield from measure_body(rig, samples, problem.held_places, scene)

@@ -18,7 +18,7 @@ from ..cooperative import Work, finished
 from ..errors import SettingError
 from ..goals.from_goals import HELD
 from ..goals.task import FadedTask, PlaceTask, Task
-from ..kinematics import Freedom
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.limit_arrays import Freedoms
@@ -39,7 +39,7 @@ from ..rig.destination import Destination
 from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
-from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
+from ..rig.keyframes import ByHand, Channel, interpolation_of, is_baked, values_before
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
@@ -239,7 +239,8 @@ class BodyArrays:
         """Take the `rotations` (n, 4, F) of all joints."""
         self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
         self._body, self._rotations = problem.body, rotations
-        self.joints = [bone.name for bone in moving_bones(rig, problem.body)]
+        toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
+        self.joints = [*(bone.name for bone in moving_bones(rig, problem.body)), *toes]
 
     def rotations(self, joint: str) -> Numbers:
         """Return the unit quaternions (F x 4) of a joint."""
@@ -247,7 +248,8 @@ class BodyArrays:
 
     def freedoms(self, joint: str) -> Freedoms:
         """Return the freedom of a joint."""
-        return self._body.joints[self._rows[joint]].freedom
+        freedom = self._body.joints[self._rows[joint]].freedom
+        return freedom if freedom.moves else Free()  # a toe that is turned back
 
 
 def body_keys(
@@ -270,7 +272,7 @@ def body_keys(
     times = [clock.time(frame) for frame in frames]
     first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
     linear = interpolation == "LINEAR"
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     before = {
         bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
     }
@@ -312,7 +314,7 @@ def body_keys(
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
     """Return the channels of a body that is posed at the frames of the problem, near the present values."""
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
 
 

@@ -25,7 +25,7 @@ from mathutils import Vector
 
 from ..cooperative import Work, finished
 from ..goals import Goal, Point
-from ..goals.from_goals import body_tasks, hold_tasks, point_task
+from ..goals.from_goals import body_tasks, point_task
 from ..goals.task import Level, Task
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
@@ -281,7 +281,7 @@ class BodyReachMotion:
         begun = BodyProblem(problem.rig, shown)
         finished(begun.stand(fps))
         self._begun = begun.reference  # the first pose, as the armature moves
-        self._held = hold_tasks(problem.body, problem.rig.held, problem.held_frames)
+        self._held = problem.held_tasks(problem.rig.held)
         self._angle = min(limb.angle_tolerance for limb in problem.rig.limbs)
         self.warnings: list[str] = []
 
