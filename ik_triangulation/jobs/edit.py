@@ -328,7 +328,7 @@ def _solve_body(
     if found is None or not found.met.all():
         found = yield from problem.path(scene)
     states = found.states
-    arrays = body_arrays(rig, problem.body, problem.body.tree.rotations(states))
+    arrays = body_arrays(rig, problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}

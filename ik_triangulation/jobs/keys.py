@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from ..cooperative import Work, finished
 from ..errors import SettingError
 from ..goals.task import FadedTask, PlaceTask, Task
 from ..items import HELD, REDUCED
-from ..kinematics import Body, Freedom
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..motion.frames import Curves, flowing, straight, through
@@ -36,7 +36,7 @@ from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
-from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
+from ..rig.keyframes import ByHand, Channel, interpolation_of, is_baked, values_before
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
@@ -227,9 +227,15 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
-def body_arrays(rig: RigBody, body: Body, rotations: Numbers) -> JointArrays:
-    """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all."""
-    return JointArrays(body.joints, rotations, [bone.name for bone in moving_bones(rig, body)])
+def body_arrays(rig: RigBody, problem: BodyProblem, rotations: Numbers) -> JointArrays:
+    """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all.
+
+    Toes, which are not solved, are among them if they are turned back, or were before.
+    """
+    toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
+    still = {joint.name for joint in problem.body.joints if not joint.freedom.moves}.intersection(toes)
+    joints = [replace(joint, freedom=Free()) if joint.name in still else joint for joint in problem.body.joints]
+    return JointArrays(joints, rotations, [*(bone.name for bone in moving_bones(rig, problem.body)), *toes])
 
 
 def body_keys(
@@ -252,7 +258,7 @@ def body_keys(
     times = [clock.time(frame) for frame in frames]
     first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
     linear = interpolation == "LINEAR"
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     before = {
         bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
     }
@@ -294,7 +300,7 @@ def body_keys(
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
     """Return the channels of a body that is posed at the frames of the problem, near the present values."""
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
 
 
@@ -331,7 +337,7 @@ def _channels(
 
     They run on from the values `before`, by default from the present ones.
     """
-    arrays = body_arrays(rig, problem.body, rotations)
+    arrays = body_arrays(rig, problem, rotations)
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))

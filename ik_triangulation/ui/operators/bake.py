@@ -12,9 +12,10 @@ from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...jobs import bake as bakes
-from ...jobs import bake_wave, controls, keys, tips
+from ...jobs import bake_wave, controls, keys
 from ...jobs import problem as problems
 from ...jobs import report as reporting
+from ...jobs import tips as following
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ...rig.by_hand import record
@@ -232,8 +233,8 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         report, ends = result.report, (result.report.numbers[0], result.report.numbers[-1])
         if report.hips:
             body = active_body(context)
-            remedies = tips.let_body_follow(body, *ends, key, *where)
-            report = tips.measured_again(body, report, *where)
+            remedies = following.let_body_follow(body, *ends, key, *where)
+            report = following.measured_again(body, report, *where)
         else:
             remedies, report = controls.let_follow(active_limb(context), *ends, key, *where), report.following()
         remember_result(report, armature, context.scene)
