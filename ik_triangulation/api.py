@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
+    from .jobs.transfer import transfer as transfer
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment
